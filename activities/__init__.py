@@ -1,0 +1,1 @@
+"""The steps that workflows ask for, implemented: database writes and upstream calls."""

@@ -1,0 +1,1 @@
+"""Every query: functions that take the session first; stores never commit."""

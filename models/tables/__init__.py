@@ -1,0 +1,1 @@
+"""SQLModel rows without behaviour."""
