@@ -1,1 +1,43 @@
 """SQLModel rows without behaviour."""
+
+from models.tables.access import ApiKey, AuditEntry, IdempotencyRecord, RateWindow
+from models.tables.account import Customer, Mail, Verification, Workspace
+from models.tables.base import Row, WaitingRow
+from models.tables.billing import DailySpend, Grant, Lead, LedgerEntry
+from models.tables.people import CachedProfile, Person, PersonKey, SeenEntry, Suppression
+from models.tables.service import Housekeeping, ServiceClock
+from models.tables.sourcing import Candidate, IntentRow, QueryTotal, Run, SearchPageRow, SearchPlan
+
+WAITING: dict[str, type[WaitingRow]] = {"run": Run, "mail": Mail, "housekeeping": Housekeeping}
+"""Each kind of waiting row by the first part of its workflow id."""
+
+__all__ = [
+    "WAITING",
+    "ApiKey",
+    "AuditEntry",
+    "CachedProfile",
+    "Candidate",
+    "Customer",
+    "DailySpend",
+    "Grant",
+    "Housekeeping",
+    "IdempotencyRecord",
+    "IntentRow",
+    "Lead",
+    "LedgerEntry",
+    "Mail",
+    "Person",
+    "PersonKey",
+    "QueryTotal",
+    "RateWindow",
+    "Row",
+    "Run",
+    "SearchPageRow",
+    "SearchPlan",
+    "SeenEntry",
+    "ServiceClock",
+    "Suppression",
+    "Verification",
+    "WaitingRow",
+    "Workspace",
+]

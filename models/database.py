@@ -1,0 +1,90 @@
+"""The database: engine, transactions, the repetition of deadlocks, and the locks of people.
+
+Locks are taken in this order everywhere: workspace settings, account, sequence, people (sorted), enrollment, actions
+(by id), run, leads (inserted sorted), grants (expires_at, id), key and customer counters, idempotency completion,
+event clock.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy.pool import NullPool
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+T = TypeVar("T")
+
+REPEATABLE = {"40P01", "40001"}  # deadlock detected, serialization failure
+LOCK_NOT_AVAILABLE = "55P03"
+LOCK_TIMEOUT = "2s"
+STATEMENT_TIMEOUT = "10s"
+
+
+class Database:
+    """One process's way to PostgreSQL. `pool_size` 0 opens a connection for each transaction (tests)."""
+
+    def __init__(self, url: str, *, pool_size: int = 16) -> None:
+        pool = {"poolclass": NullPool} if pool_size == 0 else {"pool_size": pool_size, "max_overflow": 0}
+        self.engine = create_async_engine(
+            url,
+            **pool,
+            connect_args={
+                "statement_cache_size": 0 if "pgbouncer" in url else 512,
+                "server_settings": {
+                    "lock_timeout": LOCK_TIMEOUT,
+                    "statement_timeout": STATEMENT_TIMEOUT,
+                    "timezone": "UTC",
+                    "application_name": "service",
+                },
+            },
+        )
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncSession]:
+        """One transaction, committed at the end of the block, rolled back when it raises."""
+        async with AsyncSession(self.engine, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    async def run(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
+        """Run `work` in one transaction; a deadlock or serialization failure repeats the whole of it."""
+        async for attempt in AsyncRetrying(
+            retry=retry_if_exception(_is_repeatable),
+            stop=stop_after_attempt(5),
+            wait=wait_random_exponential(multiplier=0.02, max=0.5),
+            reraise=True,
+        ):
+            with attempt:
+                async with self.transaction() as session:
+                    return await work(session)
+        raise AssertionError("unreachable: the retry either returns or raises")
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.engine.dispose()
+
+
+def sqlstate(error: BaseException) -> str | None:
+    """The SQLSTATE of a database error, null for anything else."""
+    return getattr(error.orig, "sqlstate", None) if isinstance(error, DBAPIError) else None
+
+
+def _is_repeatable(error: BaseException) -> bool:
+    return sqlstate(error) in REPEATABLE
+
+
+async def lock_people(session: AsyncSession, profile_ids: Iterable[str]) -> None:
+    """Hold the locks of these people until the transaction ends, taken in sorted order.
+
+    Whatever stores, delivers, charges or writes to a person, and whatever forbids it, takes this lock and reads again
+    afterwards. The lock is of the person in the installation: a global opt-out meets every workspace.
+    """
+    await session.execute(
+        text(
+            "select pg_advisory_xact_lock(hashtextextended(id, 0))"
+            " from (select distinct id from unnest(cast(:ids as text[])) as id order by id) as people"
+        ),
+        {"ids": sorted(set(profile_ids))},
+    )

@@ -1,0 +1,60 @@
+"""Settings of one process, read from the environment by `api/app.py`, `worker.py` and `stack/` only."""
+
+from functools import cached_property
+from typing import Annotated, Self
+
+from pydantic import Field, SecretStr, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Every setting has the name of its environment variable in lower case."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore")
+
+    production: bool = False
+    """Refuses every development switch."""
+    database_url: str
+    """`postgresql+asyncpg://…`; may lead through a pooler."""
+    database_direct_url: str | None = None
+    """For LISTEN, where `database_url` leads through a pooler."""
+    database_pool_size: int = 16
+    temporal_address: str = "127.0.0.1:7233"
+    temporal_namespace: str = "default"
+    temporal_api_key: SecretStr | None = None
+    temporal_tls: bool = False
+    public_url: str = "http://127.0.0.1:8080"
+    """Origin of the API as people and clients see it."""
+    secret_key: SecretStr
+    """At least 32 random characters; encrypts stored secrets and keys the hashes of erased people."""
+    people_data_labs_base_url: str = "https://api.peopledatalabs.com"
+    people_data_labs_api_key: SecretStr | None = None
+    upstream_calls: Annotated[int, Field(ge=1, le=100)] = 5
+    """People-data calls at once in the whole installation."""
+    upstream_queue_seconds: Annotated[float, Field(gt=0)] = 60
+    """After this long in the queue a run shows `waiting_for_quota`."""
+    smtp_url: str = "smtp://127.0.0.1:25"
+    mail_from: str = "no-reply@localhost.localdomain"
+    email_verification: bool = True
+    virtual_time: bool = False
+    """Development only: business time is moved by an offset kept in the database."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Networks whose `X-Forwarded-For` is believed."""
+    rate_limit_per_minute: Annotated[int, Field(ge=1)] = 120
+    log_level: str = "INFO"
+    log_json: bool = False
+
+    @model_validator(mode="after")
+    def _safe(self) -> Self:
+        if len(self.secret_key.get_secret_value()) < 32:  # noqa: PLR2004 - 32 characters, as documented
+            raise ValueError("SECRET_KEY needs at least 32 characters")
+        if self.production and self.virtual_time:
+            raise ValueError("VIRTUAL_TIME is a development switch and is refused with PRODUCTION")
+        if self.production and not self.public_url.startswith("https://"):
+            raise ValueError("PUBLIC_URL must be https with PRODUCTION")
+        return self
+
+    @cached_property
+    def listen_url(self) -> str:
+        """Where LISTEN connects: the direct URL where there is one."""
+        return self.database_direct_url or self.database_url
