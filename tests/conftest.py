@@ -1,0 +1,68 @@
+"""Fixtures that every test may ask for; nothing is started before a test asks.
+
+`database_url`: a migrated PostgreSQL database of the test's own (`module_database_url`: of its module's own). Make
+one engine per database, with `NullPool`, and dispose of it: a database with open connections is still dropped, but
+the driver then complains. `temporal_address`, `temporal_namespace`: the real Temporal server, and a namespace that
+only this xdist worker uses. `running_stack`: what `python -m stack up` says about a whole running installation with
+3,000 invented people, shared by all tests of the session: sign up a workspace of your own.
+"""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from stack.postgres import Postgres
+from tests import services
+
+OPENED = pytest.StashKey[bool]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes many seconds; left out of `make test`, part of `make test-all`")
+    config.stash[OPENED] = services.open_session()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if config.stash.get(OPENED, False):
+        services.close_session()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Postgres:
+    """The session's PostgreSQL server: `sql(statement, database=…)` as its superuser, `url(database)`."""
+    return services.postgres()
+
+
+@pytest.fixture
+def database_url(postgres_server: Postgres) -> Iterator[str]:
+    """What `DATABASE_URL` takes, for a fresh, migrated database that only this test uses."""
+    with services.database(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def module_database_url(postgres_server: Postgres) -> Iterator[str]:
+    """What `DATABASE_URL` takes, for a fresh, migrated database that the tests of this module share."""
+    with services.database(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def temporal_address() -> str:
+    """`host:port` of a real Temporal server with the flags and search attributes of the installation."""
+    return str(services.shared("temporal")["address"])
+
+
+@pytest.fixture(scope="session")
+def temporal_namespace(temporal_address: str) -> str:
+    """A namespace that only this xdist worker uses, so that task queues of equal names do not meet."""
+    namespace = f"tests-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    services.register_namespace(temporal_address, namespace)
+    return namespace
+
+
+@pytest.fixture(scope="session")
+def running_stack() -> services.Facts:
+    """The JSON of `python -m stack up`, of one installation that the whole session shares."""
+    return services.shared("stack")

@@ -1,0 +1,210 @@
+"""Real servers for tests: started once a session by whoever needs one first, shared by all xdist workers.
+
+Each is held by a keeper process (`python -m tests.services KIND FOLDER PID`) that ends it when the session's first
+process asks, or is gone in whatever way.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from stack.children import PROJECT, Child
+from stack.ports import Ports
+from stack.postgres import ROLE, Postgres
+from stack.temporal import Temporal
+
+FOLDER_VARIABLE = "TEST_SERVICES"
+TEMPLATE = "template_service"
+POPULATION = 3000
+START_SECONDS = 110.0
+STOP_SECONDS = 60.0
+POLL_SECONDS = 0.05
+WATCH_SECONDS = 0.3
+
+MIGRATE = [sys.executable, "-m", "models.migrations", "upgrade"]
+
+Facts = dict[str, str | dict[str, int]]
+
+
+def open_session() -> bool:
+    """Make the session's folder unless an outer process has; True for the process that has to close it."""
+    if FOLDER_VARIABLE in os.environ:
+        return False
+    os.environ[FOLDER_VARIABLE] = tempfile.mkdtemp(prefix="tests-")
+    (folder() / "owner").write_text(str(os.getpid()))
+    folder().chmod(0o711)  # the database's own system user passes through
+    return True
+
+
+def close_session() -> None:
+    """End every server of the session and remove its folder."""
+    place = folder()
+    keepers = [psutil.Process(int(file.read_text())) for file in place.glob("*.pid") if _lives(file)]
+    for keeper in keepers:
+        keeper.terminate()
+    psutil.wait_procs(keepers, timeout=STOP_SECONDS)
+    shutil.rmtree(place, ignore_errors=True)
+    del os.environ[FOLDER_VARIABLE]
+
+
+def folder() -> Path:
+    """The session's folder, the same in every xdist worker."""
+    return Path(os.environ[FOLDER_VARIABLE])
+
+
+def shared(kind: str) -> Facts:
+    """What there is to know about the session's server of this kind, which is started when it is not yet there.
+
+    Raises:
+        RuntimeError: it could not be started; with the end of its keeper's log.
+    """
+    facts = folder() / f"{kind}.json"
+    with _locked(folder() / f"{kind}.lock"):
+        if not facts.exists():
+            _start_keeper(kind, facts)
+    known: Facts = json.loads(facts.read_text())
+    return known
+
+
+def postgres() -> Postgres:
+    """The session's PostgreSQL, running, with a migrated template database."""
+    return _postgres(Path(str(shared("postgres")["home"])))
+
+
+@contextlib.contextmanager
+def database(server: Postgres) -> Iterator[str]:
+    """The URL of a fresh, migrated database of its own, dropped afterwards."""
+    name = f"t_{os.getpid()}_{time.monotonic_ns()}"
+    server.sql(f"create database {name} owner {ROLE} template {TEMPLATE} strategy file_copy")
+    try:
+        yield server.url(name)
+    finally:
+        server.sql(f"drop database {name} with (force)")
+
+
+def register_namespace(address: str, namespace: str) -> None:
+    """Create a namespace with the installation's search attributes on the session's Temporal."""
+    command = [sys.executable, "-m", "stack.register", "--address", address, "--namespace", namespace]
+    subprocess.run(command, cwd=PROJECT, check=True, capture_output=True)
+
+
+def _postgres(home: Path) -> Postgres:
+    return Postgres(home=home, log=folder() / "postgres.log", durable=False)
+
+
+def _start_keeper(kind: str, facts: Path) -> None:
+    owner = (folder() / "owner").read_text()
+    log = folder() / f"{kind}.keeper.log"
+    keeper = os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-m", "tests.services", kind, str(folder()), owner],
+        {**os.environ, "PYTHONPATH": str(PROJECT)},
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setpgroup=0,
+    )
+    (folder() / f"{kind}.pid").write_text(str(keeper))
+    deadline = time.monotonic() + START_SECONDS
+    while not facts.exists():
+        gone, _ = os.waitpid(keeper, os.WNOHANG)
+        if gone or time.monotonic() > deadline:
+            raise RuntimeError(f"{kind} for tests could not be started:\n{log.read_text()[-4000:]}")
+        time.sleep(POLL_SECONDS)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _lives(pid_file: Path) -> bool:
+    return psutil.pid_exists(int(pid_file.read_text()))
+
+
+@contextlib.contextmanager
+def _kept_postgres() -> Iterator[Facts]:
+    server = _postgres(folder() / "postgres")
+    try:
+        server.start()
+        server.ensure_database(TEMPLATE)
+        environment = os.environ | {"DATABASE_URL": server.url(TEMPLATE)}
+        subprocess.run(MIGRATE, cwd=PROJECT, check=True, env=environment)
+        server.sql(f"alter database {TEMPLATE} allow_connections false")
+        yield {"home": str(server.home)}
+    finally:
+        server.stop()
+
+
+@contextlib.contextmanager
+def _kept_temporal() -> Iterator[Facts]:
+    ports = Ports()
+    server = Temporal(
+        database=folder() / "temporal.db",
+        log=folder() / "temporal.log",
+        port=ports.take(17233),
+        ui_port=ports.take(18233),
+        metrics_port=ports.take(19233),
+    )
+    try:
+        server.start()
+        yield {"address": server.address, "database": str(server.database)}
+    finally:
+        server.stop()
+
+
+@contextlib.contextmanager
+def _kept_stack() -> Iterator[Facts]:
+    told = folder() / "stack.told.json"
+    stack = Child(
+        name="stack",
+        command=[
+            *(sys.executable, "-m", "stack", "up", "--data-dir", str(folder() / "stack")),
+            *("--json", str(told), "--population", str(POPULATION)),
+        ],
+        log=folder() / "stack.log",
+        ready=lambda _: told.exists(),
+        start_limit=START_SECONDS,
+        grace=STOP_SECONDS,
+    )
+    try:
+        stack.start()
+        facts: Facts = json.loads(told.read_text())
+        yield facts
+    finally:
+        stack.stop()
+
+
+KINDS = {"postgres": _kept_postgres, "temporal": _kept_temporal, "stack": _kept_stack}
+
+
+def _keep(kind: str, owner: int) -> None:
+    """Start a server, write down what others need to know, and stop it when the session ends."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    session = psutil.Process(owner)
+    with KINDS[kind]() as facts:
+        draft = folder() / f"{kind}.draft"
+        draft.write_text(json.dumps(facts))
+        draft.rename(folder() / f"{kind}.json")  # whoever sees it sees all of it
+        while session.is_running() and session.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(WATCH_SECONDS)
+
+
+if __name__ == "__main__":
+    os.environ[FOLDER_VARIABLE] = sys.argv[2]
+    _keep(sys.argv[1], int(sys.argv[3]))
