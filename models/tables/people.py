@@ -19,7 +19,7 @@ class Person(Row, table=True):
 
 
 class PersonKey(Row, table=True):
-    """What identifies a person: the source's id (`<source>:<id>`) or the hash of the canonical profile URL."""
+    """What identifies a person: the source's id or the canonical profile URL. `hash` is keyed and outlives erasure."""
 
     __tablename__ = "person_keys"
     __table_args__ = (
@@ -27,9 +27,10 @@ class PersonKey(Row, table=True):
         CheckConstraint("kind in ('source', 'url')", name="kind"),
     )
 
-    key: str = Field(primary_key=True)
+    hash: bytes = Field(primary_key=True, sa_type=LargeBinary)
     profile_id: str = Field(foreign_key="people.id")
     kind: str
+    source: str | None = None
     value: str
     """The source's id, or the canonical profile URL."""
 
@@ -74,7 +75,7 @@ class SeenEntry(OwnedRow, table=True):
 
 
 class Suppression(Row, table=True):
-    """A person nobody may fetch, be charged for or contact, by keyed hash of a person key.
+    """A person nobody may fetch, be charged for or contact, by the keyed hash of a person key.
 
     `workspace_id` null binds the installation; `tenant_id` null with a workspace binds the account and all customers.
     """

@@ -266,13 +266,14 @@ def upgrade() -> None:
     )
     op.create_table(
         "person_keys",
-        sa.Column("key", sqlmodel.sql.sqltypes.AutoString(), nullable=False),
+        sa.Column("hash", sa.LargeBinary(), nullable=False),
         sa.Column("profile_id", sqlmodel.sql.sqltypes.AutoString(), nullable=False),
         sa.Column("kind", sqlmodel.sql.sqltypes.AutoString(), nullable=False),
+        sa.Column("source", sqlmodel.sql.sqltypes.AutoString(), nullable=True),
         sa.Column("value", sqlmodel.sql.sqltypes.AutoString(), nullable=False),
         sa.CheckConstraint("kind in ('source', 'url')", name=op.f("ck_person_keys_kind")),
         sa.ForeignKeyConstraint(["profile_id"], ["people.id"], name=op.f("fk_person_keys_profile_id_people")),
-        sa.PrimaryKeyConstraint("key", name=op.f("pk_person_keys")),
+        sa.PrimaryKeyConstraint("hash", name=op.f("pk_person_keys")),
     )
     op.create_index("ix_person_keys_profile_id", "person_keys", ["profile_id"], unique=False)
     op.create_table(
