@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Table, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from models.rules.subjects import Subject
 from models.tables import WAITING
 
 CHANNEL = "doorbell"
@@ -13,16 +14,12 @@ OVERDUE_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """A waiting row: its kind and id; `kind/id` is its workflow's id."""
+class Due:
+    """A row that needs a ring, and whose it is: null for the installation's own."""
 
-    kind: str
-    id: str
-
-    @property
-    def workflow_id(self) -> str:
-        """The id of the workflow that owns this row's time."""
-        return f"{self.kind}/{self.id}"
+    subject: Subject
+    workspace_id: str | None
+    tenant_id: str | None
 
 
 def _table(kind: str) -> Table:
@@ -38,15 +35,22 @@ async def ring(session: AsyncSession, subject: Subject) -> None:
     await session.execute(text(f"notify {CHANNEL}"))
 
 
+def _select(kind: str) -> str:
+    table = _table(kind)
+    whose = ", ".join(name if name in table.c else f"null as {name}" for name in ("workspace_id", "tenant_id"))
+    return f"select '{kind}' as kind, id, {whose} from {table.name}"  # noqa: S608 - names from our own tables
+
+
 DUE = " union all ".join(
-    f"(select '{kind}' as kind, id from {_table(kind).name} where rings > answered limit :limit)"  # noqa: S608
-    f" union all (select '{kind}' as kind, id from {_table(kind).name}"
-    f" where wake_at < service_now() - make_interval(secs => :overdue) order by wake_at limit :limit)"
+    f"({_select(kind)} where rings > answered limit :limit)"
+    f" union all ({_select(kind)} where wake_at < service_now() - make_interval(secs => :overdue)"
+    " order by wake_at limit :limit)"
     for kind in WAITING
 )
 
 
-async def due(session: AsyncSession, *, limit: int, overdue_seconds: float = OVERDUE_SECONDS) -> list[Subject]:
+async def due(session: AsyncSession, *, limit: int, overdue_seconds: float = OVERDUE_SECONDS) -> list[Due]:
     """Rows that were rung and not answered, or should have woken more than `overdue_seconds` ago."""
     rows = await session.execute(text(DUE), {"limit": limit, "overdue": overdue_seconds})
-    return list(dict.fromkeys(Subject(kind, row_id) for kind, row_id in rows))
+    found = (Due(Subject(kind, row_id), workspace, tenant) for kind, row_id, workspace, tenant in rows)
+    return list({row.subject: row for row in found}.values())

@@ -1,0 +1,50 @@
+"""Ringing a workflow: signal-with-start, so that a ring finds a sleeping workflow or starts a new one."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from temporalio.client import Client
+from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
+
+from models.rules.subjects import Subject
+from workflows.contracts import Queue
+from workflows.names import CUSTOMER_ID, RING, WORKSPACE_ID
+
+WORKFLOW_OF: Mapping[str, str] = {"run": "run", "mail": "mail", "housekeeping": "housekeeping"}
+"""The workflow type that owns each kind of waiting row."""
+
+SUMMARY_OF: Mapping[str, str] = {
+    "run": "Works a search plan and delivers candidates",
+    "mail": "Sends one mail",
+    "housekeeping": "A recurring duty of the installation",
+}
+RPC_LIMIT = timedelta(seconds=2)
+
+
+class Doorbell:
+    """Rings workflows over one Temporal client."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def ring(self, subject: Subject, *, workspace_id: str | None = None, customer_id: str | None = None) -> None:
+        """Signal the row's workflow, starting it when none is open. Raises `RPCError` when Temporal does not answer.
+
+        The ids become search attributes of a workflow that this starts.
+        """
+        known = [
+            SearchAttributePair(key, value)
+            for key, value in ((WORKSPACE_ID, workspace_id), (CUSTOMER_ID, customer_id))
+            if value is not None
+        ]
+        await self._client.start_workflow(
+            WORKFLOW_OF[subject.kind],
+            subject,
+            id=subject.workflow_id,
+            task_queue=Queue.SERVICE,
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+            start_signal=RING,
+            static_summary=SUMMARY_OF[subject.kind],
+            search_attributes=TypedSearchAttributes(known),
+            rpc_timeout=RPC_LIMIT,
+        )

@@ -1,0 +1,20 @@
+"""Names of signals, steps and search attributes, so that nobody spells one twice."""
+
+from temporalio.common import SearchAttributeKey
+
+RING = "ring"
+
+WORKSPACE_ID = SearchAttributeKey.for_keyword("WorkspaceId")
+CUSTOMER_ID = SearchAttributeKey.for_keyword("CustomerId")
+RUN_STATUS = SearchAttributeKey.for_keyword("RunStatus")
+SEQUENCE_ID = SearchAttributeKey.for_keyword("SequenceId")
+OUTREACH_ACCOUNT_ID = SearchAttributeKey.for_keyword("OutreachAccountId")
+
+RUN_NEXT = "run.next"
+RUN_READ_PAGE = "run.read_page"
+RUN_FETCH_PROFILES = "run.fetch_profiles"
+RUN_QUEUED = "run.queued"
+MAIL_NEXT = "mail.next"
+MAIL_SEND = "mail.send"
+HOUSEKEEPING_NEXT = "housekeeping.next"
+HOUSEKEEPING_DO = "housekeeping.do"
