@@ -90,10 +90,12 @@ class PeopleFilters(Strict):
 
 
 class TierFilters(PeopleFilters):
-    """A plan tier: the filters, and none of several conjunctions (each one a set of filters not to satisfy all).
+    """A plan tier: the filters, and besides them every one of `all_of` and none of `none_of`.
 
-    `none_of` is how a tier leaves out what an earlier tier or the intent's `exclude` block has taken, so that no
-    person can satisfy two tiers.
+    Each entry is a conjunction, satisfied by a person who satisfies all of its fields. `none_of` is how a tier leaves
+    out what an earlier tier or the intent's `exclude` block has taken, so that no person can satisfy two tiers;
+    `all_of` asks for a field twice: each of two languages, the intent's titles and one of its `nice` titles.
     """
 
+    all_of: tuple[PeopleFilters, ...] = Field(default=(), max_length=40)
     none_of: tuple[PeopleFilters, ...] = Field(default=(), max_length=20)
