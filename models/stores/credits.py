@@ -1,0 +1,256 @@
+"""The ledger: grants, balances, and charges paid soonest expiry first (specification, "Credits")."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from sqlalchemy import func, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.clock import service_time
+from models.ids import new_id
+from models.rules.grants import Block, Charge, allocate
+from models.tables import DailySpend, Grant, LedgerEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Payer:
+    """Who pays: the account, for the key and the customer whose daily caps count."""
+
+    workspace_id: str
+    api_key_id: str
+    customer_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """A daily cap and what it leaves today. `kind` is `key` or `customer`."""
+
+    kind: str
+    remaining: int
+
+
+async def grant(
+    session: AsyncSession, *, workspace_id: str, source: str, reference: str, credits: int, expires_at: datetime
+) -> int:
+    """Add a block of credits; the same reference adds it once. Returns the credits added: all of them or 0."""
+    now = await service_time(session)
+    grant_id = new_id("grt", now)
+    added = await session.execute(
+        insert(Grant)
+        .values(
+            id=grant_id,
+            workspace_id=workspace_id,
+            source=source,
+            reference=reference,
+            granted_credits=credits,
+            remaining_credits=credits,
+            expires_at=expires_at,
+            created_at=now,
+        )
+        .on_conflict_do_nothing(index_elements=["workspace_id", "reference"])
+        .returning(col(Grant.id))
+    )
+    if added.scalar_one_or_none() is None:
+        return 0
+    session.add(
+        LedgerEntry(
+            id=new_id("led", now),
+            workspace_id=workspace_id,
+            kind="grant",
+            credits=credits,
+            grant_id=grant_id,
+            reference=reference,
+            reason=source,
+            created_at=now,
+        )
+    )
+    await session.flush()
+    return credits
+
+
+async def open_grants(session: AsyncSession, workspace_id: str) -> Sequence[Grant]:
+    """Grants with credits left that have not expired, soonest expiry first."""
+    now = await service_time(session)
+    rows = await session.scalars(
+        select(Grant)
+        .where(col(Grant.workspace_id) == workspace_id, col(Grant.remaining_credits) > 0, col(Grant.expires_at) > now)
+        .order_by(col(Grant.expires_at), col(Grant.id))
+    )
+    return rows.all()
+
+
+async def balance(session: AsyncSession, workspace_id: str) -> int:
+    """Credits that can be spent now."""
+    now = await service_time(session)
+    total = await session.scalar(
+        select(func.coalesce(func.sum(col(Grant.remaining_credits)), 0)).where(
+            col(Grant.workspace_id) == workspace_id, col(Grant.expires_at) > now
+        )
+    )
+    return int(total or 0)
+
+
+async def spent_today(session: AsyncSession, subject_id: str) -> int:
+    """Credits spent on this UTC day by a key, a customer or a workspace."""
+    now = await service_time(session)
+    spent = await session.scalar(
+        select(col(DailySpend.credits)).where(
+            col(DailySpend.subject_id) == subject_id, col(DailySpend.day) == now.date()
+        )
+    )
+    return int(spent or 0)
+
+
+CAPS = text(
+    """
+    select 'key' as kind, k.daily_cap_credits - coalesce(d.credits, 0) as remaining
+      from api_keys k left join daily_spends d on d.subject_id = k.id and d.day = :day
+     where k.id = :key and k.daily_cap_credits is not null
+    union all
+    select 'customer', c.daily_cap_credits - coalesce(d.credits, 0)
+      from customers c left join daily_spends d on d.subject_id = c.id and d.day = :day
+     where c.id = cast(:customer as text) and c.daily_cap_credits is not null
+    """
+)
+
+
+async def caps(session: AsyncSession, payer: Payer) -> tuple[Cap, ...]:
+    """The daily caps that bind this payer, with what each leaves today (never below 0)."""
+    now = await service_time(session)
+    rows = await session.execute(CAPS, {"key": payer.api_key_id, "customer": payer.customer_id, "day": now.date()})
+    return tuple(Cap(kind, max(0, remaining)) for kind, remaining in rows)
+
+
+def resets_at(now: datetime) -> datetime:
+    """The next UTC midnight, when daily caps start anew."""
+    return datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), tzinfo=now.tzinfo)
+
+
+COUNT = text(
+    """
+    insert into daily_spends as d (subject_id, day, workspace_id, credits)
+    select subject, :day, :workspace, :credits from unnest(cast(:subjects as text[])) as subject order by subject
+    on conflict (subject_id, day) do update set credits = d.credits + excluded.credits
+    """
+)
+
+PAY = text(
+    """
+    update grants g set remaining_credits = g.remaining_credits - p.credits
+      from (select id, sum(credits)::int as credits
+              from unnest(cast(:ids as text[]), cast(:credits as int[])) as p (id, credits) group by id) p
+     where g.id = p.id
+    """
+)
+
+
+class Purse:
+    """A payer's grants, locked until the transaction ends: what is read here is what can be spent."""
+
+    def __init__(self, session: AsyncSession, payer: Payer, blocks: tuple[Block, ...], bounds: tuple[Cap, ...]) -> None:
+        self._session = session
+        self._payer = payer
+        self._blocks = blocks
+        self.caps = bounds
+        self.balance = sum(block.remaining for block in blocks)
+
+    @property
+    def available(self) -> int:
+        """Credits that balance and daily caps allow now."""
+        return min([self.balance, *(cap.remaining for cap in self.caps)])
+
+    async def spend(self, charges: Sequence[Charge]) -> None:
+        """Pay the charges and write their entries. The caller has checked `available`; more raises `ValueError`."""
+        charges = [charge for charge in charges if charge.credits > 0]
+        if not charges:
+            return
+        payments = allocate(self._blocks, charges)
+        now = await service_time(self._session)
+        await self._session.execute(
+            PAY, {"ids": [p.block_id for p in payments], "credits": [p.credits for p in payments]}
+        )
+        await self._session.execute(
+            insert(LedgerEntry),
+            [
+                {
+                    "id": new_id("led", now),
+                    "workspace_id": self._payer.workspace_id,
+                    "customer_id": self._payer.customer_id,
+                    "kind": "charge",
+                    "credits": -payment.credits,
+                    "grant_id": payment.block_id,
+                    "reference": payment.charge.reference,
+                    "reason": payment.charge.reason,
+                    "subject_id": payment.charge.subject_id,
+                    "api_key_id": self._payer.api_key_id,
+                    "created_at": now,
+                }
+                for payment in payments
+            ],
+        )
+        await self._count(now.date(), sum(payment.credits for payment in payments))
+
+    async def _count(self, day: date, credits: int) -> None:
+        payer = self._payer
+        subjects = [payer.workspace_id, payer.api_key_id] + ([payer.customer_id] if payer.customer_id else [])
+        await self._session.execute(
+            COUNT, {"subjects": subjects, "day": day, "workspace": payer.workspace_id, "credits": credits}
+        )
+
+
+LOCK = text(
+    """
+    select id, remaining_credits, expires_at from grants
+     where workspace_id = :workspace and remaining_credits > 0 and expires_at > service_now()
+     order by expires_at, id for update
+    """
+)
+
+
+async def open_purse(session: AsyncSession, payer: Payer) -> Purse:
+    """Lock the payer's grants in order and read what can be spent."""
+    rows = (await session.execute(LOCK, {"workspace": payer.workspace_id})).all()
+    blocks = tuple(Block(*row) for row in rows)
+    return Purse(session, payer, blocks, await caps(session, payer))
+
+
+EXPIRE = text(
+    """
+    with gone as (
+      select id, workspace_id, remaining_credits from grants
+       where remaining_credits > 0 and expires_at <= service_now()
+       order by expires_at, id for update skip locked limit :limit
+    ), emptied as (
+      update grants g set remaining_credits = 0 from gone where g.id = gone.id returning g.id
+    )
+    select gone.id, gone.workspace_id, gone.remaining_credits from gone join emptied using (id)
+    """
+)
+
+
+async def expire(session: AsyncSession, *, limit: int = 500) -> int:
+    """Empty grants past their expiry and write the entries. Returns how many."""
+    rows = (await session.execute(EXPIRE, {"limit": limit})).all()
+    if not rows:
+        return 0
+    now = await service_time(session)
+    await session.execute(
+        insert(LedgerEntry),
+        [
+            {
+                "id": new_id("led", now),
+                "workspace_id": workspace_id,
+                "kind": "expiry",
+                "credits": -remaining,
+                "grant_id": grant_id,
+                "reference": f"expiry:{grant_id}",
+                "reason": "expired",
+                "created_at": now,
+            }
+            for grant_id, workspace_id, remaining in rows
+        ],
+    )
+    return len(rows)

@@ -1,0 +1,290 @@
+"""Who is who: identity by keyed hashes, the profile cache, suppression and the seen register as runs need them."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.clock import service_time
+from models.ids import new_id
+from models.rules.identity import InvalidProfileUrl, canonical_profile_url, person_key
+from models.rules.people import Profile
+from models.secrets import Vault
+from models.tables import CachedProfile, Person, PersonKey
+from models.tenancy import Tenant
+
+CACHE_LIFE = timedelta(days=30)
+_PURPOSE = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A person as a source names them: its id, and the profile URL where it gives one."""
+
+    source: str
+    source_id: str
+    profile_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    hash: bytes
+    kind: str
+    source: str | None
+    value: str
+
+
+def source_hash(vault: Vault, source: str, source_id: str) -> bytes:
+    """The key of a person by a source's id."""
+    return vault.keyed_hash(_PURPOSE, f"source:{source}:{source_id}")
+
+
+def url_hash(vault: Vault, profile_url: str) -> bytes:
+    """The key of a person by any spelling of the profile URL. Raises `InvalidProfileUrl`."""
+    return vault.keyed_hash(_PURPOSE, f"url:{person_key(profile_url)}")
+
+
+def _keys(vault: Vault, sighting: Sighting) -> list[_Key]:
+    keys = [
+        _Key(source_hash(vault, sighting.source, sighting.source_id), "source", sighting.source, sighting.source_id)
+    ]
+    if sighting.profile_url is not None:
+        try:
+            url = canonical_profile_url(sighting.profile_url)
+        except InvalidProfileUrl:
+            return keys  # a source may name a person by a URL that is none: its own id still does
+        keys.append(_Key(url_hash(vault, url), "url", None, url))
+    return keys
+
+
+async def identify(session: AsyncSession, vault: Vault, sightings: Sequence[Sighting]) -> dict[str, str]:
+    """Our id of each sighted person, by source id; people never seen before get one.
+
+    Two ids found to be one person become one: the older survives, the other is its alias. Running it twice, or two at
+    once, gives the same ids.
+    """
+    keys = {sighting.source_id: _keys(vault, sighting) for sighting in sightings}
+    every = sorted({key.hash: key for found in keys.values() for key in found}.values(), key=lambda key: key.hash)
+    known = await _known(session, [key.hash for key in every])
+    now = await service_time(session)
+    wanted: dict[bytes, str] = {}
+    for found in keys.values():
+        named = [known.get(key.hash) or wanted.get(key.hash) for key in found]
+        profile_id = min((one for one in named if one), default=None) or new_id("prof", now)
+        wanted.update({key.hash: profile_id for key in found if key.hash not in known})
+    await _insert(session, [(key, wanted[key.hash]) for key in every if key.hash in wanted], now)
+    settled = await _known(session, [key.hash for key in every])
+    result: dict[str, str] = {}
+    for source_id, found in keys.items():
+        ids = sorted({settled[key.hash] for key in found})
+        for newer in ids[1:]:
+            await merge(session, survivor=ids[0], newer=newer)
+        result[source_id] = ids[0]
+    if any(len({settled[key.hash] for key in found}) > 1 for found in keys.values()):
+        settled = await _known(session, [key.hash for key in every])
+        result = {source_id: settled[found[0].hash] for source_id, found in keys.items()}
+    return result
+
+
+async def _known(session: AsyncSession, hashes: Sequence[bytes]) -> dict[bytes, str]:
+    rows = await session.execute(
+        select(col(PersonKey.hash), col(PersonKey.profile_id)).where(col(PersonKey.hash).in_(hashes))
+    )
+    return {key_hash: profile_id for key_hash, profile_id in rows}  # noqa: C416 - rows are not pairs
+
+
+async def _insert(session: AsyncSession, keys: Sequence[tuple[_Key, str]], now: datetime) -> None:
+    if not keys:
+        return
+    await session.execute(
+        insert(Person).on_conflict_do_nothing(),
+        [{"id": one, "created_at": now} for one in sorted({profile_id for _, profile_id in keys})],
+    )
+    await session.execute(
+        insert(PersonKey).on_conflict_do_nothing(),
+        [
+            {"hash": key.hash, "profile_id": profile_id, "kind": key.kind, "source": key.source, "value": key.value}
+            for key, profile_id in keys
+        ],
+    )
+
+
+MERGE = (
+    "update people set alias_of = :survivor where id = :newer or alias_of = :newer",
+    "update person_keys set profile_id = :survivor where profile_id = :newer",
+    "update suppressions set profile_id = :survivor where profile_id = :newer",
+    """insert into leads (workspace_id, profile_id, created_at)
+       select workspace_id, :survivor, created_at from leads where profile_id = :newer on conflict do nothing""",
+    "delete from leads where profile_id = :newer",
+    """insert into seen_entries (workspace_id, tenant_id, profile_id, status, do_not_contact, tags, note, first_seen_at,
+                                 contacted_at, last_contacted_at, run_ids, created_at)
+       select workspace_id, tenant_id, :survivor, status, do_not_contact, tags, note, first_seen_at, contacted_at,
+              last_contacted_at, run_ids, created_at from seen_entries where profile_id = :newer
+       on conflict (tenant_id, profile_id) do update set
+         do_not_contact = seen_entries.do_not_contact or excluded.do_not_contact,
+         first_seen_at = least(seen_entries.first_seen_at, excluded.first_seen_at),
+         contacted_at = least(seen_entries.contacted_at, excluded.contacted_at),
+         last_contacted_at = greatest(seen_entries.last_contacted_at, excluded.last_contacted_at),
+         run_ids = array(select distinct unnest(seen_entries.run_ids || excluded.run_ids))""",
+    "delete from seen_entries where profile_id = :newer",
+)
+
+
+async def merge(session: AsyncSession, *, survivor: str, newer: str) -> None:
+    """Make two ids one person: keys, leads, suppressions and the union of the seen facts go to the older id."""
+    for statement in MERGE:
+        await session.execute(text(statement), {"survivor": survivor, "newer": newer})
+
+
+SOURCE_IDS = text(
+    """
+    select profile_id, array_agg(value order by value) from person_keys
+     where kind = 'source' and source = :source and profile_id = any(cast(:ids as text[])) group by profile_id
+    """
+)
+
+
+async def source_ids(session: AsyncSession, source: str, profile_ids: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The source's ids of each person; people the source never named are missing."""
+    rows = await session.execute(SOURCE_IDS, {"source": source, "ids": list(profile_ids)})
+    return {profile_id: tuple(values) for profile_id, values in rows}
+
+
+SURVIVORS = text("select id, coalesce(alias_of, id) from people where id = any(cast(:ids as text[]))")
+
+
+async def survivors(session: AsyncSession, profile_ids: Collection[str]) -> dict[str, str]:
+    """The id that stands for each person now; ids that were erased are missing."""
+    rows = await session.execute(SURVIVORS, {"ids": list(profile_ids)})
+    return dict(rows.tuples().all())
+
+
+SUPPRESSED = text(
+    """
+    select distinct k.profile_id from person_keys k join suppressions s on s.key_hash = k.hash
+     where k.profile_id = any(cast(:ids as text[]))
+       and (s.workspace_id is null
+            or (s.workspace_id = :workspace and (s.customer_id is null or s.customer_id = cast(:customer as text))))
+    """
+)
+
+
+async def suppressed(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> set[str]:
+    """Which of these people are suppressed for the tenant: by its own, the account's or a global suppression."""
+    rows = await session.execute(
+        SUPPRESSED, {"ids": list(profile_ids), "workspace": tenant.workspace_id, "customer": tenant.customer_id}
+    )
+    return {row[0] for row in rows}
+
+
+SEEN = text(
+    """
+    select profile_id from seen_entries
+     where tenant_id = :tenant and profile_id = any(cast(:ids as text[]))
+       and (first_seen_at is not null or contacted_at is not null or do_not_contact)
+    """
+)
+
+
+async def seen(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> set[str]:
+    """Which of these people the tenant has seen, contacted or must not contact."""
+    rows = await session.execute(SEEN, {"tenant": tenant.id, "ids": list(profile_ids)})
+    return {row[0] for row in rows}
+
+
+MARK_SEEN = text(
+    """
+    insert into seen_entries as e (workspace_id, tenant_id, profile_id, status, do_not_contact, tags, first_seen_at,
+                                   run_ids, created_at)
+    select :workspace, :tenant, id, 'seen', false, '{}', :now, array[cast(:run as text)], :now
+      from unnest(cast(:ids as text[])) as id order by id
+    on conflict (tenant_id, profile_id) do update set
+      first_seen_at = coalesce(e.first_seen_at, excluded.first_seen_at),
+      run_ids = case when :run = any(e.run_ids) then e.run_ids else e.run_ids || cast(:run as text) end
+    """
+)
+
+
+async def mark_seen(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str], *, run_id: str) -> None:
+    """Write these people into the tenant's seen register."""
+    now = await service_time(session)
+    await session.execute(
+        MARK_SEEN,
+        {
+            "workspace": tenant.workspace_id,
+            "tenant": tenant.id,
+            "ids": sorted(profile_ids),
+            "run": run_id,
+            "now": now,
+        },
+    )
+
+
+async def cached(session: AsyncSession, profile_ids: Collection[str]) -> dict[str, Profile]:
+    """Full profiles fetched within the cache's 30 days."""
+    now = await service_time(session)
+    rows = await session.scalars(
+        select(CachedProfile).where(
+            col(CachedProfile.profile_id).in_(list(profile_ids)), col(CachedProfile.fetched_at) > now - CACHE_LIFE
+        )
+    )
+    return {row.profile_id: Profile.model_validate(row.content) for row in rows}
+
+
+async def store(session: AsyncSession, profiles: Mapping[str, Profile]) -> None:
+    """Put full profiles into the cache; the newest copy stays."""
+    if not profiles:
+        return
+    statement = insert(CachedProfile)
+    rows: list[dict[str, Any]] = [
+        {
+            "profile_id": profile_id,
+            "source": profile.source,
+            "content": profile.model_dump(mode="json"),
+            "fetched_at": profile.fetched_at,
+        }
+        for profile_id, profile in sorted(profiles.items())
+    ]
+    await session.execute(
+        statement.on_conflict_do_update(
+            index_elements=["profile_id"],
+            set_={name: statement.excluded[name] for name in ("source", "content", "fetched_at")},
+            where=statement.excluded.fetched_at >= col(CachedProfile.fetched_at),
+        ),
+        rows,
+    )
+
+
+NEW_LEADS = text(
+    """
+    select id from unnest(cast(:ids as text[])) as id
+     where not exists (select 1 from leads where workspace_id = :workspace and profile_id = id)
+    """
+)
+
+
+async def unpaid_leads(session: AsyncSession, workspace_id: str, profile_ids: Iterable[str]) -> set[str]:
+    """Which of these people the workspace has not paid a lead for."""
+    rows = await session.execute(NEW_LEADS, {"ids": list(profile_ids), "workspace": workspace_id})
+    return {row[0] for row in rows}
+
+
+TAKE_LEADS = text(
+    """
+    insert into leads (workspace_id, profile_id, created_at)
+    select :workspace, id, :now from unnest(cast(:ids as text[])) as id order by id
+    on conflict do nothing returning profile_id
+    """
+)
+
+
+async def take_leads(session: AsyncSession, workspace_id: str, profile_ids: Iterable[str]) -> set[str]:
+    """Write these people into the workspace's lead register; returns those that are new, and so are to be paid."""
+    now = await service_time(session)
+    rows = await session.execute(TAKE_LEADS, {"workspace": workspace_id, "ids": sorted(profile_ids), "now": now})
+    return {row[0] for row in rows}

@@ -1,0 +1,113 @@
+"""Runs: created, read, extended and cancelled by operations; their steps live in `run_steps`."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.clock import service_time
+from models.errors import Conflict, NotFound
+from models.ids import new_id
+from models.rules.run_states import CREDITS_PER_PERSON, EXTENDABLE, FINAL, LIFE, RunStatus
+from models.rules.subjects import Subject
+from models.stores import doorbells
+from models.tables import Run
+from models.tenancy import Tenant
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a run may spend: credits, upstream pages, live profiles. Null means no bound of its own."""
+
+    max_credits: int | None = None
+    max_pages: int | None = None
+    max_profile_fetches: int | None = None
+
+
+def subject(run_id: str) -> Subject:
+    """The run as a waiting row."""
+    return Subject("run", run_id)
+
+
+async def create(
+    session: AsyncSession,
+    tenant: Tenant,
+    *,
+    api_key_id: str,
+    plan_id: str,
+    intent_id: str,
+    target: int,
+    budget: Budget,
+    default_max_credits: int,
+    mark_seen: bool,
+) -> Run:
+    """A queued run, rung once: it starts when the transaction has committed."""
+    now = await service_time(session)
+    run = Run(
+        id=new_id("run", now),
+        workspace_id=tenant.workspace_id,
+        tenant_id=tenant.id,
+        api_key_id=api_key_id,
+        plan_id=plan_id,
+        intent_id=intent_id,
+        target=target,
+        max_credits=default_max_credits if budget.max_credits is None else budget.max_credits,
+        max_pages=budget.max_pages,
+        max_profile_fetches=budget.max_profile_fetches,
+        mark_seen=mark_seen,
+        created_at=now,
+    )
+    session.add(run)
+    await session.flush()
+    await doorbells.ring(session, subject(run.id))
+    return run
+
+
+async def get(session: AsyncSession, tenant: Tenant, run_id: str, *, lock: bool = False) -> Run:
+    """The tenant's run. Raises `NotFound`."""
+    query = select(Run).where(col(Run.id) == run_id, col(Run.tenant_id) == tenant.id)
+    run = (await session.scalars(query.with_for_update() if lock else query)).one_or_none()
+    if run is None:
+        raise NotFound("There is no such run.")
+    return run
+
+
+async def extend(
+    session: AsyncSession, tenant: Tenant, run_id: str, *, api_key_id: str, add_target: int, add_budget: Budget
+) -> Run:
+    """Let a finished run go on from its checkpoints, under the key that asks. Raises `NotFound`, `Conflict`."""
+    run = await get(session, tenant, run_id, lock=True)
+    if run.status not in EXTENDABLE:
+        raise Conflict(f"A run that is {run.status} cannot be extended.", status=run.status)
+    now = await service_time(session)
+    run.api_key_id = api_key_id
+    run.target += add_target
+    run.max_credits += CREDITS_PER_PERSON * add_target if add_budget.max_credits is None else add_budget.max_credits
+    run.max_pages = _more(run.max_pages, add_budget.max_pages)
+    run.max_profile_fetches = _more(run.max_profile_fetches, add_budget.max_profile_fetches)
+    run.status = RunStatus.QUEUED
+    run.stop_reason = run.finish_detail = run.failure_code = None
+    run.retry_at = run.cancel_requested_at = run.finished_at = None
+    run.deadline_at = now + LIFE
+    run.failures = 0
+    await session.flush()
+    await doorbells.ring(session, subject(run.id))
+    return run
+
+
+def _more(bound: int | None, added: int | None) -> int | None:
+    return None if bound is None else bound + (added or 0)
+
+
+async def cancel(session: AsyncSession, tenant: Tenant, run_id: str) -> Run:
+    """Ask a run to stop after its current step; asking again changes nothing. Raises `NotFound`, `Conflict`."""
+    run = await get(session, tenant, run_id, lock=True)
+    if run.status == RunStatus.ABORTED or (run.status not in FINAL and run.cancel_requested_at is not None):
+        return run
+    if run.status in FINAL:
+        raise Conflict(f"A run that is {run.status} cannot be cancelled.", status=run.status)
+    run.cancel_requested_at = await service_time(session)
+    await session.flush()
+    await doorbells.ring(session, subject(run.id))
+    return run
