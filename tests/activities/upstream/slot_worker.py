@@ -1,0 +1,79 @@
+"""A worker on an upstream queue in a process of its own, for tests that kill or freeze it.
+
+`python slot_worker.py DATABASE_URL TEMPORAL_ADDRESS NAMESPACE TASK_QUEUE SLOTS`. A call writes down when it began and
+when the other side will be through with it, whatever becomes of this process meanwhile.
+"""
+
+import asyncio
+import signal
+import sys
+from dataclasses import dataclass
+
+from sqlalchemy import text
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from activities.upstream.slots import UpstreamSlots, upstream_tuner
+from models.database import Database
+
+LEASE_SECONDS = 1.5
+RENEW_SECONDS = 0.4
+LIMIT_SECONDS = -2.0  # with the grace of five: a call's lease ends three seconds after it began
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tenant, which takes the other side so many seconds."""
+
+    tenant: str
+    number: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The activity that calls."""
+
+    database: Database
+    slots: UpstreamSlots
+
+    @activity.defn(name="call")
+    async def call(self, ask: Call) -> None:
+        """Make one call under a slot."""
+        async with self.slots.calling(limit_seconds=LIMIT_SECONDS) as slot:
+            if not await slot.still_ours():
+                raise RuntimeError("slot lost")
+            async with self.database.transaction() as session:
+                await session.execute(
+                    text(
+                        "insert into calls (tenant, number, began, ends)"
+                        " values (:tenant, :number, clock_timestamp(),"
+                        " clock_timestamp() + make_interval(secs => :seconds))"
+                    ),
+                    {"tenant": ask.tenant, "number": ask.number, "seconds": ask.seconds},
+                )
+            await asyncio.sleep(ask.seconds)
+
+
+async def main() -> None:
+    """Work until SIGTERM."""
+    database_url, address, namespace, queue, slots = sys.argv[1:]
+    database = Database(database_url, pool_size=8)
+    upstream = UpstreamSlots(
+        database.transaction, slots=int(slots), lease_seconds=LEASE_SECONDS, renew_seconds=RENEW_SECONDS
+    )
+    await upstream.open()
+    stopped = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
+    client = await Client.connect(address, namespace=namespace)
+    async with Worker(
+        client, task_queue=queue, activities=[Calls(database, upstream).call], tuner=upstream_tuner(upstream)
+    ):
+        await stopped.wait()
+    await upstream.close()
+    await database.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
