@@ -1,0 +1,62 @@
+"""What the planner asks of the shipped knowledge and of the people source."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from models.rules.places import Places
+
+
+class TitleKnowledge(Protocol):
+    """Titles that mean the same, and titles next to them."""
+
+    def exact(self, title: str) -> Sequence[str]:
+        """Other wordings of the title, best first; empty when it is not known."""
+        ...
+
+    def nearby(self, title: str) -> Sequence[str]:
+        """Neighbouring titles, nearest first; empty when it is not known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCompany:
+    """A company we know; `label` tells it from others of the same name."""
+
+    id: str
+    label: str
+
+
+class CompanyKnowledge(Protocol):
+    """Companies by name."""
+
+    def named(self, name: str) -> Sequence[KnownCompany]:
+        """Every company the name can mean, best first; more than one is ambiguous."""
+        ...
+
+
+class PeopleStatistics(Protocol):
+    """A rough count of people from shipped occupation and place statistics."""
+
+    def people(self, titles: Sequence[str], *, location_ids: Sequence[str], countries: Sequence[str]) -> int | None:
+        """How many people with such a title live there; null when the statistics do not say."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A people source: its name, and the fields of `PeopleFilters` that it can apply."""
+
+    name: str
+    fields: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """All that a plan rests on, apart from what was counted before."""
+
+    titles: TitleKnowledge
+    places: Places
+    companies: CompanyKnowledge
+    statistics: PeopleStatistics
+    source: Source

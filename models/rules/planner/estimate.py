@@ -1,0 +1,110 @@
+"""How many people, pages and credits a ladder may take: counted before, else roughly from statistics."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from models.rules import pricing
+from models.rules.filters import PeopleFilters, Range, TierFilters
+from models.rules.planner.asked import PeopleStatistics
+from models.rules.planner.values import PAGE_SIZE, TARGET_MAX, TARGET_MIN, Estimate, PerPerson, TargetRange
+
+REQUIRED_SHARE = 0.3
+"""Rough share of an occupation's people who list a given skill or language."""
+WISHED_SHARE = 0.25
+"""Rough share of those who also have what is nice."""
+LEAST_SHARE = 0.02
+CAREER_YEARS = 40
+NEW_SHARE = 0.1
+"""In the worst case one person in ten is neither seen nor suppressed nor gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """People of one tier; `counted` when the source said so, null where nobody knows."""
+
+    people: int | None
+    counted: bool
+
+    @property
+    def pages(self) -> int | None:
+        """Search pages that hold them."""
+        return None if self.people is None else math.ceil(self.people / PAGE_SIZE)
+
+
+def reach(filters: TierFilters, *, total: int | None, statistics: PeopleStatistics) -> Reach:
+    """The remembered total, else a rough count from statistics of occupations and places."""
+    if total is not None:
+        return Reach(total, counted=True)
+    if filters.titles is None or not filters.titles.include or filters.company_ids:
+        return Reach(None, counted=False)
+    people = statistics.people(filters.titles.include, location_ids=filters.location_ids, countries=filters.countries)
+    if people is None:
+        return Reach(None, counted=False)
+    return Reach(_two_digits(people * _share(filters)), counted=False)
+
+
+def _share(filters: TierFilters) -> float:
+    required = len(filters.skills.all) if filters.skills else 0
+    required += len(filters.languages)
+    share = REQUIRED_SHARE**required * _years_share(filters.experience_years)
+    for wish in filters.all_of:
+        share *= REQUIRED_SHARE if _is_language(wish) else WISHED_SHARE
+    for _ in filters.none_of:
+        share *= 1 - WISHED_SHARE
+    return max(LEAST_SHARE, share)
+
+
+def _is_language(wish: PeopleFilters) -> bool:
+    return wish == PeopleFilters(languages=wish.languages)
+
+
+def _years_share(span: Range | None) -> float:
+    if span is None:
+        return 1.0
+    low, high = min(span.min or 0, CAREER_YEARS), min(CAREER_YEARS if span.max is None else span.max, CAREER_YEARS)
+    return (high - low + 1) / (CAREER_YEARS + 1)
+
+
+def _two_digits(people: float) -> int:
+    """Rounded so that it does not look counted."""
+    if people < 10:  # noqa: PLR2004 - small numbers keep their only digit
+        return round(people)
+    scale: int = 10 ** (math.floor(math.log10(people)) - 1)
+    return round(people / scale) * scale
+
+
+def price(reaches: Sequence[Reach], *, target: int) -> Estimate:
+    """Credits between a run whose people are all cached and one that fetches every profile live; pages likewise."""
+    total = _total(reaches)
+    expected = target if total is None else min(target, total)
+    return Estimate(
+        credits_min=expected * pricing.LEAD,
+        credits_max=target * pricing.MOST_PER_PERSON,
+        per_person=PerPerson(lead=pricing.LEAD, live_profile=pricing.LIVE_PROFILE),
+        pages_min=sum(_pages(reaches, need=target, unknown=target)),
+        pages_max=None if total is None else sum(_pages(reaches, need=math.ceil(target / NEW_SHARE), unknown=0)),
+    )
+
+
+def target_range(reaches: Sequence[Reach]) -> TargetRange:
+    """What the role can yield: 30 to 60 people, fewer where fewer exist."""
+    total = _total(reaches)
+    if total is None:
+        return TargetRange(min=TARGET_MIN, max=TARGET_MAX)
+    return TargetRange(min=min(TARGET_MIN, total), max=min(TARGET_MAX, total))
+
+
+def _total(reaches: Sequence[Reach]) -> int | None:
+    known = [reach.people for reach in reaches if reach.people is not None]
+    return sum(known) if len(known) == len(reaches) else None
+
+
+def _pages(reaches: Sequence[Reach], *, need: int, unknown: int) -> Iterator[int]:
+    """Pages read tier by tier until `need` people were met; a tier of unknown size has `unknown` people."""
+    for tier in reaches:
+        if need <= 0:
+            return
+        people = unknown if tier.people is None else tier.people
+        yield max(1, math.ceil(min(people, need) / PAGE_SIZE))
+        need -= people

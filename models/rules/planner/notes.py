@@ -1,0 +1,36 @@
+"""The notes a planner takes while it works: what was applied, what was ignored, what to warn about."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from models.rules.planner.values import AppliedFilter, Origin
+
+
+@dataclass(slots=True)
+class Notes:
+    """Collected in order; nothing twice. `described` are the dotted fields read from a description."""
+
+    described: Collection[str] = ()
+    applied: list[AppliedFilter] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def apply(self, name: str, value: str | int | tuple[str, ...] | dict[str, int]) -> None:
+        """A filter the caller or the description gave."""
+        origin = Origin.DESCRIPTION if name in self.described else Origin.INTENT
+        self.applied.append(AppliedFilter(field=name, value=value, origin=origin))
+
+    def default(self, name: str, value: int | tuple[str, ...]) -> None:
+        """A filter nobody gave."""
+        self.applied.append(AppliedFilter(field=name, value=value, origin=Origin.DEFAULT))
+
+    def ignore(self, name: str, why: str) -> None:
+        """A field that has no effect, and why."""
+        if name not in self.ignored:
+            self.ignored.append(name)
+        self.warn(why)
+
+    def warn(self, text: str) -> None:
+        """Something to read before paying."""
+        if text not in self.warnings:
+            self.warnings.append(text)
