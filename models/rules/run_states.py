@@ -68,4 +68,5 @@ CREDITS_PER_PERSON = 3
 
 def retry_delay(failures: int) -> timedelta:
     """How long to leave a busy source alone when it does not say: 30 s doubling up to 15 minutes."""
-    return min(timedelta(seconds=30) * 2 ** min(max(failures, 1) - 1, 10), timedelta(minutes=15))
+    doublings = min(max(failures, 1) - 1, 10)
+    return min(timedelta(seconds=30) * (1 << doublings), timedelta(minutes=15))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
@@ -15,7 +15,7 @@ from models.ids import new_id
 from models.rules.identity import InvalidProfileUrl, canonical_profile_url, person_key
 from models.rules.people import Profile
 from models.secrets import Vault
-from models.tables import CachedProfile, Person, PersonKey
+from models.tables import CachedProfile, Lead, Person, PersonKey
 from models.tenancy import Tenant
 
 CACHE_LIFE = timedelta(days=30)
@@ -236,6 +236,17 @@ async def cached(session: AsyncSession, profile_ids: Collection[str]) -> dict[st
     return {row.profile_id: Profile.model_validate(row.content) for row in rows}
 
 
+async def cached_ids(session: AsyncSession, profile_ids: Collection[str]) -> set[str]:
+    """Which of these people have a full profile in the cache that is not too old."""
+    now = await service_time(session)
+    rows = await session.scalars(
+        select(col(CachedProfile.profile_id)).where(
+            col(CachedProfile.profile_id).in_(list(profile_ids)), col(CachedProfile.fetched_at) > now - CACHE_LIFE
+        )
+    )
+    return set(rows.all())
+
+
 async def store(session: AsyncSession, profiles: Mapping[str, Profile]) -> None:
     """Put full profiles into the cache; the newest copy stays."""
     if not profiles:
@@ -288,3 +299,11 @@ async def take_leads(session: AsyncSession, workspace_id: str, profile_ids: Iter
     now = await service_time(session)
     rows = await session.execute(TAKE_LEADS, {"workspace": workspace_id, "ids": sorted(profile_ids), "now": now})
     return {row[0] for row in rows}
+
+
+async def give_back_leads(session: AsyncSession, workspace_id: str, profile_ids: Collection[str]) -> None:
+    """Take back leads written in this transaction that are not paid after all."""
+    if profile_ids:
+        await session.execute(
+            delete(Lead).where(col(Lead.workspace_id) == workspace_id, col(Lead.profile_id).in_(list(profile_ids)))
+        )
