@@ -5,15 +5,12 @@ from models.rules.planner.asked import (
     Knowledge,
     KnownCompany,
     PeopleStatistics,
-    Source,
     TitleKnowledge,
 )
 from models.rules.planner.planning import Draft, draft, plan
 from models.rules.planner.query_key import query_key
 from models.rules.planner.values import (
     PAGE_SIZE,
-    TARGET_MAX,
-    TARGET_MIN,
     Anchor,
     AppliedFilter,
     Estimate,
@@ -26,8 +23,6 @@ from models.rules.planner.values import (
 
 __all__ = [
     "PAGE_SIZE",
-    "TARGET_MAX",
-    "TARGET_MIN",
     "Anchor",
     "AppliedFilter",
     "CompanyKnowledge",
@@ -39,7 +34,6 @@ __all__ = [
     "PeopleStatistics",
     "PerPerson",
     "Plan",
-    "Source",
     "TargetRange",
     "Tier",
     "TitleKnowledge",

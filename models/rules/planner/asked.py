@@ -1,10 +1,11 @@
-"""What the planner asks of the shipped knowledge and of the people source."""
+"""What the planner asks of the shipped knowledge."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from models.rules.places import Places
+from models.rules.sources import PeopleSourceAbilities
 
 
 class TitleKnowledge(Protocol):
@@ -44,14 +45,6 @@ class PeopleStatistics(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A people source: its name, and the fields of `PeopleFilters` that it can apply."""
-
-    name: str
-    fields: Collection[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Knowledge:
     """All that a plan rests on, apart from what was counted before."""
 
@@ -59,4 +52,4 @@ class Knowledge:
     places: Places
     companies: CompanyKnowledge
     statistics: PeopleStatistics
-    source: Source
+    source: PeopleSourceAbilities

@@ -7,10 +7,10 @@ from models.errors import InvalidRequest
 from models.rules.filters import PeopleFilters, SkillFilter, TitleFilter
 from models.rules.intents import ExcludeBlock, Intent, IntentBlock
 from models.rules.places import Places
-from models.rules.planner.asked import Source
 from models.rules.planner.ground import Barred, area_of
 from models.rules.planner.notes import Notes
 from models.rules.planner.wording import conditions, years
+from models.rules.sources import PeopleSourceAbilities
 
 BLOCK_FIELDS = ("titles", "experience_years", "skills", "languages", "company_ids")
 MANY_SKILLS = 3
@@ -28,7 +28,7 @@ class Conditions:
     nice_words: str
 
 
-def applicable(intent: Intent, source: Source, notes: Notes) -> Intent:
+def applicable(intent: Intent, source: PeopleSourceAbilities, notes: Notes) -> Intent:
     """The intent without what the people source cannot apply; each such field is noted as ignored."""
     blocks = {
         "must": _block_for(source, "must", intent.must, notes),
@@ -38,11 +38,11 @@ def applicable(intent: Intent, source: Source, notes: Notes) -> Intent:
     return intent.model_copy(update=blocks)
 
 
-def _block_for(source: Source, name: str, block: IntentBlock, notes: Notes) -> IntentBlock:
+def _block_for(source: PeopleSourceAbilities, name: str, block: IntentBlock, notes: Notes) -> IntentBlock:
     dropped: dict[str, object] = {}
     for field in (*BLOCK_FIELDS, "profile_ids"):
         asked = getattr(block, field, None)
-        if asked and SOURCE_FIELD.get((name, field), field) not in source.fields:
+        if asked and SOURCE_FIELD.get((name, field), field) not in source.filters:
             notes.ignore(
                 f"{name}.{field}", f"The people source cannot search by {field}: {name}.{field} has no effect."
             )
@@ -62,7 +62,7 @@ def conditions_of(
     _refuse_contradictions(must, exclude)
     employers = tuple(id_ for id_ in company_ids if id_ not in exclude.company_ids)
     if company_ids and not employers:
-        raise InvalidRequest("Every wanted company is excluded.", field="intent.exclude.company_ids")
+        raise InvalidRequest("Every wanted company is excluded.", field="exclude.company_ids")
     _note(intent, notes)
     nice, words = _nice(intent.nice, must, places=places, notes=notes)
     return Conditions(
@@ -123,7 +123,7 @@ def _refuse_contradictions(must: IntentBlock, exclude: ExcludeBlock) -> None:
         if any(value.casefold() in required for value in getattr(exclude, field)):
             raise InvalidRequest(
                 f"A value is both required and excluded in {field}.",
-                field=f"intent.exclude.{field}",
+                field=f"exclude.{field}",
                 fix="Remove the value from `must` or from `exclude`.",
             )
 

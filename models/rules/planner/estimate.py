@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from models.rules import pricing
 from models.rules.filters import PeopleFilters, Range, TierFilters
 from models.rules.planner.asked import PeopleStatistics
-from models.rules.planner.values import PAGE_SIZE, TARGET_MAX, TARGET_MIN, Estimate, PerPerson, TargetRange
+from models.rules.planner.values import PAGE_SIZE, Estimate, PerPerson, TargetRange
+from models.rules.run_states import MAX_TARGET, MIN_TARGET
 
 REQUIRED_SHARE = 0.3
 """Rough share of an occupation's people who list a given skill or language."""
@@ -91,8 +92,8 @@ def target_range(reaches: Sequence[Reach]) -> TargetRange:
     """What the role can yield: 30 to 60 people, fewer where fewer exist."""
     total = _total(reaches)
     if total is None:
-        return TargetRange(min=TARGET_MIN, max=TARGET_MAX)
-    return TargetRange(min=min(TARGET_MIN, total), max=min(TARGET_MAX, total))
+        return TargetRange(min=MIN_TARGET, max=MAX_TARGET)
+    return TargetRange(min=min(MIN_TARGET, total), max=min(MAX_TARGET, total))
 
 
 def _total(reaches: Sequence[Reach]) -> int | None:

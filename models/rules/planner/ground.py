@@ -48,7 +48,7 @@ def wanted_ground(location: IntentLocation | None, barred: Barred, places: Place
     if location is None or location.empty:
         notes.warn("No place is given: the search is worldwide. Add a country or a place to narrow it.")
         return Ground()
-    named = [place_of(places, id_, field="intent.must.location.location_ids") for id_ in location.location_ids]
+    named = [place_of(places, id_, field="must.location.location_ids") for id_ in location.location_ids]
     asked = _countries(location, named)
     anchor = _anchor(location, places, notes)
     local_names = [place for place in named if place.kind is not PlaceKind.COUNTRY]
@@ -65,7 +65,7 @@ def wanted_ground(location: IntentLocation | None, barred: Barred, places: Place
     if not allowed:
         raise InvalidRequest(
             "Every country that people must live in is excluded.",
-            field="intent.exclude.location.countries",
+            field="exclude.location.countries",
             fix="Remove the country from `must` or from `exclude`.",
         )
     _note_places(location, named, anchor=anchor, countries=countries, notes=notes)
@@ -82,7 +82,7 @@ def barred_ground(location: IntentLocation | None, places: Places, notes: Notes)
     """Where an intent's `exclude` block allows nobody to live. Raises `InvalidRequest` for an unknown place."""
     if location is None or location.empty:
         return Barred()
-    named = [place_of(places, id_, field="intent.exclude.location.location_ids") for id_ in location.location_ids]
+    named = [place_of(places, id_, field="exclude.location.location_ids") for id_ in location.location_ids]
     countries = _countries(location, named)
     anchor = _anchor(location, places, notes, block="exclude")
     area = _area(location, anchor, [place for place in named if place.kind is not PlaceKind.COUNTRY], places=places)
@@ -102,7 +102,7 @@ def area_of(
     """
     if location is None or location.empty:
         return (), (), ""
-    named = [place_of(places, id_, field="intent.nice.location.location_ids") for id_ in location.location_ids]
+    named = [place_of(places, id_, field="nice.location.location_ids") for id_ in location.location_ids]
     anchor = _anchor(location, places, notes, block="nice")
     local_names = [place for place in named if place.kind is not PlaceKind.COUNTRY]
     area = _area(location, anchor, local_names, places=places)
@@ -132,7 +132,7 @@ def _countries(location: IntentLocation, named: Iterable[Place]) -> tuple[str, .
 def _anchor(location: IntentLocation, places: Places, notes: Notes, *, block: str = "must") -> Place | None:
     if location.anchor_location_id is None:
         return None
-    anchor = place_of(places, location.anchor_location_id, field=f"intent.{block}.location.anchor_location_id")
+    anchor = place_of(places, location.anchor_location_id, field=f"{block}.location.anchor_location_id")
     notes.apply(f"{block}.location.anchor_location_id", anchor.label)
     if location.radius_km is None:
         notes.default(f"{block}.location.radius_km", _radius(location, anchor))

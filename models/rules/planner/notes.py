@@ -17,7 +17,8 @@ class Notes:
 
     def apply(self, name: str, value: str | int | tuple[str, ...] | dict[str, int]) -> None:
         """A filter the caller or the description gave."""
-        origin = Origin.DESCRIPTION if name in self.described else Origin.INTENT
+        read = any(name == field or name.startswith(f"{field}.") for field in self.described)
+        origin = Origin.DESCRIPTION if read else Origin.INTENT
         self.applied.append(AppliedFilter(field=name, value=value, origin=origin))
 
     def default(self, name: str, value: int | tuple[str, ...]) -> None:

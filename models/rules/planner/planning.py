@@ -16,8 +16,9 @@ from models.rules.planner.notes import Notes
 from models.rules.planner.query_key import query_key
 from models.rules.planner.summary import summary
 from models.rules.planner.titles import Titles, choose_titles
-from models.rules.planner.values import TARGET_MAX, TARGET_MIN, Plan, Tier
+from models.rules.planner.values import Plan, Tier
 from models.rules.planner.wording import listed
+from models.rules.run_states import DEFAULT_TARGET, MAX_TARGET, MIN_TARGET
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,8 @@ class Draft:
 
     def priced(self, totals: Mapping[str, int], *, target: int) -> Plan:
         """The plan. `totals` are the people last counted for a query key, at most 30 days ago."""
-        if not TARGET_MIN <= target <= TARGET_MAX:
-            raise ValueError(f"a target is {TARGET_MIN} to {TARGET_MAX} people")
+        if not MIN_TARGET <= target <= MAX_TARGET:
+            raise ValueError(f"a target is {MIN_TARGET} to {MAX_TARGET} people")
         reaches = [
             reach(rung.filters, total=totals.get(key), statistics=self.knowledge.statistics)
             for rung, key in zip(self.rungs, self.query_keys, strict=True)
@@ -108,7 +109,7 @@ def plan(
     knowledge: Knowledge,
     *,
     totals: Mapping[str, int],
-    target: int = TARGET_MIN,
+    target: int = DEFAULT_TARGET,
     described: Collection[str] = (),
 ) -> Plan:
     """Draft and price in one step; see `draft` for the errors."""
@@ -120,7 +121,7 @@ def _titles(intent: Intent, knowledge: Knowledge, notes: Notes) -> Titles:
     if intent.must.titles and not titles.exact:
         raise InvalidRequest(
             "Every wanted title is excluded.",
-            field="intent.exclude.titles",
+            field="exclude.titles",
             fix="Remove the title from `must` or from `exclude`.",
         )
     if titles.exact and not titles.nearby:
@@ -134,12 +135,10 @@ def _nobody_asked(intent: Intent) -> InvalidRequest:
     if intent.target_companies:
         return InvalidRequest(
             "None of the target companies is certain, and no title is given.",
-            field="intent.target_companies",
+            field="target_companies",
             fix="Find company ids with GET /v1/lookups/companies and give them as must.company_ids, or add a title.",
         )
-    return InvalidRequest(
-        "The intent names no title.", field="intent.must.titles", fix="Give a title, or target_companies."
-    )
+    return InvalidRequest("The intent names no title.", field="must.titles", fix="Give a title, or target_companies.")
 
 
 def _doubts(reaches: list[Reach]) -> list[str]:
@@ -150,7 +149,7 @@ def _doubts(reaches: list[Reach]) -> list[str]:
         doubts.append("Numbers of people are rough, from statistics of occupations and places.")
     if all(known.people is not None for known in reaches):
         total = sum(known.people or 0 for known in reaches)
-        if total < TARGET_MIN:
+        if total < MIN_TARGET:
             doubts.append(
                 f"The whole ladder may hold only {total} people; {pricing.MOST_PER_PERSON} credits each at most."
             )

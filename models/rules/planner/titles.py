@@ -51,7 +51,7 @@ def _without_contained(titles: Iterable[str], *, room: int, taken: Sequence[str]
     """Titles in order, leaving out those that a kept or taken one already covers."""
     kept: list[str] = []
     for title in titles:
-        if any(contains(title, phrase) for phrase in (*taken, *kept)) or not _spaced(title).strip():
+        if any(contains(title, phrase) for phrase in (*taken, *kept)) or not any(map(str.isalnum, title)):
             continue
         kept = [*(other for other in kept if not contains(other, title)), title]
     return tuple(kept[:room])

@@ -6,8 +6,6 @@ from models.rules.filters import LocationId, Strict, TierFilters
 
 PAGE_SIZE = 50
 """People on a search page; constant, because paid pages are remembered by query."""
-TARGET_MIN = 30
-TARGET_MAX = 60
 
 
 class Origin(StrEnum):
