@@ -114,6 +114,22 @@ class Child:
             time.sleep(POLL_SECONDS)
         raise StartFailed(self.name, f"was not ready after {self.start_limit:.0f} seconds", self.tail())
 
+    def wait_done(self) -> None:
+        """Return when the process has done its one task and ended.
+
+        Raises:
+            StartFailed: it ended with an error, or had not ended after `start_limit` seconds.
+        """
+        if self._popen is None:
+            raise StartFailed(self.name, "was not spawned")
+        try:
+            code = self._popen.wait(self.start_limit)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise StartFailed(self.name, f"took more than {self.start_limit:.0f} seconds", self.tail()) from None
+        if code != 0:
+            raise StartFailed(self.name, f"failed (exit code {code})", self.tail())
+
     def ask_to_stop(self) -> None:
         """Send the farewell signal, also to a process that is frozen; does not wait."""
         if self._popen is None or self._popen.poll() is not None:

@@ -20,6 +20,7 @@ from stack.children import Child, RunAs, StartFailed
 SYSTEM_USER = "embedded_postgres"
 ROLE = "service"
 DATABASE = "service"
+SOCKET = ".s.PGSQL.5432"
 SOCKET_PATH_LIMIT = 100
 STATUS_LINE = 7  # of postmaster.pid, counted from 0; padded with blanks
 FOR_OTHERS = stat.S_IROTH | stat.S_IXOTH
@@ -150,7 +151,7 @@ class Postgres:
             os.chown(directory, self._run_as.uid, self._run_as.gid)
 
     def _clear_leftovers(self) -> None:
-        """End what a killed server left: backends, and a pid file whose number may be another process by now."""
+        """End what a killed server left: backends, and files with a pid that may be another process by now."""
         deadline = time.monotonic() + LEFTOVER_SECONDS
         while leftovers := _processes_in(self.home):
             if time.monotonic() > deadline:
@@ -158,7 +159,8 @@ class Postgres:
             for process in leftovers:
                 process.kill()
             psutil.wait_procs(leftovers, timeout=1)
-        (self.home / "postmaster.pid").unlink(missing_ok=True)
+        for stale in (self.home / "postmaster.pid", self.host / SOCKET, self.host / f"{SOCKET}.lock"):
+            stale.unlink(missing_ok=True)
 
     def _is_ready(self, pid: int) -> bool:
         try:
@@ -215,7 +217,7 @@ def _let_read(folder: Path) -> None:
 
 def _socket_directory(home: Path) -> Path:
     """`home` itself, or a short private directory when the socket's path would pass the system's limit."""
-    if len(os.fsencode(home / ".s.PGSQL.5432")) <= SOCKET_PATH_LIMIT:
+    if len(os.fsencode(home / SOCKET)) <= SOCKET_PATH_LIMIT:
         return home
     digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
     short = Path(tempfile.gettempdir()) / f"stack-{os.geteuid()}-{digest}"

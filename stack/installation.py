@@ -1,0 +1,256 @@
+"""The data directory of one installation: what lies where, what was chosen once, and who is running on it."""
+
+import base64
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TypedDict
+
+import psutil
+
+LOCK_PATIENCE_SECONDS = 1.0
+POLL_SECONDS = 0.05
+DEFAULT_POPULATION = 20_000
+DEFAULT_SEED = 7
+PREFERRED_PORTS = {
+    "api": 8080,
+    "temporal": 7233,
+    "temporal_ui": 8233,
+    "temporal_metrics": 7333,
+    "sandbox": 8090,
+    "smtp": 8025,
+}
+# Everything that an installation puts into its directory, and all that `reset` removes.
+ENTRIES = (
+    *("postgres", "postgres.new", "temporal.db", "temporal.db-shm", "temporal.db-wal", "sandbox", "run", "logs"),
+    *("choices.json", "account.json", "running.json", "control.sock", "lock"),
+)
+
+
+class StackError(Exception):
+    """The stack cannot do what was asked; the message says why and what to do."""
+
+
+class Addresses(TypedDict):
+    """Where a running installation is reached, and a key of a verified workspace that works there."""
+
+    api_url: str
+    mcp_url: str
+    temporal_address: str
+    temporal_ui_url: str
+    database_url: str
+    sandbox_url: str
+    api_key: str
+    workspace_id: str
+
+
+class Facts(Addresses):
+    """What `up` answers: the addresses, and process ids by name (None for a dead process)."""
+
+    processes: dict[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What an installation decides once: the sandbox's market, its clock, secrets and the ports it had last."""
+
+    population: int
+    seed: int
+    virtual_time: bool
+    secret_key: str
+    people_api_key: str
+    ports: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The workspace that `up` signed up and verified."""
+
+    api_key: str
+    workspace_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A process as it was recorded: its id, and when it began, since ids are used again."""
+
+    pid: int
+    began: float
+
+    @classmethod
+    def of(cls, pid: int) -> "Running":
+        """Record a process that runs now."""
+        return cls(pid, psutil.Process(pid).create_time())
+
+    @classmethod
+    def me(cls) -> "Running":
+        """Record this process."""
+        return cls.of(os.getpid())
+
+    def process(self) -> psutil.Process | None:
+        """The process, when it still runs."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found = psutil.Process(self.pid)
+            if found.create_time() == self.began and found.status() != psutil.STATUS_ZOMBIE:
+                return found
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Who runs on the directory: the supervisor, its processes by name, and the addresses once all are ready."""
+
+    supervisor: Running
+    processes: dict[str, Running] = field(default_factory=dict)
+    addresses: Addresses | None = None
+
+
+class Installation:
+    """One data directory."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+        self.postgres = self.root / "postgres"
+        self.temporal = self.root / "temporal.db"
+        self.sandbox = self.root / "sandbox"
+        self.control = self.root / "control.sock"
+        self._lock = self.root / "lock"
+        self._choices = self.root / "choices.json"
+        self._account = self.root / "account.json"
+        self._record = self.root / "running.json"
+
+    def log(self, process: str) -> Path:
+        """Where a process writes what it has to say."""
+        return self.root / "logs" / f"{process}.log"
+
+    def ready_file(self, process: str) -> Path:
+        """The file that a worker writes once it polls."""
+        return self.root / "run" / f"{process}.ready"
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Be the only supervisor of this directory, which is created when missing.
+
+        Raises:
+            StackError: another one holds it, or it cannot be written.
+        """
+        try:
+            self.root.mkdir(mode=0o711, parents=True, exist_ok=True)
+            for folder in (self.root / "logs", self.root / "run", self.sandbox):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            lock = self._lock.open("a+")
+        except OSError as problem:
+            raise StackError(f"the data directory {self.root} cannot be used: {problem}") from problem
+        with lock:
+            deadline = time.monotonic() + LOCK_PATIENCE_SECONDS
+            while not _try_lock(lock.fileno()):
+                if time.monotonic() > deadline:
+                    raise StackError(f"a stack is already running on {self.root}; see `python -m stack status`")
+                time.sleep(POLL_SECONDS)
+            yield
+
+    def is_held(self) -> bool:
+        """Whether a supervisor runs on this directory."""
+        if not self._lock.exists():
+            return False
+        with self._lock.open("a+") as lock:
+            return not _try_lock(lock.fileno())
+
+    def choices(self) -> Choices | None:
+        """What was chosen when the installation was made; None when there is none."""
+        if not self._choices.exists():
+            return None
+        return Choices(**json.loads(self._choices.read_text()))
+
+    def settle(self, *, population: int | None, seed: int | None, virtual_time: bool) -> Choices:
+        """Choose what is not chosen yet; keep the rest.
+
+        Raises:
+            StackError: another population or seed was asked for than the one that lives there.
+        """
+        known = self.choices()
+        if known is None:
+            return Choices(
+                population=DEFAULT_POPULATION if population is None else population,
+                seed=DEFAULT_SEED if seed is None else seed,
+                virtual_time=virtual_time,
+                secret_key=base64.b64encode(secrets.token_bytes(32)).decode(),
+                people_api_key=secrets.token_hex(32),
+                ports=dict(PREFERRED_PORTS),
+            )
+        for name, asked, had in (("population", population, known.population), ("seed", seed, known.seed)):
+            if asked is not None and asked != had:
+                raise StackError(
+                    f"{self.root} was made with --{name} {had}, not {asked}: use another --data-dir, "
+                    "or `python -m stack reset` to begin anew"
+                )
+        # Business time that was moved once stays moved, so virtual time stays on.
+        return Choices(**asdict(known) | {"virtual_time": known.virtual_time or virtual_time})
+
+    def remember(self, choices: Choices) -> None:
+        """Keep the choices for the next start."""
+        write_private(self._choices, asdict(choices))
+
+    def account(self) -> Account | None:
+        """The verified workspace of this installation; None before there is one."""
+        if not self._account.exists():
+            return None
+        return Account(**json.loads(self._account.read_text()))
+
+    def remember_account(self, account: Account) -> None:
+        """Keep the key for the next start."""
+        write_private(self._account, asdict(account))
+
+    def record(self) -> Record | None:
+        """Who was running when it was last written down."""
+        try:
+            read = json.loads(self._record.read_text())
+        except FileNotFoundError:
+            return None
+        processes = {name: Running(**one) for name, one in read["processes"].items()}
+        return Record(Running(**read["supervisor"]), processes, read["addresses"])
+
+    def write_record(self, record: Record) -> None:
+        """Write down who runs."""
+        write_private(self._record, asdict(record))
+
+    def forget_record(self) -> None:
+        """Nobody runs any more."""
+        self._record.unlink(missing_ok=True)
+
+    def erase(self) -> None:
+        """Remove everything that an installation puts into its directory, and the directory if that was all."""
+        for entry in ENTRIES:
+            path = self.root / entry
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.root.rmdir()
+
+
+def write_private(path: Path, content: object) -> None:
+    """Write JSON that its owner alone can read; a reader sees the old file or the new one, never half of it."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        json.dump(content, file, indent=2)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,128 @@
+"""What the project's own processes are started with: commands, environment, and how each says that it is ready."""
+
+import http.client
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from stack.children import Child
+from stack.installation import Choices, Installation
+from stack.ports import LOOPBACK
+from stack.postgres import Postgres
+from stack.temporal import Temporal
+
+NAMES = ("postgres", "temporal", "sandbox", "api", "worker", "upstream")
+QUEUES = {"worker": "service,webhooks,mail,network", "upstream": "upstream"}
+HEALTH_SECONDS = 2.0
+DRAIN_SECONDS = 5
+MARKET_SECONDS = 300.0  # 200,000 invented people take a while
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What every process of the project stands on."""
+
+    installation: Installation
+    choices: Choices
+    postgres: Postgres
+    temporal: Temporal
+
+    def url(self, process: str) -> str:
+        """The origin under which a process answers."""
+        return f"http://{LOOPBACK}:{self.choices.ports[process]}"
+
+    def environment(self) -> dict[str, str]:
+        """The settings of api and workers, on top of the environment the stack was started in."""
+        chosen = self.choices
+        return base_environment() | {
+            "DATABASE_URL": self.postgres.url(),
+            "TEMPORAL_ADDRESS": self.temporal.address,
+            "TEMPORAL_NAMESPACE": "default",
+            "PUBLIC_URL": self.url("api"),
+            "SECRET_KEY": chosen.secret_key,
+            "PEOPLE_DATA_LABS_BASE_URL": self.url("sandbox"),
+            "PEOPLE_DATA_LABS_API_KEY": chosen.people_api_key,
+            "SMTP_URL": f"smtp://{LOOPBACK}:{chosen.ports['smtp']}",
+            "MAIL_FROM": "sourcing@example.com",
+            "EMAIL_VERIFICATION": "true",
+            "PRODUCTION": "false",
+            "VIRTUAL_TIME": "true" if chosen.virtual_time else "false",
+        }
+
+
+def base_environment() -> dict[str, str]:
+    """The stack's own environment, with loopback kept away from proxies."""
+    direct = f"{LOOPBACK},localhost"
+    return os.environ | {"NO_PROXY": direct, "no_proxy": direct, "PYTHONUNBUFFERED": "1"}
+
+
+def sandbox(ground: Ground, *, clock_offset: float) -> Child:
+    """The invented labour market; `clock_offset` is how many seconds service time is ahead."""
+    chosen = ground.choices
+    return Child(
+        name="sandbox",
+        command=[
+            *(sys.executable, "-m", "sandbox", "--host", LOOPBACK, "--port", str(chosen.ports["sandbox"])),
+            *("--smtp-port", str(chosen.ports["smtp"]), "--population", str(chosen.population)),
+            *("--seed", str(chosen.seed), "--clock-offset", str(clock_offset)),
+            *("--people-api-key", chosen.people_api_key, "--state-dir", str(ground.installation.sandbox)),
+        ],
+        log=ground.installation.log("sandbox"),
+        environment=base_environment(),
+        ready=_answers(chosen.ports["sandbox"], "/_control/health"),
+        start_limit=MARKET_SECONDS,
+    )
+
+
+def api(ground: Ground) -> Child:
+    """The REST api."""
+    port = ground.choices.ports["api"]
+    return Child(
+        name="api",
+        command=[
+            *(sys.executable, "-m", "uvicorn", "api.app:create_app", "--factory", "--host", LOOPBACK),
+            *("--port", str(port), "--timeout-graceful-shutdown", str(DRAIN_SECONDS), "--no-access-log"),
+        ],
+        log=ground.installation.log("api"),
+        environment=ground.environment(),
+        ready=_answers(port, "/health"),
+    )
+
+
+def worker(ground: Ground, name: str) -> Child:
+    """The worker or the upstream worker."""
+    ready_file = ground.installation.ready_file(name)
+    ready_file.unlink(missing_ok=True)
+    return Child(
+        name=name,
+        command=[sys.executable, "worker.py", "--queues", QUEUES[name], "--ready-file", str(ready_file)],
+        log=ground.installation.log(name),
+        environment=ground.environment(),
+        ready=lambda _: ready_file.exists(),
+    )
+
+
+def migration(ground: Ground) -> Child:
+    """Bringing the database to the newest version; ends by itself."""
+    return Child(
+        name="migrate",
+        command=[sys.executable, "-m", "models.migrations", "upgrade"],
+        log=ground.installation.log("migrate"),
+        environment=ground.environment(),
+        ready=lambda _: True,
+    )
+
+
+def _answers(port: int, path: str) -> Callable[[int], bool]:
+    def ask(_: int) -> bool:
+        connection = http.client.HTTPConnection(LOOPBACK, port, timeout=HEALTH_SECONDS)
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().status == http.client.OK
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+
+    return ask

@@ -1,0 +1,222 @@
+"""Virtual time: reading service time, and letting it pass on the real stack from one happening to the next."""
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import httpx
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+from sqlalchemy.pool import NullPool
+
+from stack.commands import facts_of
+from stack.installation import Facts, Installation, StackError
+from stack.supervisor import say
+
+ONE_AT_A_TIME = 0x71AE  # advisory lock of `advance`
+RINGS = 2
+PATIENCE_SECONDS = 20.0
+QUIET_LIMIT_SECONDS = 900.0
+FIRST_PAUSE_SECONDS = 0.005
+LONGEST_PAUSE_SECONDS = 0.1
+REQUEST_SECONDS = 10.0
+NAMED_AT_MOST = 5
+
+NOW = text("select service_now()")
+TAKE_TURN = text("select pg_try_advisory_lock(:lock)")
+MOVE = text("""
+update service_clock set shift = greatest(
+    shift,
+    make_interval(secs => extract(epoch from cast(:moment as timestamptz) - clock_timestamp())::float8 + 0.001)
+)
+returning extract(epoch from shift)::double precision
+""")
+RING = text("notify doorbell")
+NEXT_WAKE = text("select min(wake_at) from waiting_rows where wake_at > service_now()")
+# What is under way now: (who, in which state). Time stands still while any of these answers.
+UNDER_WAY = text("""
+select kind || ' ' || id,
+       'rung ' || rings || ' times, answered ' || answered || ', wakes at ' || coalesce(wake_at::text, 'no time')
+from waiting_rows where rings > answered or wake_at <= service_now() order by 1
+""")
+CALLS = text("""
+select 'upstream call ' || slot, fence::text from upstream_slots where working and busy_until > clock_timestamp()
+""")
+DURATION = re.compile(
+    r"(?:(?P<weeks>\d+)w)?(?:(?P<days>\d+)d)?(?:(?P<hours>\d+)h)?(?:(?P<minutes>\d+)m)?(?:(?P<seconds>\d+)s)?"
+)
+
+State = tuple[tuple[str, str], ...]
+
+
+@dataclass(slots=True)
+class Clockwork:
+    """Moves the clock of a running installation: `database` and `sandbox` are connected to it."""
+
+    database: AsyncConnection
+    sandbox: httpx.AsyncClient
+
+    async def now(self) -> datetime:
+        """Service time."""
+        moment: datetime = (await self.database.execute(NOW)).scalar_one()
+        return moment
+
+    async def pass_until(self, target: datetime) -> int:
+        """Let all happen that happens until `target`, in order; returns how often the clock was moved.
+
+        Raises:
+            StackError: something under way does not come to an end; names it.
+        """
+        moves = 0
+        await self._quiet()
+        while await self.now() < target:
+            upcoming = [target, await self._next_wake(), await self._next_in_sandbox()]
+            await self._move_to(min(moment for moment in upcoming if moment is not None))
+            moves += 1
+            await self._quiet()
+        return moves
+
+    async def _move_to(self, moment: datetime) -> None:
+        shift = (await self.database.execute(MOVE, {"moment": moment})).scalar_one()
+        answer = await self.sandbox.post("/_control/clock", json={"offset_seconds": shift})
+        answer.raise_for_status()
+        await self._ring()
+
+    async def _ring(self) -> None:
+        await self.database.execute(RING)
+
+    async def _next_wake(self) -> datetime | None:
+        wake: datetime | None = (await self.database.execute(NEXT_WAKE)).scalar_one()
+        return wake
+
+    async def _next_in_sandbox(self) -> datetime | None:
+        answer = (await self.sandbox.get("/_control/next")).raise_for_status().json()
+        return None if answer["at"] is None else datetime.fromisoformat(answer["at"])
+
+    async def _quiet(self) -> None:
+        """Return when nothing is under way; ring again what does not move, and give up after two rings."""
+        limit = time.monotonic() + QUIET_LIMIT_SECONDS
+        pause = FIRST_PAUSE_SECONDS
+        seen: State = ()
+        rings, since = 1, time.monotonic()
+        while under_way := await self._under_way():
+            now = time.monotonic()
+            if under_way != seen:
+                seen, rings, since = under_way, 1, now
+            elif now - since > PATIENCE_SECONDS:
+                if rings == RINGS:
+                    raise StackError(f"does not move after {RINGS} rings: {_named(under_way)}")
+                await self._ring()
+                rings, since = rings + 1, now
+            if now > limit:
+                raise StackError(f"not quiet after {QUIET_LIMIT_SECONDS:.0f} seconds: {_named(under_way)}")
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, LONGEST_PAUSE_SECONDS)
+
+    async def _under_way(self) -> State:
+        calls = (await self.database.execute(CALLS)).all()
+        if calls:
+            # A call ends within its own limit: it is never what hangs, so it counts as movement.
+            return (("upstream calls", f"{len(calls)} at {time.monotonic()}"),)
+        found = [(str(who), str(state)) for who, state in await self.database.execute(UNDER_WAY)]
+        if not found:
+            happening = await self._next_in_sandbox()
+            if happening is not None and happening <= await self.now():
+                found = [("sandbox", f"has to act since {happening.isoformat()}")]
+        return tuple(found)
+
+
+def show_now(installation: Installation) -> None:
+    """Print service time."""
+    print(written(asyncio.run(_now(facts_of(installation)["database_url"]))))
+
+
+def advance(installation: Installation, *, duration: str | None, until: str | None) -> None:
+    """Let service time pass by a duration or until a moment, and print what it is then.
+
+    Raises:
+        StackError: no virtual time here, a process is dead, the wish is unreadable, or something does not move.
+    """
+    facts = facts_of(installation)
+    choices = installation.choices()
+    if choices is None or not choices.virtual_time:
+        raise StackError("time passes by itself here; start the stack with --virtual-time to move it")
+    dead = [name for name, pid in facts["processes"].items() if pid is None]
+    if dead:
+        raise StackError(f"time cannot pass while these are dead: {', '.join(dead)}")
+    began = time.monotonic()
+    moves, now = asyncio.run(_advance(facts, duration=duration, until=until))
+    say(f"moved {moves} times in {time.monotonic() - began:.1f} seconds")
+    print(written(now))
+
+
+def wanted(now: datetime, *, duration: str | None, until: str | None) -> datetime:
+    """The moment that was asked for.
+
+    Raises:
+        StackError: it cannot be read, or it is past.
+    """
+    target = _until(until) if until is not None else now + _duration(duration or "")
+    if target < now:
+        raise StackError(f"{written(target)} is past: it is {written(now)}")
+    return target
+
+
+def written(moment: datetime) -> str:
+    """RFC 3339 in UTC with milliseconds, as the API writes times."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@contextlib.asynccontextmanager
+async def _connected(database_url: str) -> AsyncIterator[AsyncConnection]:
+    engine = create_async_engine(database_url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    async with engine.connect() as database:
+        yield database
+    await engine.dispose()
+
+
+async def _now(database_url: str) -> datetime:
+    async with _connected(database_url) as database:
+        moment: datetime = (await database.execute(NOW)).scalar_one()
+        return moment
+
+
+async def _advance(facts: Facts, *, duration: str | None, until: str | None) -> tuple[int, datetime]:
+    async with (
+        _connected(facts["database_url"]) as database,
+        httpx.AsyncClient(base_url=facts["sandbox_url"], trust_env=False, timeout=REQUEST_SECONDS) as sandbox,
+    ):
+        if not (await database.execute(TAKE_TURN, {"lock": ONE_AT_A_TIME})).scalar_one():
+            raise StackError("another `advance` is running")
+        clockwork = Clockwork(database, sandbox)
+        target = wanted(await clockwork.now(), duration=duration, until=until)
+        try:
+            moves = await clockwork.pass_until(target)
+        except httpx.HTTPError as problem:
+            raise StackError(f"the sandbox did not answer: {problem!r}") from problem
+        return moves, await clockwork.now()
+
+
+def _duration(text: str) -> timedelta:
+    read = DURATION.fullmatch(text)
+    if not text or read is None:
+        raise StackError(f"cannot read the duration {text!r}; write it like 3d, 12h, 90m or 1d12h")
+    return timedelta(**{unit: int(number) for unit, number in read.groupdict("0").items()})
+
+
+def _until(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise StackError(f"cannot read the time {text!r}; write it like 2027-01-04T08:00:00Z") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _named(under_way: State) -> str:
+    named = "; ".join(f"{who} ({state})" for who, state in under_way[:NAMED_AT_MOST])
+    more = len(under_way) - NAMED_AT_MOST
+    return named + (f"; and {more} more" if more > 0 else "")
