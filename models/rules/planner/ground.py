@@ -1,6 +1,6 @@
 """Where a plan searches: the local area around an anchor or in named places, and the countries around it."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from models.errors import InvalidRequest
@@ -37,13 +37,29 @@ class Barred:
     countries: tuple[str, ...] = ()
 
 
-def wanted_ground(location: IntentLocation | None, barred: Barred, places: Places, notes: Notes) -> Ground:
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """The countries where people may live."""
+
+    asked: Container[str]
+    barred: Container[str]
+    searchable: Container[str]
+
+    def __contains__(self, code: str) -> bool:
+        wanted = not self.asked or code in self.asked
+        return wanted and code not in self.barred and code in self.searchable
+
+
+def wanted_ground(
+    location: IntentLocation | None, barred: Barred, *, places: Places, searchable: Container[str], notes: Notes
+) -> Ground:
     """The local area and the countries of an intent's `must` block.
 
-    Countries that are given bind: of a local area that reaches over the border only their part is kept.
+    Countries that are given bind: of a local area that reaches over the border only their part is kept. `searchable`
+    are the countries that the people source knows.
 
     Raises:
-        InvalidRequest: an unknown place, or every wanted country is excluded.
+        InvalidRequest: an unknown place, or no wanted country can be searched.
     """
     if location is None or location.empty:
         notes.warn("No place is given: the search is worldwide. Add a country or a place to narrow it.")
@@ -53,21 +69,21 @@ def wanted_ground(location: IntentLocation | None, barred: Barred, places: Place
     anchor = _anchor(location, places, notes)
     local_names = [place for place in named if place.kind is not PlaceKind.COUNTRY]
     area = _area(location, anchor, local_names, places=places)
-    local = [
-        place
-        for place in area
-        if place.country_code not in barred.countries and (not asked or place.country_code in asked)
-    ]
+    open_to = _Open(asked, barred.countries, searchable)
+    local = [place for place in area if place.country_code in open_to]
     if area and not local:
         notes.warn("The local area lies outside the wanted countries: only the countries are searched.")
     countries = asked or _distinct(place.country_code for place in (*([anchor] if anchor else []), *local_names))
-    allowed = tuple(code for code in countries if code not in barred.countries)
+    allowed = tuple(code for code in countries if code in open_to)
     if not allowed:
         raise InvalidRequest(
-            "Every country that people must live in is excluded.",
-            field="exclude.location.countries",
-            fix="Remove the country from `must` or from `exclude`.",
+            "None of the countries that people must live in is left: they are excluded, or the people source does not"
+            " know them.",
+            field="must.location.countries",
+            fix="Remove the country from `exclude`, or name another one.",
         )
+    if unknown := [code for code in countries if code not in searchable]:
+        notes.warn(f"The people source does not know {listed(unknown)}; nobody there is searched.")
     _note_places(location, named, anchor=anchor, countries=countries, notes=notes)
     return Ground(
         local=_ids(local, limit=MOST_PLACES, what="local area", notes=notes),

@@ -88,7 +88,13 @@ def draft(intent: Intent, knowledge: Knowledge, *, described: Collection[str] = 
     if not titles.exact and not company_ids:
         raise _nobody_asked(usable)
     barred = barred_ground(usable.exclude.location, knowledge.places, notes)
-    ground = wanted_ground(usable.must.location, barred, knowledge.places, notes)
+    ground = wanted_ground(
+        usable.must.location,
+        barred,
+        places=knowledge.places,
+        searchable=knowledge.source.countries,
+        notes=notes,
+    )
     left = Barred(barred.location_ids) if ground.countries else barred
     conditions = conditions_of(usable, tuple(company_ids), left, places=knowledge.places, notes=notes)
     rungs = tuple(ladder(titles, ground, conditions))

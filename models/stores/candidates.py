@@ -1,0 +1,81 @@
+"""Candidates as they are read: in delivery order, filtered before paging, without people suppressed since."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, exists, or_, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.stores.paging import By, Page, Slice, fetch
+from models.tables import Candidate, PersonKey, Suppression
+from models.tenancy import Tenant
+
+ORDER = (By(col(Candidate.position)),)
+BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateFilters:
+    """What a caller wants to see; a bound drops people whose value is not known. Tiers count from 1."""
+
+    min_years: int | None = None
+    max_years: int | None = None
+    max_distance_km: float | None = None
+    tier: int | None = None
+
+
+async def listed(
+    session: AsyncSession, tenant: Tenant, run_id: str, filters: CandidateFilters, page: Page
+) -> Slice[Candidate]:
+    """A page of a run's candidates. The caller has checked that the run is the tenant's."""
+    query = select(Candidate).where(
+        col(Candidate.run_id) == run_id, col(Candidate.tenant_id) == tenant.id, *_wanted(filters), ~_suppressed(tenant)
+    )
+    return await fetch(session, query, page, order=ORDER, created_at=col(Candidate.created_at))
+
+
+Read = Callable[[Callable[[AsyncSession], Awaitable[Slice[Candidate]]]], Awaitable[Slice[Candidate]]]
+"""Runs a reading function in a transaction of its own."""
+
+
+async def every(
+    read: Read, tenant: Tenant, run_id: str, filters: CandidateFilters
+) -> AsyncIterator[Sequence[Candidate]]:
+    """All of a run's candidates in batches, each in a short transaction: no more than one batch is in memory."""
+    page = Page(limit=BATCH)
+    while True:
+        wanted = page
+        batch = await read(lambda session: listed(session, tenant, run_id, filters, wanted))  # noqa: B023
+        if batch.rows:
+            yield batch.rows
+        if batch.next is None:
+            return
+        page = Page(limit=BATCH, after=batch.next)
+
+
+def _wanted(filters: CandidateFilters) -> list[ColumnElement[bool]]:
+    bounds: list[ColumnElement[bool]] = []
+    if filters.min_years is not None:
+        bounds.append(col(Candidate.experience_years) >= filters.min_years)
+    if filters.max_years is not None:
+        bounds.append(col(Candidate.experience_years) <= filters.max_years)
+    if filters.max_distance_km is not None:
+        bounds.append(col(Candidate.distance_km) <= filters.max_distance_km)
+    if filters.tier is not None:
+        bounds.append(col(Candidate.tier) == filters.tier)
+    return bounds
+
+
+def _suppressed(tenant: Tenant) -> ColumnElement[bool]:
+    """Suppressed for the tenant: by its own, the account's or a global suppression."""
+    own = (col(Suppression.workspace_id) == tenant.workspace_id) & or_(
+        col(Suppression.customer_id).is_(None), col(Suppression.customer_id) == tenant.customer_id
+    )
+    return exists(
+        select(col(PersonKey.hash))
+        .join(Suppression, col(Suppression.key_hash) == col(PersonKey.hash))
+        .where(
+            col(PersonKey.profile_id) == col(Candidate.profile_id), or_(col(Suppression.workspace_id).is_(None), own)
+        )
+    )
