@@ -16,5 +16,5 @@ CALL_RETRIES = RetryPolicy(
 )
 """For a worker that died or froze in the middle: the call is fenced by its row, so that repeating it is safe."""
 
-AFTER_FAILURE = timedelta(seconds=60)
+AFTER_FAILURE_SECONDS = 60.0
 """A step that failed is asked again after this; a workflow never ends because a step failed."""

@@ -1,5 +1,6 @@
 """The one waiting loop: ask what is due, do it or sleep until it is, and ask again when the doorbell rings."""
 
+import contextlib
 from datetime import timedelta
 
 from temporalio import workflow
@@ -10,7 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from models.rules.subjects import Subject
     from workflows.contracts import Call, Do, End, NextStep, Step
     from workflows.names import RING, RUN_STATUS
-    from workflows.policies import AFTER_FAILURE, ASK_LIMIT, ASK_RETRIES, CALL_RETRIES
+    from workflows.policies import AFTER_FAILURE_SECONDS, ASK_LIMIT, ASK_RETRIES, CALL_RETRIES
 
 
 class WaitingWorkflow:
@@ -25,20 +26,27 @@ class WaitingWorkflow:
         self._rings += 1
 
     async def until_done(self, subject: Subject, *, ask: str) -> End:
-        """Drive the row until the step answers that nothing is left to do."""
+        """Drive the row until the step answers that nothing is left to do.
+
+        A call answers itself what is due after it, which saves asking.
+        """
+        step: NextStep | None = None
         while True:
-            heard = self._rings
             try:
-                step = await self._ask(subject, ask)
+                if step is None:
+                    heard = self._rings
+                    step = await self._ask(subject, ask)
                 self._show(step)
+                if step.do is Do.ACT and step.call is not None:
+                    heard = self._rings
+                    step = await self._call(subject, step.call)
+                    continue
                 if step.do is Do.DONE and self._rings == heard:
                     return End(status=step.status or "")
-                if step.do is Do.ACT and step.call is not None:
-                    await self._call(subject, step.call)
-                elif step.do is Do.WAIT:
-                    await self._sleep(heard, step)
+                await self._sleep(heard, step.wait_seconds, step.reason)
             except ActivityError:
-                await self._pause(heard)
+                await self._sleep(self._rings, AFTER_FAILURE_SECONDS, "a step failed; it is asked again")
+            step = None
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(subject)
 
@@ -53,10 +61,11 @@ class WaitingWorkflow:
         )
         return answer
 
-    async def _call(self, subject: Subject, call: Call) -> None:
-        running = workflow.start_activity(
+    async def _call(self, subject: Subject, call: Call) -> NextStep:
+        running: workflow.ActivityHandle[NextStep] = workflow.start_activity(
             call.step,
             Step(id=subject.id, number=call.number),
+            result_type=NextStep,
             task_queue=call.queue,
             start_to_close_timeout=timedelta(seconds=call.limit_seconds),
             heartbeat_timeout=timedelta(seconds=call.heartbeat_seconds) if call.heartbeat_seconds else None,
@@ -68,7 +77,7 @@ class WaitingWorkflow:
             await workflow.wait([running], timeout=call.queued_after)
             if not running.done():
                 await self._tell(subject, call.queued, call.number)
-        await running
+        return await running
 
     async def _tell(self, subject: Subject, step: str, number: int) -> None:
         shown = await workflow.execute_local_activity(
@@ -87,20 +96,11 @@ class WaitingWorkflow:
         if step.status is not None and workflow.info().typed_search_attributes.get(RUN_STATUS) != step.status:
             workflow.upsert_search_attributes([RUN_STATUS.value_set(step.status)])
 
-    async def _sleep(self, heard: int, step: NextStep) -> None:
-        try:
+    async def _sleep(self, heard: int, seconds: float | None, reason: str) -> None:
+        """Until the next ring after `heard`, or so many seconds; the reason is the timer's summary."""
+        with contextlib.suppress(TimeoutError):
             await workflow.wait_condition(
                 lambda: self._rings != heard,
-                timeout=None if step.wait_seconds is None else timedelta(seconds=max(step.wait_seconds, 0.001)),
-                timeout_summary=step.reason or None,
+                timeout=None if seconds is None else timedelta(seconds=max(seconds, 0.001)),
+                timeout_summary=reason or None,
             )
-        except TimeoutError:
-            return
-
-    async def _pause(self, heard: int) -> None:
-        try:
-            await workflow.wait_condition(
-                lambda: self._rings != heard, timeout=AFTER_FAILURE, timeout_summary="a step failed; it is asked again"
-            )
-        except TimeoutError:
-            return

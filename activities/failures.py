@@ -1,0 +1,48 @@
+"""What Temporal hears of a failure: a code. No message, cause or trace leaves the process, for they may name people."""
+
+from typing import Any
+
+import structlog
+from temporalio import activity
+from temporalio.exceptions import ApplicationError, is_cancelled_exception
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+
+from models.errors import ServiceError
+
+log = structlog.get_logger(__name__)
+
+
+class SilentFailures(Interceptor):
+    """Wraps every activity of a worker."""
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002
+        """Put the wrapper around the activity."""
+        return _Silent(next)
+
+
+class _Silent(ActivityInboundInterceptor):
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - temporalio's signature
+        try:
+            return await super().execute_activity(input)
+        except Exception as error:
+            if is_cancelled_exception(error):
+                raise
+            code = error.code if isinstance(error, ServiceError) else type(error).__name__
+            info = activity.info()
+            log.warning(
+                "activity.failed",
+                activity=info.activity_type,
+                workflow_id=info.workflow_id,
+                attempt=info.attempt,
+                code=code,
+                where=_where(error),
+            )
+        raise ApplicationError(code, type=code)
+
+
+def _where(error: BaseException) -> str:
+    """File and line of the innermost frame: enough to find the defect, nothing of the data."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "" if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"

@@ -1,0 +1,102 @@
+"""Calling a people source in our terms: ids translated, a slot of the installation held, one call made."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy.ext.asyncio import AsyncSession
+from temporalio import activity
+
+from activities.upstream.ports import CompanyNames, FetchedProfile, PeopleSource, PlaceNames, SearchPage
+from activities.upstream.slots import UpstreamSlots
+from models.data import Reference
+from models.rules.filters import PeopleFilters, TierFilters
+from models.stores import people
+
+HEARTBEAT_SECONDS = 3.0
+CALL_SECONDS = 60.0
+"""The most one upstream call takes, its repetition included."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """A `Directory` of shipped places and companies and of the people looked up beforehand."""
+
+    reference: Reference
+    named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def place(self, location_id: str) -> PlaceNames:
+        """Names of `loc_…`."""
+        names = self.reference.places.names(location_id)
+        return PlaceNames(names.city, names.region, names.country_code, names.country)
+
+    def company(self, company_id: str) -> CompanyNames:
+        """Names and domains of `co_…`."""
+        company = self.reference.companies.get(company_id)
+        return CompanyNames(company.name, company.domains)
+
+    def source_ids(self, profile_id: str) -> tuple[str, ...]:
+        """The source's ids of `prof_…`."""
+        return self.named.get(profile_id, ())
+
+    def location_id(self, *, city: str | None, region: str | None, country_code: str | None) -> str | None:
+        """The `loc_…` of a place the source named."""
+        return self.reference.places.location_id(city=city, region=region, country_code=country_code)
+
+
+def people_named(filters: PeopleFilters) -> set[str]:
+    """Profile ids that the filters speak of."""
+    named = set(filters.exclude_profile_ids)
+    if isinstance(filters, TierFilters):
+        for part in (*filters.all_of, *filters.none_of):
+            named |= set(part.exclude_profile_ids)
+    return named
+
+
+class People:
+    """The configured people source behind the installation's slots."""
+
+    def __init__(self, source: PeopleSource, slots: UpstreamSlots, reference: Reference) -> None:
+        self.source = source
+        self._slots = slots
+        self._reference = reference
+
+    async def directory(self, session: AsyncSession, filters: PeopleFilters | None = None) -> KnownNames:
+        """What the adapter needs to translate these filters."""
+        ids = people_named(filters) if filters is not None else set()
+        return KnownNames(self._reference, await people.source_ids(session, self.source.name, ids) if ids else {})
+
+    async def search(
+        self, filters: PeopleFilters, directory: KnownNames, *, size: int, token: str | None
+    ) -> SearchPage:
+        """One page, under a slot. Raises `SourceError`s and `SlotLost`."""
+        async with self._call():
+            return await self.source.search(filters, directory, size=size, token=token)
+
+    async def fetch(self, source_ids: Sequence[str], directory: KnownNames) -> tuple[FetchedProfile, ...]:
+        """Profiles of 1–100 people, under a slot. Raises `SourceError`s and `SlotLost`."""
+        async with self._call():
+            return await self.source.fetch(source_ids, directory)
+
+    @contextlib.asynccontextmanager
+    async def _call(self) -> AsyncIterator[None]:
+        async with self._slots.calling(limit_seconds=CALL_SECONDS), heartbeats():
+            yield
+
+
+@contextlib.asynccontextmanager
+async def heartbeats() -> AsyncIterator[None]:
+    """Tell Temporal every few seconds that this activity is alive, so that a dead worker is noticed soon."""
+
+    async def beat() -> None:
+        while True:
+            activity.heartbeat()
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+
+    beating = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        beating.cancel()
+        await asyncio.gather(beating, return_exceptions=True)

@@ -1,0 +1,221 @@
+"""The steps of a run: what is due, a page of a search, a chunk of profiles."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+from temporalio import activity
+
+from activities.people import CALL_SECONDS, HEARTBEAT_SECONDS, People
+from activities.upstream.ports import (
+    FetchedProfile,
+    FetchStatus,
+    SourceBusy,
+    SourceRefusedQuery,
+    SourceUnusable,
+    TokenRefused,
+)
+from models.database import Database
+from models.rules.people import Profile
+from models.rules.run_states import FINAL
+from models.secrets import Vault
+from models.stores import people, run_steps
+from models.stores.people import Sighting
+from models.stores.run_steps import Decision, Need, PageAsk, PageRead
+from models.tables import Run
+from workflows import names
+from workflows.contracts import Call, Do, NextStep, Queue, Step
+
+log = structlog.get_logger(__name__)
+
+PAGE_PRIORITY = 3
+"""Behind the calls somebody waits for (2)."""
+
+
+class RunSteps:
+    """What a run asks of the database and of the people source. `queue_seconds`: when a queued call is shown."""
+
+    def __init__(self, database: Database, vault: Vault, people_source: People | None, *, queue_seconds: float) -> None:
+        self._database = database
+        self._vault = vault
+        self._people = people_source
+        self._queue_seconds = queue_seconds
+
+    @activity.defn(name=names.RUN_NEXT)
+    async def next(self, step: Step) -> NextStep:
+        """Say what is due now: a page, profiles, waiting, or nothing more."""
+        decision = await self._database.run(lambda session: run_steps.decide(session, step.id))
+        return self._answer(decision)
+
+    @activity.defn(name=names.RUN_QUEUED)
+    async def queued(self, step: Step) -> NextStep:
+        """Show the run as waiting for quota while its call is still queued."""
+        run = await self._database.run(
+            lambda session: run_steps.still_queued(
+                session, step.id, step.number, look_again=timedelta(seconds=self._queue_seconds)
+            )
+        )
+        return NextStep(do=Do.WAIT, status=run.status, details=_details(run, "waits for its turn at the data source"))
+
+    @activity.defn(name=names.RUN_READ_PAGE)
+    async def read_page(self, step: Step) -> NextStep:
+        """Read one page of the tier's search and keep it."""
+        ask = await self._database.run(lambda session: run_steps.begin_page(session, step.id, step.number))
+        if ask is not None:
+            await self._guarded(step, lambda: self._read_page(step, ask))
+        return await self.next(step)
+
+    @activity.defn(name=names.RUN_FETCH_PROFILES)
+    async def fetch_profiles(self, step: Step) -> NextStep:
+        """Fetch the chunk's profiles that are not cached and deliver the chunk."""
+        ask = await self._database.run(lambda session: run_steps.begin_profiles(session, step.id, step.number))
+        if ask is not None:
+            await self._guarded(step, lambda: self._fetch_profiles(step, ask.live))
+        return await self.next(step)
+
+    async def _guarded(self, step: Step, call: Callable[[], Awaitable[None]]) -> None:
+        """Make the call; what the source answers instead of data becomes the run's state."""
+        try:
+            await call()
+        except SourceBusy as busy:
+            after = _pause(busy)
+            await self._database.run(lambda session: run_steps.put_off(session, step.id, step.number, after=after))
+        except (SourceUnusable, SourceRefusedQuery) as error:
+            final = isinstance(error, SourceRefusedQuery)
+            log.warning("run.source_unusable", run_id=step.id, error=type(error).__name__)
+            await self._database.run(lambda session: run_steps.unusable(session, step.id, step.number, final=final))
+
+    async def _read_page(self, step: Step, ask: PageAsk) -> None:
+        source = self._source()
+        async with self._database.transaction() as session:
+            directory = await source.directory(session, ask.tier.filters)
+        try:
+            page = await source.search(ask.tier.filters, directory, size=ask.size, token=ask.token)
+        except TokenRefused:
+            # The source forgot the search: begin it again; people already on earlier pages are sorted out as known.
+            page = await source.search(ask.tier.filters, directory, size=ask.size, token=None)
+        read = PageRead(
+            sightings=tuple(
+                Sighting(source.source.name, person.source_id, person.profile_url) for person in page.people
+            ),
+            next_token=page.next_token,
+            total=page.total,
+        )
+        await self._database.run(
+            lambda session: run_steps.keep_page(session, self._vault, step.id, number=step.number, ask=ask, page=read)
+        )
+
+    async def _fetch_profiles(self, step: Step, live: Sequence[str]) -> None:
+        fetched: dict[str, Profile] = {}
+        again: list[str] = []
+        if live:
+            fetched, again = await self._fetch(live)
+        await self._database.run(lambda session: run_steps.deliver(session, step.id, step.number, fetched, again=again))
+
+    async def _fetch(self, live: Sequence[str]) -> tuple[dict[str, Profile], list[str]]:
+        source = self._source()
+        async with self._database.transaction() as session:
+            named = await people.source_ids(session, source.source.name, live)
+            directory = await source.directory(session)
+        asked = {named[one][-1]: one for one in live if one in named}
+        results = await source.fetch(list(asked), directory) if asked else ()
+        owners = await self._identify(source.source.name, asked, results)
+        fetched = {
+            owners[result.asked]: result.profile.model_copy(update={"id": owners[result.asked]})
+            for result in results
+            if result.status is FetchStatus.FOUND and result.profile is not None
+        }
+        again = [owners[result.asked] for result in results if result.status is FetchStatus.RETRY]
+        return fetched, again
+
+    async def _identify(
+        self, source: str, asked: Mapping[str, str], results: Sequence[FetchedProfile]
+    ) -> dict[str, str]:
+        """Our id of each asked person. A source that merged two records answers with another id: they become one."""
+        moved = [
+            (result.asked, Sighting(source, result.source_id, result.profile.profile_url))
+            for result in results
+            if result.profile is not None and result.source_id not in {None, result.asked}
+        ]
+        if not moved:
+            return dict(asked)
+
+        async def settle(session: AsyncSession) -> dict[str, str]:
+            owners = dict(asked)
+            for source_id, sighting in moved:
+                found = await people.identify(session, self._vault, [sighting])
+                ids = sorted({asked[source_id], found[sighting.source_id]})
+                for newer in ids[1:]:
+                    await people.merge(session, survivor=ids[0], newer=newer)
+                owners[source_id] = ids[0]
+            return owners
+
+        return await self._database.run(settle)
+
+    def _source(self) -> People:
+        if self._people is None:
+            raise RuntimeError("this worker serves no upstream queue")
+        return self._people
+
+    def _answer(self, decision: Decision) -> NextStep:
+        run = decision.run
+        match decision.need:
+            case Need.NOTHING:
+                return NextStep(do=Do.DONE, status=run.status, details=_details(run, "has ended"))
+            case Need.TIME:
+                until = decision.until or decision.now
+                reason = f"data source busy until {until:%d %b %H:%M:%S} UTC"
+                return NextStep(
+                    do=Do.WAIT,
+                    wait_seconds=(until - decision.now).total_seconds(),
+                    reason=reason,
+                    status=run.status,
+                    details=_details(run, reason),
+                )
+            case Need.PAGE:
+                what = f"reads page {run.page + 1} of tier {run.tier + 1} of {decision.tiers}"
+                return self._act(run, names.RUN_READ_PAGE, what, queue=Queue.UPSTREAM)
+            case Need.PROFILES:
+                what = f"fetches {run.reserved_fetches} profiles of tier {run.tier + 1} of {decision.tiers}"
+                return self._act(run, names.RUN_FETCH_PROFILES, what, queue=Queue.UPSTREAM)
+            case Need.DELIVERY:
+                what = f"delivers {len(run.chunk or ())} known profiles of tier {run.tier + 1} of {decision.tiers}"
+                return self._act(run, names.RUN_FETCH_PROFILES, what, queue=Queue.SERVICE)
+
+    def _act(self, run: Run, step: str, what: str, *, queue: Queue) -> NextStep:
+        upstream = queue is Queue.UPSTREAM
+        call = Call(
+            step=step,
+            number=run.call_number,
+            queue=queue,
+            summary=what,
+            limit_seconds=2 * CALL_SECONDS,
+            heartbeat_seconds=3 * HEARTBEAT_SECONDS if upstream else None,
+            fairness_key=run.workspace_id if upstream else None,
+            priority=PAGE_PRIORITY if upstream else None,
+            queued=names.RUN_QUEUED if upstream else None,
+            queued_after=self._queue_seconds,
+        )
+        return NextStep(do=Do.ACT, call=call, status=run.status, details=_details(run, what))
+
+
+def _pause(busy: SourceBusy) -> timedelta | None:
+    """How long the source asked to be left alone, by the wall clock that it speaks of."""
+    if busy.retry_at is not None:
+        return max(busy.retry_at - datetime.now(UTC), timedelta(seconds=1))
+    return None if busy.cooldown_seconds is None else timedelta(seconds=busy.cooldown_seconds)
+
+
+def _details(run: Run, what: str) -> str:
+    """What an operator reads on the workflow's page."""
+    lines = [
+        f"**{run.status}**: {what}",
+        f"- delivered {run.candidates_delivered} of {run.target}; looked at {run.people_looked_at} people,"
+        f" skipped {run.duplicates_skipped} duplicates, left out {run.omitted_suppressed} suppressed",
+        f"- spent {run.spent_credits} of {run.max_credits} credits, {run.spent_pages} pages,"
+        f" {run.spent_profile_fetches} live profiles",
+    ]
+    if run.status in FINAL:
+        lines.append(f"- ended: {run.stop_reason or run.failure_code or run.status} ({run.finish_detail or '-'})")
+    return "\n".join(lines)

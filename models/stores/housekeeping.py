@@ -1,0 +1,58 @@
+"""Recurring duties of the installation: what expires and what is kept only for a while."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.clock import service_time
+from models.rules.subjects import Subject
+from models.stores import credits
+from models.tables import Housekeeping
+
+EVERY = {"expiry": timedelta(minutes=15), "retention": timedelta(hours=6)}
+"""Each duty by name, and how often it is done (service time)."""
+
+BATCH = 1000
+
+RETENTION = (
+    "delete from idempotency_records where expires_at <= service_now()",
+    "delete from search_pages where created_at <= service_now() - interval '30 days'",
+    "delete from query_totals where created_at <= service_now() - interval '30 days'",
+    "delete from cached_profiles where fetched_at <= service_now() - interval '30 days'",
+    "delete from verifications where expires_at <= service_now() - interval '7 days'",
+    "delete from mails where created_at <= service_now() - interval '7 days' and secret is null",
+    "delete from rate_windows where started_at <= clock_timestamp() - interval '10 minutes'",
+)
+
+
+async def ensure(session: AsyncSession) -> list[Subject]:
+    """Have a row for each duty; called when a worker starts. Returns the duties."""
+    await session.execute(insert(Housekeeping).on_conflict_do_nothing(), [{"id": name, "rings": 1} for name in EVERY])
+    return [Subject("housekeeping", name) for name in EVERY]
+
+
+async def next_due(session: AsyncSession, name: str) -> tuple[datetime, datetime | None]:
+    """Now, and when the duty is due next: null for now. Answers the rings up to now."""
+    row = await _locked(session, name)
+    now = await service_time(session)
+    row.answered = row.rings
+    return now, row.wake_at if row.wake_at is not None and row.wake_at > now else None
+
+
+async def _locked(session: AsyncSession, name: str) -> Housekeeping:
+    return (await session.scalars(select(Housekeeping).where(col(Housekeeping.id) == name).with_for_update())).one()
+
+
+async def do(session: AsyncSession, name: str) -> None:
+    """Do the duty once and say when it is due again."""
+    if name == "expiry":
+        while await credits.expire(session, limit=BATCH) == BATCH:
+            pass
+    else:
+        for statement in RETENTION:
+            await session.execute(text(statement))
+    row = await _locked(session, name)
+    row.wake_at = await service_time(session) + EVERY[name]

@@ -1,0 +1,205 @@
+"""Composition root of the workers: pools, adapters, one Temporal worker for each task queue, the dispatcher.
+
+`python worker.py --queues service,webhooks,mail,network` is the worker, `python worker.py --queues upstream` the
+upstream worker; any number of each may run. SIGTERM ends one without losing work.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import structlog
+from activities.upstream.mail import SmtpMailer
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from activities.dispatcher import Dispatcher
+from activities.failures import SilentFailures
+from activities.housekeeping import HousekeepingSteps
+from activities.mails import MailSteps
+from activities.people import People
+from activities.runs import RunSteps
+from activities.upstream.people_data_labs import PeopleDataLabs
+from activities.upstream.slots import UpstreamSlots, upstream_tuner
+from models.data import reference
+from models.database import Database
+from models.logs import configure_logs
+from models.secrets import Vault
+from models.settings import Settings
+from models.stores import housekeeping
+from workflows.contracts import Queue
+from workflows.doorbell import Doorbell
+from workflows.housekeeping import HousekeepingWorkflow
+from workflows.mail import MailWorkflow
+from workflows.run import RunWorkflow
+
+log = structlog.get_logger(__name__)
+
+WORKFLOWS = [RunWorkflow, MailWorkflow, HousekeepingWorkflow]
+PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types")
+GRACE = timedelta(seconds=20)
+"""How long activities may finish after SIGTERM."""
+OVERDUE_SECONDS = 30.0
+OVERDUE_SECONDS_VIRTUAL = 0.0
+"""Under virtual time the clock jumps past a row's `wake_at`, and nothing but a ring tells its workflow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the workers of one process share."""
+
+    settings: Settings
+    database: Database
+    client: Client
+    vault: Vault
+
+
+async def connect(settings: Settings) -> Client:
+    """The Temporal client of this installation."""
+    key = settings.temporal_api_key
+    return await Client.connect(
+        settings.temporal_address,
+        namespace=settings.temporal_namespace,
+        api_key=key.get_secret_value() if key else None,
+        tls=settings.temporal_tls,
+        data_converter=pydantic_data_converter,
+    )
+
+
+def runner() -> SandboxedWorkflowRunner:
+    """The workflow sandbox, with our own pure modules passed through."""
+    restrictions = SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
+    return SandboxedWorkflowRunner(restrictions=restrictions)
+
+
+def service_worker(parts: Parts) -> Worker:
+    """Workflows and database steps."""
+    settings = parts.settings
+    runs = RunSteps(parts.database, parts.vault, None, queue_seconds=settings.upstream_queue_seconds)
+    mails = mail_steps(parts)
+    duties = HousekeepingSteps(parts.database)
+    return Worker(
+        parts.client,
+        task_queue=Queue.SERVICE,
+        workflows=WORKFLOWS,
+        activities=[runs.next, runs.queued, runs.fetch_profiles, mails.next, duties.next, duties.do],
+        workflow_runner=runner(),
+        interceptors=[SilentFailures()],
+        max_concurrent_activities=settings.database_pool_size,
+        max_concurrent_local_activities=settings.database_pool_size,
+        graceful_shutdown_timeout=GRACE,
+    )
+
+
+def mail_steps(parts: Parts) -> MailSteps:
+    """Mail over SMTP."""
+    settings = parts.settings
+    mailer = SmtpMailer(settings.smtp_url, sender=settings.mail_from)
+    return MailSteps(parts.database, parts.vault, mailer, public_url=settings.public_url)
+
+
+def mail_worker(parts: Parts) -> Worker:
+    """Outgoing mail."""
+    return Worker(
+        parts.client,
+        task_queue=Queue.MAIL,
+        activities=[mail_steps(parts).send],
+        interceptors=[SilentFailures()],
+        max_concurrent_activities=4,
+        graceful_shutdown_timeout=GRACE,
+    )
+
+
+def upstream_worker(parts: Parts, source: PeopleDataLabs, slots: UpstreamSlots) -> Worker:
+    """People-data calls, as many at once as the installation has slots."""
+    people = People(source, slots, reference())
+    runs = RunSteps(parts.database, parts.vault, people, queue_seconds=parts.settings.upstream_queue_seconds)
+    return Worker(
+        parts.client,
+        task_queue=Queue.UPSTREAM,
+        activities=[runs.read_page, runs.fetch_profiles],
+        interceptors=[SilentFailures()],
+        tuner=upstream_tuner(slots),
+        graceful_shutdown_timeout=GRACE,
+    )
+
+
+async def serve(settings: Settings, queues: Sequence[Queue], *, ready_file: Path | None) -> None:
+    """Serve the queues until SIGTERM or SIGINT."""
+    stop = asyncio.Event()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(signum, stop.set)
+    async with contextlib.AsyncExitStack() as exits:
+        database = Database(settings.database_url, pool_size=settings.database_pool_size)
+        exits.push_async_callback(database.close)
+        vault = Vault(settings.secret_key.get_secret_value())
+        parts = Parts(settings, database, await connect(settings), vault)
+        if Queue.UPSTREAM in queues:
+            await _open_upstream(parts, exits)
+        if Queue.MAIL in queues:
+            await exits.enter_async_context(mail_worker(parts))
+        if Queue.SERVICE in queues:
+            await _open_service(parts, exits)
+        if ready_file is not None:
+            await asyncio.to_thread(ready_file.write_text, "ready\n")
+        log.info("worker.ready", queues=[queue.value for queue in queues])
+        await stop.wait()
+        log.info("worker.stopping")
+
+
+async def _open_service(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
+    await parts.database.run(housekeeping.ensure)
+    settings = parts.settings
+    dispatcher = Dispatcher(
+        parts.database,
+        Doorbell(parts.client),
+        listen_url=settings.listen_url,
+        overdue_seconds=OVERDUE_SECONDS_VIRTUAL if settings.virtual_time else OVERDUE_SECONDS,
+    )
+    dispatching = asyncio.create_task(dispatcher.run())
+
+    async def stop_dispatching() -> None:
+        dispatching.cancel()
+        await asyncio.gather(dispatching, return_exceptions=True)
+
+    exits.push_async_callback(stop_dispatching)
+    await exits.enter_async_context(service_worker(parts))
+
+
+async def _open_upstream(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
+    settings = parts.settings
+    key = settings.people_data_labs_api_key
+    source = PeopleDataLabs(base_url=settings.people_data_labs_base_url, api_key=key.get_secret_value() if key else "")
+    exits.push_async_callback(source.close)
+    slots = UpstreamSlots(parts.database.transaction, slots=settings.upstream_calls)
+    await slots.open()
+    exits.push_async_callback(slots.close)
+    await exits.enter_async_context(upstream_worker(parts, source, slots))
+
+
+def main() -> None:
+    """Read the command line and the environment."""
+    parser = argparse.ArgumentParser(prog="python worker.py", description=__doc__)
+    parser.add_argument(
+        "--queues", default="service,webhooks,mail,network,upstream", help="task queues to serve, comma separated"
+    )
+    parser.add_argument("--ready-file", type=Path, help="written once this worker polls its queues")
+    asked = parser.parse_args()
+    try:
+        queues = [Queue(name) for name in asked.queues.split(",")]
+    except ValueError as error:
+        parser.error(f"{error}; known: {', '.join(Queue)}")
+    settings = Settings()
+    configure_logs(settings)
+    asyncio.run(serve(settings, queues, ready_file=asked.ready_file))
+
+
+if __name__ == "__main__":
+    main()
