@@ -1,0 +1,182 @@
+"""`PeopleSource` on People Data Labs: searching page by page and fetching full profiles by id."""
+
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from typing import Any
+
+import httpx
+import structlog
+
+from activities.upstream.people_data_labs import records
+from activities.upstream.people_data_labs.client import BULK_READ_SECONDS, AnswerTooLarge, Client, utc_now
+from activities.upstream.people_data_labs.query import plain, query_of, shape
+from activities.upstream.people_data_labs.records import Record
+from activities.upstream.ports import (
+    Directory,
+    FetchedProfile,
+    FetchStatus,
+    SearchPage,
+    SourceRefusedQuery,
+    SourceUnusable,
+    TokenRefused,
+)
+from models.rules.filters import PeopleFilters
+from models.rules.sources import PEOPLE_DATA_LABS
+
+log = structlog.get_logger(__name__)
+
+MOST_AT_ONCE = 100
+DATASET = "resume"
+MIN_LIKELIHOOD = 2
+
+
+class PeopleDataLabs:
+    """The people source of production. `base_url` and `api_key` are all that differs between vendor and sandbox.
+
+    `today` gives the day as of which a profile's facts are derived.
+    """
+
+    name = PEOPLE_DATA_LABS.name
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        api_key: str | None,
+        transport: httpx.AsyncBaseTransport | None = None,
+        now: Callable[[], datetime] = utc_now,
+        today: Callable[[], date] = lambda: utc_now().date(),
+    ) -> None:
+        self._client = Client(base_url=base_url, api_key=api_key, transport=transport, now=now)
+        self._today = today
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def search(self, filters: PeopleFilters, directory: Directory, *, size: int, token: str | None) -> SearchPage:
+        """One page; a page that would be over 1 MiB is asked for again at half the size."""
+        _check_size(size)
+        query = query_of(filters, directory)
+        fields = records.SEARCH_FIELDS + (("experience",) if filters.past_company_ids else ())
+        ask = {"query": {"query": query}, "dataset": DATASET, "data_include": ",".join(fields)}
+        if token is not None:
+            ask["scroll_token"] = token
+        try:
+            rows, page = await self._page(ask, size=size)
+        except SourceRefusedQuery:
+            log.error("people_data_labs.query_refused", query=shape(query), token=token is not None)  # noqa: TRY400
+            if token is not None:
+                raise TokenRefused("the source no longer takes this page token") from None
+            raise
+        if filters.past_company_ids:
+            rows = [row for row in rows if _worked_there_before(row, filters, directory)]
+        return SearchPage(people=tuple(map(records.found_person, rows)), next_token=page.next_token, total=page.total)
+
+    async def fetch(self, source_ids: Sequence[str], directory: Directory) -> tuple[FetchedProfile, ...]:
+        """Full profiles in the order asked; an id asked twice is fetched once."""
+        _check_size(len(source_ids))
+        distinct = list(dict.fromkeys(source_ids))
+        try:
+            items = await self._bulk(distinct)
+        except AnswerTooLarge:
+            if len(distinct) == 1:
+                raise
+            half = len(distinct) // 2
+            items = await self._bulk(distinct[:half]) + await self._bulk(distinct[half:])
+        as_of = self._today()
+        fetched = {
+            asked: _fetched(asked, item, directory, as_of=as_of) for asked, item in zip(distinct, items, strict=True)
+        }
+        return tuple(fetched[asked] for asked in source_ids)
+
+    async def _page(self, ask: dict[str, Any], *, size: int) -> tuple[list[Record], SearchPage]:
+        try:
+            answer = await self._client.post("/v5/person/search", ask | {"size": size})
+        except AnswerTooLarge:
+            if size == 1:
+                raise
+            size //= 2
+            answer = await self._client.post("/v5/person/search", ask | {"size": size})
+        if not answer.found:
+            return [], SearchPage(people=(), next_token=None, total=0 if "scroll_token" not in ask else None)
+        return _search_rows(answer.body, size=size)
+
+    async def _bulk(self, source_ids: Sequence[str]) -> list[Record]:
+        ask = {
+            "requests": [{"params": {"pdl_id": each}, "metadata": {"n": n}} for n, each in enumerate(source_ids)],
+            "min_likelihood": MIN_LIKELIHOOD,
+            "data_include": ",".join(records.PROFILE_FIELDS),
+        }
+        answer = await self._client.post("/v5/person/bulk", ask, read_seconds=BULK_READ_SECONDS)
+        if not answer.found:
+            raise SourceUnusable("the bulk answer has no items")
+        return _in_order(answer.body, count=len(source_ids))
+
+
+def _check_size(size: int) -> None:
+    if not 1 <= size <= MOST_AT_ONCE:
+        raise ValueError(f"1 to {MOST_AT_ONCE} people at once, not {size}")
+
+
+def _search_rows(body: Any, *, size: int) -> tuple[list[Record], SearchPage]:  # noqa: ANN401 - JSON
+    rows = body.get("data") if isinstance(body, dict) else None
+    if not isinstance(rows, list) or len(rows) > size or not all(map(_is_person, rows)):
+        raise SourceUnusable("the search answer has another shape")
+    token, total = body.get("scroll_token"), body.get("total")
+    if token is not None and not isinstance(token, str):
+        raise SourceUnusable("the page token is no text")
+    distinct = {row["id"]: row for row in rows}
+    return list(distinct.values()), SearchPage(
+        people=(),
+        next_token=(token or None) if rows else None,
+        total=total if isinstance(total, int) and total >= 0 else None,
+    )
+
+
+def _is_person(row: Any) -> bool:  # noqa: ANN401 - JSON
+    return isinstance(row, dict) and records.source_id(row) is not None
+
+
+def _worked_there_before(row: Record, filters: PeopleFilters, directory: Directory) -> bool:
+    """The source compares company and end of a job apart: look whether one ended job was at one of the companies."""
+    companies = [directory.company(company_id) for company_id in filters.past_company_ids]
+    known = {
+        *(("id", each) for company in companies for each in company.provider_ids),
+        *(("website", plain(each)) for company in companies for each in company.domains),
+        *(("name", plain(company.name)) for company in companies),
+    }
+    return records.held_before(row, lambda job: any((key, job.get(key)) in known for key in ("id", "website", "name")))
+
+
+def _in_order(items: Any, *, count: int) -> list[Record]:  # noqa: ANN401 - JSON
+    """The items by the number we sent along, or in their own order when none was echoed."""
+    if not isinstance(items, list) or len(items) != count or not all(isinstance(item, dict) for item in items):
+        raise SourceUnusable("the bulk answer has another shape or length")
+    numbers = [item["metadata"].get("n") if isinstance(item.get("metadata"), dict) else None for item in items]
+    if all(number is None for number in numbers):
+        return items
+    numbered = {number: item for number, item in zip(numbers, items, strict=True) if isinstance(number, int)}
+    if numbered.keys() != set(range(count)):
+        raise SourceUnusable("the bulk answer numbers its items in another way")
+    return [numbered[n] for n in range(count)]
+
+
+def _fetched(asked: str, item: Record, directory: Directory, *, as_of: date) -> FetchedProfile:
+    status, record = item.get("status"), item.get("data")
+    if status == httpx.codes.OK:
+        if not isinstance(record, dict) or not _is_person(record):
+            raise SourceUnusable("a bulk item has no person")
+        return FetchedProfile(
+            asked=asked,
+            status=FetchStatus.FOUND,
+            source_id=record["id"],
+            profile=records.profile(record, directory, as_of=as_of),
+        )
+    if status in {httpx.codes.NOT_FOUND, httpx.codes.BAD_REQUEST}:
+        if status == httpx.codes.BAD_REQUEST:
+            log.warning("people_data_labs.id_refused")
+        return FetchedProfile(asked=asked, status=FetchStatus.NOT_FOUND)
+    if isinstance(status, int) and status >= httpx.codes.BAD_REQUEST:
+        return FetchedProfile(asked=asked, status=FetchStatus.RETRY)
+    raise SourceUnusable("a bulk item has no status")
