@@ -7,6 +7,7 @@ from models.tables.billing import DailySpend, Grant, Lead, LedgerEntry
 from models.tables.people import CachedProfile, Person, PersonKey, SeenEntry, Suppression
 from models.tables.service import Housekeeping, ServiceClock
 from models.tables.sourcing import Candidate, IntentRow, QueryTotal, Run, SearchPageRow, SearchPlan
+from models.tables.upstream import UpstreamSlot
 
 WAITING: dict[str, type[WaitingRow]] = {"run": Run, "mail": Mail, "housekeeping": Housekeeping}
 """Each kind of waiting row by the first part of its workflow id."""
@@ -37,6 +38,7 @@ __all__ = [
     "SeenEntry",
     "ServiceClock",
     "Suppression",
+    "UpstreamSlot",
     "Verification",
     "WaitingRow",
     "Workspace",

@@ -186,6 +186,15 @@ def upgrade() -> None:
         "ix_suppressions_workspace_id_created_at_id", "suppressions", ["workspace_id", "created_at", "id"], unique=False
     )
     op.create_table(
+        "upstream_slots",
+        sa.Column("slot", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("holder", sqlmodel.sql.sqltypes.AutoString(), nullable=True),
+        sa.Column("fence", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
+        sa.Column("busy_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("working", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.PrimaryKeyConstraint("slot", name=op.f("pk_upstream_slots")),
+    )
+    op.create_table(
         "workspaces",
         sa.Column("id", sqlmodel.sql.sqltypes.AutoString(), nullable=False),
         sa.Column("name", sqlmodel.sql.sqltypes.AutoString(), nullable=False),
@@ -488,6 +497,7 @@ def downgrade() -> None:
     op.drop_table("cached_profiles")
     op.drop_index("ix_workspaces_email_key", table_name="workspaces")
     op.drop_table("workspaces")
+    op.drop_table("upstream_slots")
     op.drop_index("ix_suppressions_workspace_id_created_at_id", table_name="suppressions")
     op.drop_index("ix_suppressions_key_hash", table_name="suppressions")
     op.drop_table("suppressions")

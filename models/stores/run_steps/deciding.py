@@ -1,0 +1,177 @@
+"""What a run needs next, read from its row and everything that may stop it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from models.clock import service_time
+from models.rules import pricing
+from models.rules.run_states import FINAL, LIFE, RunStatus, StopReason
+from models.rules.run_steps import Price, Room, Standing, Stop, Walk, exhausted, stop_now, walk
+from models.stores import credits, people
+from models.stores.run_steps.rows import DELIVERED, PlanRead, checkpoint, finish, locked, payer_of, plan_of, tenant_of
+from models.tables import Run
+from models.tenancy import customer_of
+
+
+class Need(StrEnum):
+    """What a run needs next."""
+
+    PAGE = "page"
+    PROFILES = "profiles"
+    DELIVERY = "delivery"  # everybody of the chunk is cached: no upstream call
+    TIME = "time"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is next, with the run as it is now. `until` is service time, with `Need.TIME` only."""
+
+    need: Need
+    run: Run
+    tiers: int
+    now: datetime
+    until: datetime | None = None
+
+
+STANDING = text(
+    """
+    select k.revoked_at is null and (k.expires_at is null or k.expires_at > :now) as key_valid,
+           w.suspended_at is not null as suspended,
+           coalesce((select c.status = 'disabled' from customers c where c.id = cast(:customer as text)), false)
+             as disabled
+      from api_keys k join workspaces w on w.id = k.workspace_id where k.id = :key
+    """
+)
+
+
+async def _standing(session: AsyncSession, run: Run, now: datetime) -> Standing:
+    asked = {"key": run.api_key_id, "customer": customer_of(run.tenant_id), "now": now}
+    row = (await session.execute(STANDING, asked)).one()
+    return Standing(
+        cancelled=run.cancel_requested_at is not None,
+        key_valid=row.key_valid,
+        workspace_suspended=row.suspended,
+        customer_disabled=row.disabled,
+        delivered=run.candidates_delivered,
+        target=run.target,
+        deadline_at=run.deadline_at,
+    )
+
+
+async def decide(session: AsyncSession, run_id: str) -> Decision:
+    """Say what the run needs next; answers every ring up to now and sets `wake_at`."""
+    run = await locked(session, run_id)
+    now = await service_time(session)
+    plan = await plan_of(session, run)
+    run.answered = run.rings
+    run.wake_at = None
+    if run.status in FINAL:
+        return Decision(Need.NOTHING, run, len(plan.tiers), now)
+    if run.started_at is None:
+        run.started_at = now
+    if run.deadline_at is None:
+        run.deadline_at = now + LIFE
+    stop = stop_now(await _standing(session, run, now), now)
+    if stop is None and run.retry_at is not None and run.retry_at > now:
+        run.wake_at = min(run.retry_at, run.deadline_at)
+        return Decision(Need.TIME, run, len(plan.tiers), now, run.wake_at)
+    need = Need.PROFILES
+    if stop is None and run.chunk is None:
+        stop, need = await _next_people(session, run, plan, now)
+    if stop is not None:
+        finish(run, stop, now)
+        return Decision(Need.NOTHING, run, len(plan.tiers), now)
+    run.call_number += 1
+    run.call_started_at = None
+    if run.chunk is not None:
+        need = Need.PROFILES if run.reserved_fetches else Need.DELIVERY
+    return Decision(need, run, len(plan.tiers), now)
+
+
+async def _next_people(session: AsyncSession, run: Run, plan: PlanRead, now: datetime) -> tuple[Stop | None, Need]:
+    """Walk the paid pages until there is a chunk to deliver, a page to read, or a reason to stop."""
+    while run.tier < len(plan.tiers):
+        run.query_key = plan.tiers[run.tier].query_key
+        page = await checkpoint(session, run.workspace_id, run.query_key, run.page, now)
+        if page is None:
+            return await _before_page(session, run), Need.PAGE
+        people_left = page.profile_ids[run.page_offset :]
+        if people_left:
+            sorted_out = await _sort_out(session, run, people_left)
+            _count(run, sorted_out)
+            if sorted_out.chunk:
+                return None, Need.PROFILES
+            if sorted_out.limit is not None:
+                return Stop(RunStatus.COMPLETED, sorted_out.limit), Need.NOTHING
+        if run.page_offset >= len(page.profile_ids):
+            _turn_page(run, last=page.next_token is None)
+    return exhausted(delivered=run.candidates_delivered), Need.NOTHING
+
+
+async def _before_page(session: AsyncSession, run: Run) -> Stop | None:
+    """Whether reading another page is ruled out: no pages left to read, or nothing to pay a person with."""
+    pages_used_up = run.max_pages is not None and run.spent_pages >= run.max_pages
+    if pages_used_up or await _funds(session, run) < pricing.LEAD:
+        return Stop(RunStatus.COMPLETED, StopReason.BUDGET)
+    return None
+
+
+def _turn_page(run: Run, *, last: bool) -> None:
+    run.page_offset = 0
+    run.page = 0 if last else run.page + 1
+    run.tier += 1 if last else 0
+
+
+async def _funds(session: AsyncSession, run: Run) -> int:
+    """Credits the run may still spend: its budget, the balance and the daily caps, as they are now."""
+    payer = payer_of(run)
+    bounds = [cap.remaining for cap in await credits.caps(session, payer)]
+    balance = await credits.balance(session, run.workspace_id)
+    return min([run.max_credits - run.spent_credits, balance, *bounds])
+
+
+async def _sort_out(session: AsyncSession, run: Run, page_people: Sequence[str]) -> Walk:
+    tenant = tenant_of(run)
+    standing_for = await people.survivors(session, page_people)
+    ids = [standing_for[one] for one in page_people if one in standing_for]
+    unpaid = await people.unpaid_leads(session, run.workspace_id, ids)
+    cached = await people.cached_ids(session, ids)
+    delivered = set((await session.scalars(DELIVERED, {"run": run.id, "ids": ids})).all())
+    funds = await _funds(session, run)
+
+    def price(person: str) -> Price:
+        live = person not in cached
+        return Price((pricing.LEAD if person in unpaid else 0) + (pricing.LIVE_PROFILE if live else 0), live)
+
+    return walk(
+        [standing_for.get(one, one) for one in page_people],
+        suppressed=await people.suppressed(session, tenant, ids) | (set(page_people) - standing_for.keys()),
+        known=delivered | await people.seen(session, tenant, ids),
+        price=price,
+        room=Room(
+            people=run.target - run.candidates_delivered,
+            credits=funds,
+            profile_fetches=None
+            if run.max_profile_fetches is None
+            else run.max_profile_fetches - run.spent_profile_fetches,
+        ),
+    )
+
+
+def _count(run: Run, sorted_out: Walk) -> None:
+    run.people_looked_at += sorted_out.walked
+    run.duplicates_skipped += sorted_out.duplicates
+    run.omitted_suppressed += sorted_out.suppressed
+    if sorted_out.chunk:
+        run.chunk = list(sorted_out.chunk)
+        run.chunk_offset = run.page_offset + sorted_out.walked
+        run.reserved_credits = sorted_out.credits
+        run.reserved_fetches = sorted_out.live
+    else:
+        run.page_offset += sorted_out.walked

@@ -1,0 +1,143 @@
+"""A chunk of people becomes candidates: cache, charges, counters and checkpoint in one transaction."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.clock import service_time
+from models.database import lock_people
+from models.ids import new_id
+from models.rules import facts, pricing
+from models.rules.grants import Charge
+from models.rules.people import Profile
+from models.rules.run_states import RunStatus, StopReason, retry_delay
+from models.rules.run_steps import UNUSABLE_ANSWERS, Stop, affordable
+from models.stores import credits, people
+from models.stores.run_steps.rows import DELIVERED, called, finish, payer_of, plan_of, start_call, tenant_of
+from models.tables import Candidate, Run
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkAsk:
+    """People whose profiles are wanted; `live` are those the cache does not have."""
+
+    chunk: tuple[str, ...]
+    live: tuple[str, ...]
+
+
+async def begin_profiles(session: AsyncSession, run_id: str, number: int) -> ChunkAsk | None:
+    """Note that the profile call starts; null when the call is out of date."""
+    run = await called(session, run_id, number)
+    if run is None or run.chunk is None:
+        return None
+    start_call(run, RunStatus.FETCHING, await service_time(session))
+    cached = await people.cached_ids(session, run.chunk)
+    suppressed = await people.suppressed(session, tenant_of(run), run.chunk)
+    wanted = (one for one in run.chunk if one not in cached and one not in suppressed)
+    return ChunkAsk(tuple(run.chunk), tuple(wanted)[: run.reserved_fetches])
+
+
+async def deliver(
+    session: AsyncSession, run_id: str, number: int, fetched: Mapping[str, Profile], *, again: Sequence[str] = ()
+) -> None:
+    """Make the chunk's people candidates: cache, charges, counters and checkpoint in this one transaction.
+
+    `fetched` are profiles just fetched live, by our id; `again` are people the source refused for now: they stay in the
+    chunk. Somebody without a profile no longer exists, costs nothing and is not delivered.
+    """
+    chunk = await session.scalar(select(col(Run.chunk)).where(col(Run.id) == run_id))
+    await lock_people(session, chunk or ())
+    run = await called(session, run_id, number)
+    if run is None or run.chunk is None:
+        return
+    now = await service_time(session)
+    tenant = tenant_of(run)
+    present = await people.survivors(session, run.chunk)
+    gone = await people.suppressed(session, tenant, list(present.values()))
+    allowed = {one: profile for one, profile in fetched.items() if one in present and one not in gone}
+    await people.store(session, allowed)
+    profiles = {**await people.cached(session, list(present.values())), **allowed}
+    known = set((await session.scalars(DELIVERED, {"run": run.id, "ids": list(present.values())})).all())
+    known |= await people.seen(session, tenant, list(present.values()))
+    standing = [present[one] for one in run.chunk if one in present and one not in again]
+    run.omitted_suppressed += sum(one in gone for one in standing) + sum(one not in present for one in run.chunk)
+    run.duplicates_skipped += sum(one in known and one not in gone for one in standing)
+    wanted = [one for one in dict.fromkeys(standing) if one in profiles and one not in gone and one not in known]
+    paid = await _charge(session, run, wanted, live=fetched.keys())
+    await _write_candidates(session, run, {one: profiles[one] for one in paid}, paid, now)
+    if run.mark_seen and paid:
+        await people.mark_seen(session, tenant, paid.keys(), run_id=run.id)
+    _settle(run, paid, live=len(fetched), again=[one for one in again if one in present], now=now)
+    if len(paid) < len(wanted):
+        finish(run, Stop(RunStatus.COMPLETED, StopReason.BUDGET), now)
+
+
+async def _charge(session: AsyncSession, run: Run, wanted: Sequence[str], *, live: Collection[str]) -> dict[str, int]:
+    """Pay for as many of the people, in order, as budget, balance and daily caps allow; credits paid by person."""
+    new = await people.take_leads(session, run.workspace_id, wanted)
+    prices = [(pricing.LEAD if one in new else 0) + (pricing.LIVE_PROFILE if one in live else 0) for one in wanted]
+    purse = await credits.open_purse(session, payer_of(run))
+    count = affordable(prices, min(purse.available, run.max_credits - run.spent_credits))
+    await people.give_back_leads(session, run.workspace_id, [one for one in wanted[count:] if one in new])
+    charges: list[Charge] = []
+    for one in wanted[:count]:
+        if one in new:
+            charges.append(Charge(f"lead:{one}", "lead", run.id, pricing.LEAD))
+        if one in live:
+            charges.append(Charge(f"live:{run.id}:{one}", "live_profile", run.id, pricing.LIVE_PROFILE))
+    await purse.spend(charges)
+    return dict(zip(wanted[:count], prices[:count], strict=True))
+
+
+async def _write_candidates(
+    session: AsyncSession, run: Run, profiles: Mapping[str, Profile], paid: Mapping[str, int], now: datetime
+) -> None:
+    if not profiles:
+        return
+    anchor = (await plan_of(session, run)).anchor
+    await session.execute(
+        insert(Candidate),
+        [
+            {
+                "id": new_id("cand", now),
+                "workspace_id": run.workspace_id,
+                "tenant_id": run.tenant_id,
+                "run_id": run.id,
+                "profile_id": profile_id,
+                "position": run.candidates_delivered + place,
+                "tier": run.tier + 1,
+                "distance_km": facts.distance_km(anchor, profile.location),
+                "experience_years": profile.experience_years,
+                "tenure_months": profile.tenure_months,
+                "charged_credits": paid[profile_id],
+                "content": profile.model_dump(mode="json"),
+                "created_at": now,
+            }
+            for place, (profile_id, profile) in enumerate(profiles.items())
+        ],
+    )
+
+
+def _settle(run: Run, paid: Mapping[str, int], *, live: int, again: Sequence[str], now: datetime) -> None:
+    """Exchange the reservation for what was spent and move the checkpoint."""
+    run.candidates_delivered += len(paid)
+    run.spent_credits += sum(paid.values())
+    run.spent_profile_fetches += live
+    run.reserved_credits = run.reserved_fetches = 0
+    run.status = RunStatus.RUNNING
+    if again and run.failures + 1 < UNUSABLE_ANSWERS:
+        run.failures += 1
+        run.chunk = list(again)
+        run.reserved_fetches = len(again)
+        run.reserved_credits = min(len(again) * pricing.MOST_PER_PERSON, run.max_credits - run.spent_credits)
+        run.retry_at = now + retry_delay(run.failures)
+        run.status = RunStatus.WAITING_FOR_QUOTA
+        return
+    run.failures = 0
+    run.chunk = None
+    run.page_offset = run.chunk_offset
