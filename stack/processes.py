@@ -16,6 +16,7 @@ NAMES = ("postgres", "temporal", "sandbox", "api", "worker", "upstream")
 QUEUES = {"worker": "service,webhooks,mail,network", "upstream": "upstream"}
 HEALTH_SECONDS = 2.0
 DRAIN_SECONDS = 5
+WORKER_GRACE_SECONDS = 30.0  # longer than a worker gives its activities
 MARKET_SECONDS = 300.0  # 200,000 invented people take a while
 
 
@@ -100,6 +101,7 @@ def worker(ground: Ground, name: str) -> Child:
         log=ground.installation.log(name),
         environment=ground.environment(),
         ready=lambda _: ready_file.exists(),
+        grace=WORKER_GRACE_SECONDS,
     )
 
 

@@ -1,0 +1,58 @@
+# What a developer types. `make demo` and `make test` need nothing but Python 3.11 and make.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+UV_VERSION := 0.13.9
+VENV := .venv
+READY := $(VENV)/.synced
+RUN := $(VENV)/bin/python
+
+SOURCES := models workflows activities api stack sandbox benchmarks tests worker.py
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-all lint format migrate lock clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "%-12s %s\n", $$1, $$2}'
+
+setup: $(READY) ## Prepare .venv with the locked dependencies; does nothing when it is up to date
+
+$(READY): requirements-dev.lock Makefile
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
+	  { echo 'This project needs Python 3.11; say where it is: make setup PYTHON=/path/to/python3.11'; exit 1; }
+	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(VENV)/bin/uv pip sync --quiet --python $(RUN) --require-hashes requirements-dev.lock
+	@touch $@
+
+demo: $(READY) ## Run the main job on the example job description, then stay up until Ctrl-C
+	$(RUN) -m stack demo
+
+test: $(READY) ## Run the tests, all but the slow ones
+	$(RUN) -m pytest -n $(WORKERS) -m "not slow"
+
+test-all: $(READY) ## Run all tests
+	$(RUN) -m pytest -n $(WORKERS)
+
+lint: $(READY) ## Check style, types and the import rules
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy $(wildcard $(SOURCES))
+	$(VENV)/bin/lint-imports
+
+format: $(READY) ## Put the code into its form
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+migrate: $(READY) ## Bring the database at DATABASE_URL to the newest version
+	$(RUN) -m models.migrations upgrade
+
+lock: $(READY) ## Choose dependency versions anew, within pyproject.toml
+	$(VENV)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-header --python-version 3.11 --upgrade \
+	  pyproject.toml -o requirements.lock
+	$(VENV)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-header --python-version 3.11 --upgrade \
+	  pyproject.toml --all-extras --group dev --group data -c requirements.lock -o requirements-dev.lock
+
+clean: ## End a running stack, remove its data, .venv and every cache
+	test ! -x $(RUN) || $(RUN) -m stack reset
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
