@@ -161,7 +161,7 @@ SURVIVORS = text("select id, coalesce(alias_of, id) from people where id = any(c
 async def survivors(session: AsyncSession, profile_ids: Collection[str]) -> dict[str, str]:
     """The id that stands for each person now; ids that were erased are missing."""
     rows = await session.execute(SURVIVORS, {"ids": list(profile_ids)})
-    return dict(rows.tuples().all())
+    return {profile_id: survivor for profile_id, survivor in rows}  # noqa: C416 - rows are not pairs
 
 
 SUPPRESSED = text(
