@@ -1,7 +1,7 @@
 """The ledger: exact under concurrency, soonest expiry first, caps that hold."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import text
@@ -31,8 +31,9 @@ async def sums(database: Database, member: Member) -> list[tuple[int, int, int]]
     async with database.transaction() as session:
         rows = await session.execute(
             text(
-                "select g.granted_credits, sum(l.credits)::int, g.remaining_credits from grants g"
-                " join ledger_entries l on l.grant_id = g.id where g.workspace_id = :w group by g.id order by g.expires_at"
+                "select g.granted_credits, sum(l.credits)::int, g.remaining_credits"
+                " from grants g join ledger_entries l on l.grant_id = g.id"
+                " where g.workspace_id = :w group by g.id order by g.expires_at"
             ),
             {"w": member.tenant.workspace_id},
         )
@@ -49,17 +50,22 @@ async def test_100_concurrent_spends_never_overdraw_and_the_entries_sum_to_what_
         assert granted == 1250
 
 
+async def top_up(session: AsyncSession, member: Member, *, expires_at: datetime) -> int:
+    """Ten credits under one reference."""
+    return await credits.grant(
+        session,
+        workspace_id=member.tenant.workspace_id,
+        source="top_up",
+        reference="pay_1",
+        credits=10,
+        expires_at=expires_at,
+    )
+
+
 async def test_the_grant_that_expires_soonest_pays_first(database: Database, member: Member) -> None:
     async def add(session: AsyncSession) -> None:
         soon = await service_time(session) + timedelta(days=3)
-        await credits.grant(
-            session,
-            workspace_id=member.tenant.workspace_id,
-            source="top_up",
-            reference="pay_1",
-            credits=10,
-            expires_at=soon,
-        )
+        await top_up(session, member, expires_at=soon)
 
     await database.run(add)
     await spend(database, member, "r", 12)
@@ -69,14 +75,7 @@ async def test_the_grant_that_expires_soonest_pays_first(database: Database, mem
 async def test_the_same_reference_grants_once_even_ten_at_a_time(database: Database, member: Member) -> None:
     async def add(session: AsyncSession) -> int:
         later = await service_time(session) + timedelta(days=3)
-        return await credits.grant(
-            session,
-            workspace_id=member.tenant.workspace_id,
-            source="top_up",
-            reference="pay_1",
-            credits=10,
-            expires_at=later,
-        )
+        return await top_up(session, member, expires_at=later)
 
     added = await asyncio.gather(*(database.run(add) for _ in range(10)))
     assert sorted(added) == [0] * 9 + [10]
