@@ -1,9 +1,7 @@
 """The planner: an intent becomes a priced ladder of searches that share no person (contract, section 5)."""
 
 from models.rules.planner.asked import (
-    CompanyKnowledge,
     Knowledge,
-    KnownCompany,
     PeopleStatistics,
     TitleKnowledge,
 )
@@ -25,11 +23,9 @@ __all__ = [
     "PAGE_SIZE",
     "Anchor",
     "AppliedFilter",
-    "CompanyKnowledge",
     "Draft",
     "Estimate",
     "Knowledge",
-    "KnownCompany",
     "Origin",
     "PeopleStatistics",
     "PerPerson",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from models.rules.companies import Companies
 from models.rules.places import Places
 from models.rules.sources import PeopleSourceAbilities
 
@@ -17,22 +18,6 @@ class TitleKnowledge(Protocol):
 
     def nearby(self, title: str) -> Sequence[str]:
         """Neighbouring titles, nearest first; empty when it is not known."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class KnownCompany:
-    """A company we know; `label` tells it from others of the same name."""
-
-    id: str
-    label: str
-
-
-class CompanyKnowledge(Protocol):
-    """Companies by name."""
-
-    def named(self, name: str) -> Sequence[KnownCompany]:
-        """Every company the name can mean, best first; more than one is ambiguous."""
         ...
 
 
@@ -50,6 +35,6 @@ class Knowledge:
 
     titles: TitleKnowledge
     places: Places
-    companies: CompanyKnowledge
+    companies: Companies
     statistics: PeopleStatistics
     source: PeopleSourceAbilities

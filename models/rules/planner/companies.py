@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from models.rules.planner.asked import CompanyKnowledge
+from models.rules.companies import Companies
 from models.rules.planner.notes import Notes
 from models.rules.planner.wording import listed
 
@@ -10,7 +10,7 @@ MOST_ALTERNATIVES = 5
 FIX = "Find the id with GET /v1/lookups/companies and put it into must.company_ids."
 
 
-def target_company_ids(names: Sequence[str], companies: CompanyKnowledge, notes: Notes) -> tuple[str, ...]:
+def target_company_ids(names: Sequence[str], companies: Companies, notes: Notes) -> tuple[str, ...]:
     """Ids of the companies that are unambiguous; the others become warnings with their alternatives."""
     found: dict[str, str] = {}
     for name in dict.fromkeys(names):
