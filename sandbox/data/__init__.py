@@ -1,0 +1,1 @@
+"""The sandbox's own lists: places, names, occupations, employers, schools and texts."""

@@ -1,0 +1,1 @@
+"""The people side of the sandbox: invented people behind a People Data Labs compatible API."""

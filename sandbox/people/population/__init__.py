@@ -1,0 +1,5 @@
+"""The invented people: `build_population` gives them, the same ones for the same seed everywhere."""
+
+from sandbox.people.population.build import Population, build_population
+
+__all__ = ["Population", "build_population"]

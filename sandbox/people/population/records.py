@@ -1,0 +1,445 @@
+"""Writes a person's record in the provider's shape from the columns of the population."""
+
+from functools import lru_cache
+from typing import Any
+
+from sandbox.people.population import contacts, texts
+from sandbox.people.population.columns import (
+    DATASET_VERSION,
+    NOW,
+    OPEN,
+    PREVIOUS_VERSION,
+    SELF_EMPLOYED,
+    Columns,
+    Oddity,
+    Precision,
+)
+from sandbox.people.population.employers import Employer
+from sandbox.people.population.identity import Identities
+from sandbox.people.population.occupations import Title
+from sandbox.people.population.places import City
+from sandbox.people.population.schools import DEGREES, VOCATIONAL_DEGREES
+
+Record = dict[str, Any]
+
+ALL_DEGREES = DEGREES + VOCATIONAL_DEGREES
+_SEXES = ("male", "female", None)
+_INTERESTS = ("cycling", "running", "photography", "travel", "cooking", "music", "reading", "football", "hiking")
+
+
+def date_text(month: int, precision: int, day: int) -> str:
+    """Write a month as exactly as its owner states dates."""
+    year, number = divmod(month, 12)
+    if precision == Precision.YEAR:
+        return f"{year:04d}"
+    if precision == Precision.MONTH:
+        return f"{year:04d}-{number + 1:02d}"
+    return f"{year:04d}-{number + 1:02d}-{day:02d}"
+
+
+class RecordWriter:
+    """Writes records; the same person always gets the same record."""
+
+    def __init__(self, columns: Columns, identities: Identities) -> None:
+        self._columns = columns
+        self._identities = identities
+        self._draws = columns.draws
+        self._primary = columns.primary_job()
+        self._months = columns.experience_months()
+        self._employer_facts = lru_cache(maxsize=None)(self._write_employer)
+
+    def record(self, person: int) -> Record:
+        """Write all fields of one person."""
+        names = self._names(person)
+        experience = [self._job(person, job) for job in self._columns.jobs.runs.of(person)]
+        if not self._columns.is_odd(person, Oddity.OLDEST_JOB_FIRST):
+            experience.reverse()
+        return (
+            {"id": self._identities.id_of(person)}
+            | names
+            | self._network(person)
+            | self._current_job(person)
+            | self._location(person)
+            | self._contacts(person, str(names["full_name"]))
+            | self._words(person)
+            | self._texts(person)
+            | {
+                "experience": experience,
+                "education": [self._study(person, entry) for entry in self._columns.studies.runs.of(person)],
+                "dataset_version": DATASET_VERSION,
+                "version_status": {
+                    "status": "",
+                    "contains": [],
+                    "previous_version": PREVIOUS_VERSION,
+                    "current_version": DATASET_VERSION,
+                },
+            }
+        )
+
+    def first_name(self, person: int) -> str:
+        """Give the first name as it is spelt, in lower case."""
+        return self._columns.name_lists.first[int(self._columns.names.first[person])].lower()
+
+    def last_name(self, person: int) -> str | None:
+        """Give the family name, or None for people who hide it."""
+        if self._columns.is_odd(person, Oddity.NO_FAMILY_NAME):
+            return None
+        return self._columns.name_lists.family[int(self._columns.names.family[person])].lower()
+
+    def full_name(self, person: int) -> str:
+        """Join first and family name."""
+        return " ".join(part for part in (self.first_name(person), self.last_name(person)) if part)
+
+    def profile_slug(self, person: int) -> str:
+        """Give the last part of the profile address; a few people share that of the person before."""
+        if person and self._columns.is_odd(person, Oddity.SHARED_ADDRESS):
+            return self.profile_slug(person - 1)
+        odd = self._columns.is_odd(person, Oddity.ODD_SLUG)
+        return contacts.profile_slug(self._draws, person, self.full_name(person), odd=odd)
+
+    def network_id(self, person: int) -> str:
+        """Give the numeric id on the network as text."""
+        return str(10_000_000 + self._draws.word_at("network id", person) % 980_000_000)
+
+    def headline(self, person: int) -> str:
+        """Give the line below the name."""
+        if self._columns.is_odd(person, Oddity.HOSTILE_TEXT):
+            return texts.hostile(self._draws, person)
+        return texts.headline(self._draws, person, self._phrases(person))
+
+    def summary(self, person: int) -> str | None:
+        """Give what the person says about themselves; four in ten say nothing."""
+        if self._columns.is_odd(person, Oddity.LONG_TEXT):
+            return texts.endless(self._draws, person)
+        if self._columns.is_odd(person, Oddity.HOSTILE_TEXT):
+            return texts.hostile(self._draws, person + 1)
+        if self._draws.unit_at("has summary", person) < 0.4:
+            return None
+        return texts.summary(self._draws, person, self._phrases(person))
+
+    def job_summary(self, person: int, job: int) -> str | None:
+        """Give what the person says about one job; most say nothing."""
+        place = self._job_key(person, job)
+        if self._draws.unit_at("has job summary", place) < 0.7:
+            return None
+        return texts.job_summary(self._draws, place, self._some_skills(person))
+
+    def work_email(self, person: int) -> str | None:
+        """Give the address at the current employer, which seven in ten have."""
+        employer = self._current_employer(person)
+        if employer is None or self._draws.unit_at("has work email", person) < 0.3:
+            return None
+        return contacts.work_email(self.full_name(person), employer.website)
+
+    def personal_email(self, person: int) -> str | None:
+        """Give a private address, which half of the people have."""
+        if self._draws.unit_at("has personal email", person) < 0.5:
+            return None
+        return contacts.personal_email(self._draws, person, self.full_name(person))
+
+    def mobile_phone(self, person: int) -> str | None:
+        """Give a mobile number, which four in ten have."""
+        if self._draws.unit_at("has phone", person) < 0.6:
+            return None
+        return contacts.phone(self._draws, person, self._city(person).country.phone)
+
+    def birth_year(self, person: int) -> int | None:
+        """Give the year of birth of six people in ten, eighteen years or more before the first job."""
+        if self._draws.unit_at("has birth year", person) < 0.4:
+            return None
+        first = int(self._columns.jobs.start[self._columns.jobs.runs.starts[person]])
+        return first // 12 - 18 - self._draws.below("age", person, 6)
+
+    def experience_years(self, person: int) -> int | None:
+        """Give the full years covered by jobs, None for people without dates."""
+        if self._columns.is_odd(person, Oddity.NO_DATES):
+            return None
+        return int(self._months[person]) // 12
+
+    def connections(self, person: int) -> int:
+        """Give how many contacts the person has on the network."""
+        return int(500 * self._draws.unit_at("connections", person) ** 0.5) + 1
+
+    def month_text(self, person: int, month: int) -> str | None:
+        """Write a month the way this person states dates."""
+        if self._columns.is_odd(person, Oddity.NO_DATES):
+            return None
+        return date_text(month, int(self._columns.precision[person]), self.day(person, month))
+
+    def day(self, person: int, month: int) -> int:
+        """Give the day of a month on which something began or ended for this person."""
+        return 1 + self._draws.below("day", person * 8192 + month % 8192, 28)
+
+    def verified_month(self, person: int) -> int:
+        """Give the month in which the provider last saw the record confirmed."""
+        return NOW - self._draws.below("verified", person, 12)
+
+    def industry(self, person: int) -> str | None:
+        """Give the person's industry: that of the latest employer, when there is one."""
+        last = int(self._columns.jobs.runs.starts[person + 1]) - 1
+        employer = int(self._columns.jobs.employer[last])
+        return None if employer == SELF_EMPLOYED else self._columns.employers.firms[employer].industry
+
+    def _city(self, person: int) -> City:
+        return self._columns.places.cities[int(self._columns.city[person])]
+
+    def _title(self, job: int) -> Title:
+        return self._columns.occupations.titles[int(self._columns.jobs.title[job])]
+
+    def _employer(self, job: int) -> Employer | None:
+        number = int(self._columns.jobs.employer[job])
+        return None if number == SELF_EMPLOYED else self._columns.employers.firms[number]
+
+    def _current_employer(self, person: int) -> Employer | None:
+        job = int(self._primary[person])
+        return None if job < 0 else self._employer(job)
+
+    def _job_key(self, person: int, job: int) -> int:
+        return person * 16 + job - int(self._columns.jobs.runs.starts[person])
+
+    def _skills(self, person: int) -> list[str]:
+        skills = self._columns.skills
+        return [skills.vocabulary[int(skills.code[entry])] for entry in skills.runs.of(person)]
+
+    def _some_skills(self, person: int) -> str:
+        return ", ".join(self._skills(person)[:3]) or "many things"
+
+    def _phrases(self, person: int) -> dict[str, str]:
+        last = int(self._columns.jobs.runs.starts[person + 1]) - 1
+        job = int(self._primary[person]) if self._primary[person] >= 0 else last
+        employer = self._employer(job)
+        return {
+            "title": self._title(job).name,
+            "employer": employer.name if employer else "my own business",
+            "skills": self._some_skills(person),
+            "city": self._city(person).locality,
+            "industry": self.industry(person) or "several industries",
+            "years": str(self.experience_years(person) or "several"),
+        }
+
+    def _names(self, person: int) -> Record:
+        withheld = self._columns.is_odd(person, Oddity.CONTACTS_WITHHELD)
+        year = self.birth_year(person)
+        return {
+            "full_name": self.full_name(person),
+            "first_name": self.first_name(person),
+            "middle_name": None,
+            "last_name": self.last_name(person),
+            "name_aliases": [],
+            "sex": _SEXES[int(self._columns.names.sex[person])],
+            "birth_year": (year is not None) if withheld else year,
+            "birth_date": False if withheld else None,
+        }
+
+    def _network(self, person: int) -> Record:
+        slug = self.profile_slug(person)
+        url = f"linkedin.com/in/{slug}"
+        network_id = self.network_id(person)
+        return {
+            "linkedin_url": url,
+            "linkedin_username": slug,
+            "linkedin_id": network_id,
+            "linkedin_connections": self.connections(person),
+            "profiles": [{"network": "linkedin", "id": network_id, "url": url, "username": slug}],
+        }
+
+    def _write_employer(self, number: int) -> Record:
+        """Write the company fields shared by all who work there."""
+        firm = self._columns.employers.firms[number]
+        city = self._columns.places.cities[firm.city]
+        return {
+            "id": firm.id,
+            "name": firm.name,
+            "website": firm.website,
+            "size": firm.size,
+            "founded": firm.founded,
+            "industry": firm.industry,
+            "linkedin_url": firm.linkedin_url,
+            "linkedin_id": firm.linkedin_id,
+            "facebook_url": None,
+            "twitter_url": None,
+            "type": firm.type,
+            "ticker": None,
+            "location": {
+                "name": city.name,
+                "locality": city.locality,
+                "region": city.region,
+                "metro": city.metro,
+                "country": city.country.name,
+                "continent": city.country.continent,
+                "street_address": None,
+                "address_line_2": None,
+                "postal_code": None,
+                "geo": city.geo,
+            },
+        }
+
+    def _company(self, job: int) -> Record:
+        number = int(self._columns.jobs.employer[job])
+        if number == SELF_EMPLOYED:
+            return {"id": None, "name": "self-employed", "website": None, "size": None, "industry": None}
+        return dict(self._employer_facts(number))
+
+    def _job(self, person: int, job: int) -> Record:
+        jobs = self._columns.jobs
+        title = self._title(job)
+        end = int(jobs.end[job])
+        return {
+            "company": self._company(job),
+            "title": {
+                "name": title.name,
+                "raw": [title.name],
+                "role": title.role,
+                "sub_role": title.sub_role,
+                "class": title.job_class,
+                "levels": list(title.levels),
+            },
+            "start_date": self.month_text(person, int(jobs.start[job])),
+            "end_date": None if end == OPEN else self.month_text(person, end),
+            "location_names": [] if self._has_no_place(person) else [self._city(person).name],
+            "is_primary": bool(jobs.primary[job]),
+            "summary": self.job_summary(person, job),
+        }
+
+    def _current_job(self, person: int) -> Record:
+        job = int(self._primary[person])
+        title = self._title(job) if job >= 0 else None
+        verified = self.verified_month(person)
+        start = self.month_text(person, int(self._columns.jobs.start[job])) if job >= 0 else None
+        return {
+            "industry": self.industry(person),
+            "job_title": title.name if title else None,
+            "job_title_role": title.role if title else None,
+            "job_title_sub_role": title.sub_role if title else None,
+            "job_title_class": title.job_class if title else None,
+            "job_title_levels": list(title.levels) if title else [],
+            "job_start_date": start,
+            "job_last_changed": start if job >= 0 else None,
+            "job_last_verified": date_text(verified, Precision.DAY, self.day(person, verified)),
+            "job_summary": self.job_summary(person, job) if job >= 0 else None,
+            "inferred_years_experience": self.experience_years(person),
+        } | self._current_company(job)
+
+    def _current_company(self, job: int) -> Record:
+        employer = self._employer(job) if job >= 0 else None
+        alone = job >= 0 and employer is None
+        city = self._columns.places.cities[employer.city] if employer else None
+        return {
+            "job_company_id": employer.id if employer else None,
+            "job_company_name": "self-employed" if alone else employer.name if employer else None,
+            "job_company_website": employer.website if employer else None,
+            "job_company_size": employer.size if employer else None,
+            "job_company_founded": employer.founded if employer else None,
+            "job_company_industry": employer.industry if employer else None,
+            "job_company_industry_v2": employer.industry if employer else None,
+            "job_company_linkedin_url": employer.linkedin_url if employer else None,
+            "job_company_linkedin_id": employer.linkedin_id if employer else None,
+            "job_company_employee_count": employer.employee_count if employer else None,
+            "job_company_type": employer.type if employer else None,
+            "job_company_location_name": city.name if city else None,
+            "job_company_location_locality": city.locality if city else None,
+            "job_company_location_region": city.region if city else None,
+            "job_company_location_metro": city.metro if city else None,
+            "job_company_location_country": city.country.name if city else None,
+            "job_company_location_continent": city.country.continent if city else None,
+            "job_company_location_geo": city.geo if city else None,
+        }
+
+    def _has_no_place(self, person: int) -> bool:
+        return self._columns.is_odd(person, Oddity.NO_PLACE)
+
+    def _location(self, person: int) -> Record:
+        city = self._city(person)
+        withheld = self._columns.is_odd(person, Oddity.CONTACTS_WITHHELD)
+        known = None if self._has_no_place(person) else city
+        located = known if known and not self._columns.is_odd(person, Oddity.NO_COORDINATES) else None
+        updated = self.verified_month(person)
+        return {
+            "location_name": known.name if known else None,
+            "location_locality": known.locality if known else None,
+            "location_metro": known.metro if known else None,
+            "location_region": known.region if known else None,
+            "location_country": city.country.name,
+            "location_continent": city.country.continent,
+            "location_street_address": False if withheld else None,
+            "location_postal_code": withheld or None,
+            "location_geo": located.geo if located else None,
+            "location_last_updated": date_text(updated, Precision.DAY, self.day(person, updated)),
+            "location_names": [known.name] if known else [],
+            "regions": [f"{known.region}, {city.country.name}"] if known else [],
+            "countries": [city.country.name],
+            "street_addresses": withheld or [],
+        }
+
+    def _contacts(self, person: int, name: str) -> Record:
+        work, personal = self.work_email(person), self.personal_email(person)
+        mobile = self.mobile_phone(person)
+        if self._columns.is_odd(person, Oddity.CONTACTS_WITHHELD):
+            return {
+                "work_email": work is not None,
+                "recommended_personal_email": personal is not None,
+                "mobile_phone": mobile is not None,
+                "personal_emails": personal is not None,
+                "phone_numbers": mobile is not None,
+                "emails": work is not None or personal is not None,
+                "phones": mobile is not None,
+            }
+        addresses = [(work, "current_professional"), (personal, "personal")]
+        seen = date_text(self.verified_month(person), Precision.DAY, 1)
+        return {
+            "work_email": work,
+            "recommended_personal_email": personal,
+            "mobile_phone": mobile,
+            "personal_emails": [personal] if personal else [],
+            "phone_numbers": [mobile] if mobile else [],
+            "emails": [{"address": address, "type": kind} for address, kind in addresses if address],
+            "phones": [{"number": mobile, "first_seen": seen, "last_seen": seen, "num_sources": 1}] if mobile else [],
+        }
+
+    def _words(self, person: int) -> Record:
+        languages, certifications = self._columns.languages, self._columns.certifications
+        start = self._draws.below("interest", person, len(_INTERESTS))
+        return {
+            "skills": self._skills(person),
+            "interests": list(_INTERESTS[start : start + self._draws.below("interests", person, 4)]),
+            "languages": [
+                {
+                    "name": languages.vocabulary[int(languages.code[entry])],
+                    "proficiency": int(languages.extra[entry]) or None,
+                }
+                for entry in languages.runs.of(person)
+            ],
+            "certifications": [
+                {
+                    "name": certifications.vocabulary[int(certifications.code[entry])],
+                    "organization": None,
+                    "start_date": str(int(certifications.extra[entry])),
+                    "end_date": None,
+                }
+                for entry in certifications.runs.of(person)
+            ],
+        }
+
+    def _texts(self, person: int) -> Record:
+        return {"headline": self.headline(person), "summary": self.summary(person)}
+
+    def _study(self, person: int, entry: int) -> Record:
+        studies = self._columns.studies
+        return {
+            "school": {
+                "id": None,
+                "name": self._columns.schools[int(studies.school[entry])],
+                "type": "post-secondary institution" if studies.degree[entry] < len(DEGREES) else "secondary school",
+                "domain": None,
+                "website": None,
+                "linkedin_url": None,
+                "location": None,
+            },
+            "degrees": [ALL_DEGREES[int(studies.degree[entry])]],
+            "majors": [self._columns.majors[int(studies.major[entry])]],
+            "minors": [],
+            "start_date": self.month_text(person, int(studies.start[entry])),
+            "end_date": self.month_text(person, int(studies.end[entry])),
+            "gpa": None,
+            "summary": None,
+        }
