@@ -1,5 +1,6 @@
 """Employers: well-known firms as facts, and invented firms for every country and industry."""
 
+import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -18,113 +19,6 @@ _SIZE_WEIGHTS = (2, 4, 8, 14, 22, 40, 60, 90)
 _INVENTED_PER_WEIGHT = 40
 _PUBLIC = frozenset({"government administration", "public safety", "public policy", "international affairs"})
 _EDUCATIONAL = frozenset({"higher education", "primary/secondary education", "education management"})
-_FIRST_HALVES = [
-    "nor",
-    "del",
-    "alt",
-    "bel",
-    "cor",
-    "vel",
-    "tri",
-    "max",
-    "omni",
-    "ver",
-    "lum",
-    "sol",
-    "aqua",
-    "terra",
-    "nova",
-    "axi",
-    "puls",
-    "kern",
-    "stal",
-    "brug",
-    "veld",
-    "polder",
-    "schel",
-    "maas",
-    "rijn",
-    "elb",
-    "don",
-    "alp",
-    "mont",
-    "riv",
-    "val",
-    "clair",
-    "beau",
-    "haut",
-    "grand",
-    "fort",
-    "green",
-    "silver",
-    "bright",
-    "north",
-    "west",
-    "star",
-    "blue",
-    "iron",
-    "oak",
-    "stone",
-    "river",
-    "hill",
-    "crest",
-    "data",
-    "cyber",
-    "logi",
-    "medi",
-    "agri",
-    "bio",
-    "eco",
-    "inno",
-    "pro",
-    "quad",
-    "zen",
-]
-_SECOND_HALVES = [
-    "tec",
-    "tis",
-    "via",
-    "nex",
-    "line",
-    "works",
-    "stream",
-    "point",
-    "bridge",
-    "field",
-    "mark",
-    "gate",
-    "forge",
-    "path",
-    "wise",
-    "ware",
-    "sys",
-    "net",
-    "lab",
-    "flow",
-    "dyn",
-    "core",
-    "grid",
-    "link",
-    "port",
-    "craft",
-    "house",
-    "form",
-    "scale",
-    "mind",
-    "pulse",
-    "era",
-    "ion",
-    "ix",
-    "ana",
-    "ora",
-    "ium",
-    "eon",
-    "agro",
-    "med",
-    "log",
-    "bau",
-    "plan",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +148,8 @@ def _known_firms(founding: _Founding) -> list[Employer]:
 def _invented_firms(founding: _Founding, industries: tuple[str, ...], first: int) -> list[Employer]:
     """Found at least two firms of every industry in every country, more in larger ones."""
     draws, places = founding.draws, founding.places
+    halves = tomllib.loads(DATA.joinpath("firm_names.toml").read_text(encoding="utf-8"))
+    heads, tails = halves["heads"].split(), halves["tails"].split()
     firms: list[Employer] = []
     for country, facts in enumerate(places.countries):
         per_industry = max(2, facts.weight * _INVENTED_PER_WEIGHT // len(industries) // 10)
@@ -263,8 +159,8 @@ def _invented_firms(founding: _Founding, industries: tuple[str, ...], first: int
                 number = first + len(firms)
                 size = int(np.searchsorted(np.cumsum(_SIZE_SHARES), draws.below("size", number, 100), "right"))
                 town = towns[int(len(towns) * draws.unit_at("town", number) * draws.unit_at("town 2", number))]
-                head = _FIRST_HALVES[draws.below("head", number, len(_FIRST_HALVES))]
-                tail = _SECOND_HALVES[draws.below("tail", number, len(_SECOND_HALVES))]
+                head = heads[draws.below("head", number, len(heads))]
+                tail = tails[draws.below("tail", number, len(tails))]
                 legal = facts.legal[draws.below("legal", number, len(facts.legal))]
                 firms.append(
                     founding.firm(
