@@ -1,0 +1,14 @@
+"""What reading a text asks of the shipped knowledge."""
+
+from typing import Protocol
+
+from models.rules.places import Places
+
+
+class ReadingKnowledge(Protocol):
+    """The shipped reference data, as far as reading rests on it."""
+
+    @property
+    def places(self) -> Places:
+        """All known places."""
+        ...

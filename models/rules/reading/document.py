@@ -1,0 +1,114 @@
+"""A text cut into lines and sections, every piece with its offsets in the text given."""
+# ruff: noqa: E501 - patterns of alternatives
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+LINE = re.compile(r"[^\r\n\u2028\u2029\x0b\x0c\x85]+")
+BULLET = re.compile(r"[\s>*•·\-–—▪●‣◦○✓✔➤►+#|]*")
+LONGEST_HEADING = 60
+
+
+class Section(StrEnum):
+    """What a part of an advertisement talks about."""
+
+    OPENING = "opening"
+    REQUIRED = "required"
+    NICE = "nice"
+    TASKS = "tasks"
+    COMPANY = "company"
+    OFFER = "offer"
+
+
+HEADINGS = {
+    Section.NICE: r"nice[ -]to[ -]haves?|bonus(?: points)?|preferred(?: qualifications| skills| requirements)?|desirable|"
+    r"pluses|(?:it'?s )?a plus|advantageous|von vorteil|wünschenswert|idealerweise|das wäre (?:toll|super|schön)|"
+    r"optional|les plus|un plus|atouts?|souhaités?|serait un plus|pluspunten|een plus(?:punt)?|mooi meegenomen|"
+    r"an ideal candidate also has|good to have|extra points",
+    Section.REQUIRED: r"(?:minimum |basic |job |key )?requirements?|(?:minimum |basic )?qualifications?|qualifikation(?:en)?|"
+    r"(?:your |ihr |dein |votre |jouw |uw |le |je )?(?:profile?|profil|profiel)|anforderungen|stellenanforderungen|"
+    r"must[ -]haves?|what you(?:'ll)? (?:bring|need|have)|what we(?:'re| are) looking for|who you are|about you|the person|"
+    r"your (?:skills|experience|expertise)|skills|essential|das bringst du (?:bereits )?mit|was du mitbring(?:st|en)|"
+    r"das bringen sie mit|dein(?:e)? stärken|voraussetzungen|profil recherché|compétences|expérience|functie-?eisen|"
+    r"wat verwachten wij(?: van jou)?|wat breng je mee|wie ben jij|wie zoeken we|jouw troeven|vereisten|minimum",
+    Section.TASKS: r"(?:your |deine |ihre |vos |jouw |uw |main |key |the )?(?:tasks?|responsibilities|duties|aufgaben|missions?|"
+    r"taken|takenpakket|role)|what you(?:'ll| will) do|was dich erwartet|das erwartet dich|"
+    r"functie(?:omschrijving)?|job ?description|stellenbeschreibung|jobbeschreibung|wat ga (?:je|jij) doen|tâches",
+    Section.COMPANY: r"(?:about|who) (?:us|we are|the company)|about .{2,40}|über (?:uns|.{2,40})|wir über uns|wer wir sind|"
+    r"qui sommes[- ]nous|à propos.{0,40}|l'entreprise|over ons|wie zijn wij|our (?:company|story|values|agency)",
+    Section.OFFER: r"benefits|perks|what we offer|we offer|wir bieten|das bieten wir(?: dir)?|was wir bieten|unser angebot|"
+    r"nous (?:vous )?(?:offrons|proposons)|avantages|rémunération|wat bieden wij.{0,15}|ons aanbod|aanbod|wij bieden|"
+    r"compensation|salary|vergütung|kontakt|contact|how to apply|bewerbung",
+}
+_HEADING = {section: re.compile(pattern, re.IGNORECASE) for section, pattern in HEADINGS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line that is not blank, without what stands around its words; `heading` when it only names a section."""
+
+    start: int
+    end: int
+    text: str
+    section: Section
+    marked: bool
+
+    @property
+    def heading(self) -> bool:
+        """Whether the line opens a section and says nothing else."""
+        return section_of(self.text) is not None
+
+
+def section_of(line: str) -> Section | None:
+    """The section that a line opens, when it is a heading."""
+    short = line[: LONGEST_HEADING + 1].strip(" \t*#_:?!.-–—")
+    if not short or len(short) > LONGEST_HEADING:
+        return None
+    return next((section for section, pattern in _HEADING.items() if pattern.fullmatch(short)), None)
+
+
+class Document:
+    """A text to read. `text` is never changed, so that offsets hold."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines that are not blank, in order."""
+        lines: list[Line] = []
+        section = Section.OPENING
+        for found in LINE.finditer(self.text):
+            start, end = self._words(found.start(), found.end())
+            if start == end:
+                continue
+            words = self.text[start:end]
+            section = section_of(words) or section
+            marked = "#" in self.text[found.start() : start] or words.startswith("**")
+            lines.append(Line(start, end, words, section, marked))
+        return tuple(lines)
+
+    def _words(self, start: int, end: int) -> tuple[int, int]:
+        bullet = BULLET.match(self.text, start, end)
+        start = bullet.end() if bullet else start
+        while end > start and self.text[end - 1].isspace():
+            end -= 1
+        return start, end
+
+    @cached_property
+    def _sections(self) -> tuple[list[int], list[Section]]:
+        opened = [
+            line
+            for before, line in zip((None, *self.lines), self.lines, strict=False)
+            if before is None or before.section is not line.section
+        ]
+        return [line.start for line in opened], [line.section for line in opened]
+
+    def section_at(self, offset: int) -> Section:
+        """The section that an offset lies in."""
+        starts, sections = self._sections
+        at = bisect_right(starts, offset)
+        return sections[at - 1] if at else Section.OPENING

@@ -1,0 +1,146 @@
+"""Short intents: `3y Go devs near Ghent, not agencies`. What is no place, number or exclusion is the title."""
+# ruff: noqa: E501 - patterns of alternatives
+
+import re
+from dataclasses import dataclass
+
+from models.rules.reading.head_words import head_words
+from models.rules.reading.spoken import LEVEL, NAME, language_named
+from models.rules.reading.years import MOST_YEARS, YearsFound
+
+LONGEST_INTENT = 300
+MOST_LINES = 3
+MOST_WORDS = 45
+YEARS = re.compile(
+    r"(?<![\w.,$€£])(?P<cap><|max\.?\s|up to\s|bis zu\s|jusqu['’]à\s|tot\s|less than\s|under\s)?\s?(?P<least>>=?|≥|min\.?\s|mind\.?\s|at least\s|over\s|more than\s|ab\s|au moins\s|minstens\s|mindestens\s)?\s?"
+    r"(?P<low>\d{1,2})\s?(?P<plus>\+)?(?:\s?(?:-|–|to|bis|à|tot)\s?(?P<high>\d{1,2}))?\s?(?P<more>\+)?\s?"
+    r"(?:years?|yrs?|y(?:oe)?|yr|jahren?|jahre|j|ans?|années?|jaar|jaren)(?![\w'’])\s?\+?"
+    r"(?:\s?(?:of\s|d['’]|an\s|aan\s)?\s?(?:\w+\s)?(?:experience|exp|erfahrung|berufserfahrung|expérience|xp|ervaring|werkervaring)\b)?",
+    re.IGNORECASE,
+)
+ASKING = re.compile(
+    r"\s*(?:(?:hi|hello|hallo|bonjour|please|bitte)[,! ]+)?(?:(?:we(?:'re|’re| are)?|i(?:'m|’m| am)?|wir|ich|nous|je|wij|ik)\s+)?(?:(?:currently|urgently|need to|want to|would like to|"
+    r"möchten?|cherche à)\s+)?(?:looking for|searching for|search for|seeking|need|want|hiring|hire|find(?: me)?|source|get me|show me|suchen?|gesucht:?|brauchen?|"
+    r"finde|recherch(?:e|ons)|cherch(?:e|ons)|recrut(?:e|ons)|trouve[rz]?|zoek(?:en|t)?|gezocht:?|op zoek naar|vind|nodig:?|wanted:?)\b\s*:?\s*(?:wir|nach|wij|naar)?\s*",
+    re.IGNORECASE,
+)
+COUNT = re.compile(
+    r"\s*(?:\d{1,3}\s?x?\s+(?=[^\W\d])|an?\s+|une?\s+|eine?n?\s+|een\s+|some\s+|several\s+|des\s+|mehrere\s+|enkele\s+|the\s+)",
+    re.IGNORECASE,
+)
+PIECE = re.compile(
+    r"[,;|\n\r•]|\s[-–—]\s|\.(?=\s|$)|(?<!\w)(?:with|mit|avec|met|who|and|und|et|en|having|ayant|knowing|speaking)(?!\w)",
+    re.IGNORECASE,
+)
+_EDGE_WORDS_TEXT = """
+in at near around within of for from to the a an based located region area greater close by im bei nahe um raum aus
+der die das von à au aux dans près de du des sur en la le les région autour d l te bij het regio omgeving nabij rond
+van uit and or und oder et ou with mit avec met who only km miles mile radius umkreis rayon straal expérience
+experience exp erfahrung ervaring years year jahre ans jaar minimum min least + - – & no not local candidates people
+profiles profil profile person personen personnes mensen talent talents please bitte merci required must have level
+plus speaking native fluent mandatory
+"""
+EDGE_WORDS = frozenset(_EDGE_WORDS_TEXT.split())
+PLURAL = ((re.compile(r"(?<=[^\W\d_]{2})ies$"), "y"), (re.compile(r"(?<=[^\W\d_]{3})(?<!s)s$"), ""))
+SHORT_FORMS = {
+    "dev": "developer",
+    "devs": "developers",
+    "eng": "engineer",
+    "engs": "engineers",
+    "mgr": "manager",
+    "pm": "project manager",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch that may be a title."""
+
+    start: int
+    end: int
+
+
+def is_short(text: str) -> bool:
+    """Whether a text is an intent in a few words and not an advertisement."""
+    stripped = text.strip()
+    if len(stripped) > LONGEST_INTENT:
+        return False
+    lines = [line for line in stripped.splitlines() if line.strip()]
+    return len(lines) <= MOST_LINES and len(stripped.split()) <= MOST_WORDS
+
+
+def short_years(text: str) -> YearsFound | None:
+    """`3y`, `5+ years`, `2-4 ans`, `max 3 Jahre`."""
+    for found in YEARS.finditer(text):
+        low, high = int(found["low"]), int(found["high"]) if found["high"] else None
+        if max(low, high or 0) > MOST_YEARS or (high is not None and high < low):
+            continue
+        if re.match(r"\s*(?:old|alt|âge|oud|ago)\b", text[found.end() :], re.IGNORECASE):
+            continue
+        start = found.start() + len(found.group()) - len(found.group().lstrip())
+        if found["cap"]:
+            return YearsFound(None, high or low, start, found.end())
+        return YearsFound(low, high, start, found.end())
+    return None
+
+
+def short_languages(text: str) -> list[tuple[str, int, int, bool]]:
+    """Languages named in a short intent: language, offsets, whether a level stands beside it."""
+    found: list[tuple[str, int, int, bool]] = []
+    for name in NAME.finditer(text):
+        language = language_named(name["name"])
+        after = text[name.end() : name.end() + 25]
+        following = re.match(r"\s*([^\W\d_]+)", after)
+        speaking = bool(name["tail"]) or re.match(
+            r"(?i)[\s-]*(?:speaking|speakers?|required|fluen|native|level|c1|b2)", after
+        )
+        if language is None or (following and not speaking and head_words(following.group(1))):
+            continue
+        level = re.match(rf"\W{{0,3}}\(?{LEVEL}", after, re.IGNORECASE)
+        before = re.search(rf"{LEVEL}\s+(?:in\s|en\s)?$", text[max(0, name.start() - 25) : name.start()], re.IGNORECASE)
+        start = name.start() - (len(before.group()) if before else 0)
+        found.append((language, start, name.end() + (level.end() if level else 0), bool(level or before)))
+    return found
+
+
+def title_pieces(text: str, masked: list[tuple[int, int]]) -> list[Piece]:
+    """The stretches left over, those that name work first."""
+    shown = list(text)
+    for start, end in masked:
+        shown[start:end] = "\n" * (end - start)
+    left = "".join(shown)
+    asking = ASKING.match(left)
+    begin = asking.end() if asking else 0
+    pieces: list[Piece] = []
+    for cut in [*PIECE.finditer(left, begin), None]:
+        piece = _trimmed(left, begin, cut.start() if cut else len(left))
+        if piece:
+            pieces.append(piece)
+        begin = cut.end() if cut else len(left)
+    return sorted(pieces, key=lambda piece: not head_words(left[piece.start : piece.end]))
+
+
+def _trimmed(text: str, start: int, end: int) -> Piece | None:
+    words = list(re.finditer(r"[^\s()\[\]\"„“”:]+", text[start:end]))
+    while words and (words[0].group().lower() in EDGE_WORDS or words[0].group().strip("x").isdigit()):
+        words.pop(0)
+    while words and (words[-1].group().lower() in EDGE_WORDS or words[-1].group().isdigit()):
+        words.pop()
+    if not words:
+        return None
+    return Piece(start + words[0].start(), start + words[-1].end())
+
+
+def one_of(title: str) -> str:
+    """The title of one person: `Go devs` is `Go developer`."""
+    words = title.split()
+    last = words[-1]
+    last = SHORT_FORMS.get(last.lower(), last)
+    if not head_words(last):
+        return " ".join([*words[:-1], last])
+    for plural, single in PLURAL:
+        shortened = plural.sub(single, last)
+        if shortened != last and head_words(shortened):
+            last = shortened
+            break
+    return " ".join([*words[:-1], last])

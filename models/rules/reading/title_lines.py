@@ -1,0 +1,159 @@
+"""A title line: whether a line is one, and the title within `Title — Company — City`."""
+
+import re
+from dataclasses import dataclass
+
+from models.rules.places import PlaceKind, Places
+from models.rules.reading.document import Document, Line, section_of
+from models.rules.reading.head_words import head_words
+from models.rules.reading.title_marks import (
+    BRACKETS,
+    GENDER_MARK,
+    PAY,
+    PREFIX,
+    WORKING_TIME,
+    clean_title,
+    tidy,
+    without_gender,
+)
+
+LONGEST_TITLE_LINE = 140
+FIRST_LINES = 8
+FIELD_BREAK = re.compile(r"\s*[|•·]\s*|\s+[—@]\s+|\t+")
+PIECE_BREAK = re.compile(r"\s+[-–/]\s+|,\s+|:\s+")
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+SENTENCE = re.compile(
+    r"(?i)(?<![\w-])(?:we|you|your|our|i|us|makes?|is|are|was|have|has|will|wir|du|dein\w*|deine|sie|uns\w*|dich|ist|sind|hast|wirst"
+    r"|nous|vous|votre|vos|notre|nos|est|sont|recherch\w+|recrut\w+|je|jij|jouw|we|wij|ons|onze|ben|bent|heb|zijn|wil|zoek\w*|such\w+"
+    r"|must|please|apply|hast|werde|freue|bieten|that|this|there|join)(?![\w-])"
+)
+ORGANISATION = re.compile(
+    r"(?i)\b(?:gmbh|ag|kg|e\.k\.|ltd|limited|inc|llc|plc|nv|bv|n\.v\.|b\.v\.|sa|sas|sarl|sprl|bvba|trust|hospital|university|group|company"
+    r"|corporation|corp|holding|universität|hochschule|klinikum|department|council|surgery|school|partners)\b\.?"
+)
+IN_PLACE = re.compile(
+    r"\s+(?:in|im raum|at|near|à|a|te|bij|regio|raum|um|près de|sur)\s+(?P<place>[A-ZÀ-ÝÖÄÜ][^,;|()]{1,40})$"
+)
+CODE_ONLY = re.compile(r"\W*(?:[A-Z]{0,4}\W?\d[\w./-]*|\(\d+\))\W*")
+
+
+@dataclass(frozen=True, slots=True)
+class LineTitle:
+    """A line read as a title: the wordings worth trying, best first."""
+
+    start: int
+    end: int
+    score: float
+    wordings: tuple[str, ...]
+
+
+def line_titles(document: Document, places: Places) -> list[LineTitle]:
+    """The first lines that read like a title."""
+    found: list[LineTitle] = []
+    for number, line in enumerate(document.lines[:FIRST_LINES]):
+        score = line_score(line, number=number)
+        if score <= 0:
+            continue
+        wordings = title_wordings(line.text, places)
+        if wordings:
+            found.append(LineTitle(line.start, line.end, score, wordings))
+    return found
+
+
+def line_score(line: Line, *, number: int) -> float:
+    """How much a line looks like a title; zero or less when it does not."""
+    text = line.text
+    if len(text) > LONGEST_TITLE_LINE or section_of(text) is not None or PAY.match(text):
+        return 0.0
+    plain = tidy(BRACKETS.sub(" ", without_gender(text)))
+    words = WORD.findall(plain)
+    if not words or len(words) > 16:  # noqa: PLR2004 - longer lines are sentences
+        return 0.0
+    score = 3.0 - 1.2 * number
+    score += 4.0 if GENDER_MARK.search(text) else 0.0
+    score += 2.5 if head_words(plain) else -1.0
+    score += 1.5 if PREFIX.match(text) else 0.0
+    score -= 3.0 * min(3, len(SENTENCE.findall(plain)))
+    score -= 3.0 if text.rstrip(' *"').endswith((".", "!", "?", ";", ":", ",")) else 0.0
+    score -= 3.0 if ORGANISATION.search(plain) and not head_words(plain) else 0.0
+    score -= 2.0 if line.text.startswith(("-", "*")) and not line.marked else 0.0
+    return score
+
+
+def title_wordings(raw: str, places: Places) -> tuple[str, ...]:
+    """The title as it stands in a line, best first: without what is no title, its core alone, and as written."""
+    field = best_field(raw)
+    stated = clean_title(without_noise(field, places))
+    core = title_core(stated)
+    written = tidy(PREFIX.sub("", without_gender(field), count=1) if PREFIX.match(field) else without_gender(field))
+    wordings = dict.fromkeys(wording for wording in (stated, core, written) if is_wording(wording))
+    return tuple(wordings)
+
+
+def best_field(raw: str) -> str:
+    """Of `Company | Title | City` the piece that names work; a line without such breaks is one piece."""
+    fields = [field for field in FIELD_BREAK.split(raw) if tidy(field)]
+    if len(fields) < 2:  # noqa: PLR2004 - one field
+        return raw
+    marked = [field for field in fields if GENDER_MARK.search(field)]
+    worded = [field for field in fields if head_words(field) and not ORGANISATION.search(field)]
+    return (marked or worded or fields)[0]
+
+
+def without_noise(field: str, places: Places) -> str:
+    """The field without pieces that say when, where or for how much."""
+    shown = without_gender(field)
+    kept: list[str] = []
+    breaks = [None, *PIECE_BREAK.finditer(shown)]
+    for index, mark in enumerate(breaks):
+        start = mark.end() if mark else 0
+        following = breaks[index + 1] if index + 1 < len(breaks) else None
+        piece = shown[start : following.start() if following else len(shown)]
+        if index and is_noise(piece, places):
+            continue
+        kept.append((mark.group() if mark and kept else "") + piece)
+    text = "".join(kept)
+    return without_place(text, places)
+
+
+def without_place(text: str, places: Places) -> str:
+    """The text without a closing `in Lyon`."""
+    tail = IN_PLACE.search(tidy(BRACKETS.sub("", text)))
+    if tail and is_place(tail["place"], places):
+        return tidy(BRACKETS.sub("", text))[: tail.start()]
+    words = text.split()
+    if len(words) > 1 and head_words(" ".join(words[:-1])) and words[-1][:1].isupper() and not head_words(words[-1]):
+        bare = BRACKETS.sub("", text).split()
+        known = places.named(bare[-1]) if bare else []
+        if known and known[0].kind is PlaceKind.CITY and known[0].population > 500 and BRACKETS.search(text):  # noqa: PLR2004
+            return " ".join(bare[:-1])
+    return text
+
+
+def is_noise(piece: str, places: Places) -> bool:
+    """Whether a piece of a title line says nothing about the work."""
+    plain = tidy(BRACKETS.sub("", piece))
+    if not plain or PAY.match(plain) or CODE_ONLY.fullmatch(plain):
+        return True
+    words = [word.lower() for word in re.findall(r"[^\W_]+", plain)]
+    if all(word in WORKING_TIME or word.isdigit() for word in words):
+        return True
+    return not head_words(plain) and is_place(plain, places)
+
+
+def is_place(name: str, places: Places) -> bool:
+    """Whether a name is that of a known place, standing where places stand in title lines."""
+    if not name[:1].isupper():
+        return False
+    return bool(places.named(tidy(name)) or places.country_code(tidy(name)))
+
+
+def title_core(stated: str) -> str:
+    """The title without its further pieces: `Registered Nurse` of `Registered Nurse - Care of the Elderly`."""
+    pieces = [tidy(piece) for piece in re.split(r"\s+[-–—]\s+|,\s+|:\s+|\s+/\s+", stated) if tidy(piece)]
+    return next((piece for piece in pieces if head_words(piece)), pieces[0] if pieces else "")
+
+
+def is_wording(text: str) -> bool:
+    """Whether anything searchable is left."""
+    return 1 < len(text) <= 120 and any(letter.isalpha() for letter in text)  # noqa: PLR2004

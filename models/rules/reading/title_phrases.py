@@ -1,0 +1,141 @@
+"""Where an advertisement may name its title: its first lines, its labels, before a gender mark, after a lead-in."""
+# ruff: noqa: E501 - patterns of alternatives
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from models.rules.reading.document import Document, Line, Section
+from models.rules.reading.lead_ins import GLUED_END, LEAD_INS, LEADING_SETS, STOP_SETS
+from models.rules.reading.title_marks import GENDER_MARK
+
+MOST_CHARACTERS = 20_000
+"""Titles are looked for this far into a text."""
+# ruff: noqa: E501 - patterns of alternatives
+LONGEST_PHRASE = 110
+MOST_WORDS = 9
+TOKEN = re.compile(r"\S+")
+BREAK = re.compile(r"[\r\n]|[.!?](?=\s|$|[A-ZÄÖÜ]{1}[a-z])|[;:•\"“”„»«]|\s[-–—|]\s|,\s")
+LABEL = re.compile(
+    r"(?i:\W{0,6}(?:job ?title|title|jobtitel|titel|position|poste|intitulé(?: du poste)?|functie(?:titel)?|role|rolle|vacature"
+    r"|vacancy|stelle(?:nbezeichnung)?|job|function|métier|beruf|we are hiring|now hiring|hiring)\W{0,3}\s?[:：]\W{0,4})(?=\S)"
+)
+SECTION_WEIGHT = {
+    Section.OPENING: 1.0,
+    Section.TASKS: 1.0,
+    Section.COMPANY: 0.8,
+    Section.OFFER: 0.4,
+    Section.REQUIRED: 0.35,
+    Section.NICE: 0.2,
+}
+TRAINING = re.compile(
+    r"(?i)(?:ausbildung|studium|berufserfahrung|erfahrung|abschluss|weiterbildung|z\.\s?b\.|expérience|formation|diplôme|ervaring|opleiding"
+    r"|experience|degree|background|worked)\W+(?:\w+\W+){0,4}$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A stretch of text that may name the title, and how much its place is worth."""
+
+    start: int
+    end: int
+    weight: float
+
+
+def phrases(document: Document, language: str | None) -> Iterator[Phrase]:
+    """Every stretch worth looking at, in no order."""
+    for line in document.lines:
+        if line.start > MOST_CHARACTERS:
+            break
+        yield from _labelled(document.text, line)
+        yield from _marked(document.text, line, language or "en")
+    yield from _announced(document, language)
+
+
+def _labelled(text: str, line: Line) -> Iterator[Phrase]:
+    label = LABEL.match(text, line.start, line.end)
+    if label and line.end - label.end() <= LONGEST_PHRASE:
+        yield Phrase(label.end(), line.end, 5.0)
+
+
+def _marked(text: str, line: Line, language: str) -> Iterator[Phrase]:
+    """The words before a gender mark, back to where the sentence or the announcement begins."""
+    for mark in GENDER_MARK.finditer(text, line.start, line.end):
+        start = _phrase_start(text, max(line.start, mark.start() - LONGEST_PHRASE), mark.start(), language)
+        if start >= mark.start():
+            continue
+        weight = 5.0 * SECTION_WEIGHT[line.section]
+        if TRAINING.search(text, max(line.start, start - 60), start):
+            weight *= 0.3
+        yield Phrase(start, _extended(text, mark.end(), line.end), weight)
+        yield Phrase(start, mark.start(), weight * 0.9)
+
+
+def _extended(text: str, end: int, line_end: int) -> int:
+    """After the mark a title may go on: ` - Agent Solutions`."""
+    more = re.compile(r"\*?\s[-–—|]\s(?=[A-ZÄÖÜ])[^,.;:!?\r\n]{2,50}").match(text, end, line_end)
+    return more.end() if more else end
+
+
+_CUTS = re.compile(
+    r"[.!?](?=\s)|[;:•\"“”„»«]|\s[-–—|]\s|,\s"
+    r"|\b(?:[Aa]ls|(?i:eine?n?|eine[rms]|suchen|sucht|wir|dich|sie|unsere?n?|einem|(?:erfahrene|engagierte|motivierte)n))(?:\s|(?=[A-ZÄÖÜ(]))"
+    r"|(?:(?<=\s)|(?<=^))(?i:un\(e\)|une?/une?|une?|des|d['’]une?|le|la|les|postes? de|emplois? de|recherche de|en tant que|notre|nos)\s"
+    r"|\b(?i:looking for|seeking|hiring|as|join us as|for|is)\s(?:an?\s)?(?=\S)"
+    r"|\b(?i:een|naar|onze|zoeken|zoekt)\s"
+)
+
+
+def _phrase_start(text: str, start: int, end: int, language: str) -> int:
+    for cut in _CUTS.finditer(text, start, end):
+        if cut.end() < end and text[cut.end() : end].strip():
+            start = cut.end()
+    return _after_leading(text, start, end, language)
+
+
+def _announced(document: Document, language: str | None) -> Iterator[Phrase]:
+    text = document.text
+    for lead in LEAD_INS:
+        if language and lead.language not in {language, "en"}:
+            continue
+        for found in lead.pattern.finditer(text, 0, MOST_CHARACTERS):
+            start, end = announced_span(text, found.end(), lead.language)
+            if start < end:
+                weight = lead.weight * SECTION_WEIGHT[document.section_at(found.start())]
+                if TRAINING.search(text, max(0, found.start() - 60), found.start()):
+                    weight *= 0.3
+                yield Phrase(start, end, weight)
+
+
+def announced_span(text: str, start: int, language: str) -> tuple[int, int]:
+    """The phrase that begins here: until a break, a gender mark, or a word that no title goes on with."""
+    while start < len(text) and text[start] in " \t\"„“”*_'«»(":
+        start += 1
+    limit = min(len(text), start + LONGEST_PHRASE)
+    for stop in (BREAK.search(text, start, limit), GENDER_MARK.search(text, start, limit)):
+        if stop:
+            limit = min(limit, stop.start())
+    start = _after_leading(text, start, limit, language)
+    end = start
+    for number, token in enumerate(TOKEN.finditer(text, start, limit)):
+        word = token.group().strip("*_()[]'’,")
+        if number == MOST_WORDS or (number and word.lower() in STOP_SETS[language]):
+            break
+        if number == 0 and word.lower() in STOP_SETS[language]:
+            return start, start
+        glued = GLUED_END.search(token.group())
+        end = token.start() + glued.start() if glued else token.end()
+        if glued:
+            break
+    return start, end
+
+
+def _after_leading(text: str, start: int, end: int, language: str) -> int:
+    """Past articles and praise: `passionate`, `engagierten`, `gedreven`."""
+    for token in TOKEN.finditer(text, start, end):
+        word = token.group().strip("*_\"„“'(),")
+        praised = word.lower() in LEADING_SETS[language]
+        if not (praised or (language == "de" and word[:1].islower())):
+            return token.start()
+    return end
