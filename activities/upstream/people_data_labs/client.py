@@ -1,11 +1,12 @@
 """One call to People Data Labs: transport, retries, time limits, and its answers as the errors of `ports.py`."""
 
 import asyncio
+import contextlib
 import json
 import random
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
@@ -20,7 +21,7 @@ from activities.upstream.ports import SourceBusy, SourceNotConfigured, SourceRef
 log = structlog.get_logger(__name__)
 
 CALL_SECONDS = 50.0
-"""A call with all its repetitions is over within this."""
+"""A search or fetch with all its repetitions is over within this."""
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 30.0
 BULK_READ_SECONDS = 60.0
@@ -55,6 +56,17 @@ class Answer:
 
     found: bool
     body: Any
+
+
+@contextlib.asynccontextmanager
+async def within_limit() -> AsyncIterator[None]:
+    """One question to the source, repetitions and all: `SourceBusy` when it takes longer than `CALL_SECONDS`."""
+    try:
+        async with asyncio.timeout(CALL_SECONDS):
+            yield
+    except TimeoutError:
+        log.warning("people_data_labs.limit_reached")
+        raise SourceBusy("the source took too long", status=502, cooldown_seconds=FAULT_SECONDS) from None
 
 
 def utc_now() -> datetime:
@@ -122,13 +134,6 @@ class Client:
             params=parameters,
             timeout=httpx.Timeout(read_seconds, connect=CONNECT_SECONDS),
         )
-        try:
-            async with asyncio.timeout(CALL_SECONDS):
-                return await self._repeat(request)
-        except TimeoutError:
-            raise SourceBusy(f"{path} timed out", status=502, cooldown_seconds=FAULT_SECONDS) from None
-
-    async def _repeat(self, request: httpx.Request) -> Answer:
         repeating = AsyncRetrying(
             retry=retry_if_exception_type(_PassingFault),
             stop=_repeated_enough,

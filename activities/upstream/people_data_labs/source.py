@@ -8,7 +8,7 @@ import httpx
 import structlog
 
 from activities.upstream.people_data_labs import records
-from activities.upstream.people_data_labs.client import BULK_READ_SECONDS, AnswerTooLarge, Client, utc_now
+from activities.upstream.people_data_labs.client import BULK_READ_SECONDS, AnswerTooLarge, Client, utc_now, within_limit
 from activities.upstream.people_data_labs.query import plain, query_of, shape
 from activities.upstream.people_data_labs.records import Record
 from activities.upstream.ports import (
@@ -63,7 +63,8 @@ class PeopleDataLabs:
         if token is not None:
             ask["scroll_token"] = token
         try:
-            rows, page = await self._page(ask, size=size)
+            async with within_limit():
+                rows, page = await self._page(ask, size=size)
         except SourceRefusedQuery:
             log.error("people_data_labs.query_refused", query=shape(query), token=token is not None)  # noqa: TRY400
             if token is not None:
@@ -77,13 +78,8 @@ class PeopleDataLabs:
         """Full profiles in the order asked; an id asked twice is fetched once."""
         _check_size(len(source_ids))
         distinct = list(dict.fromkeys(source_ids))
-        try:
-            items = await self._bulk(distinct)
-        except AnswerTooLarge:
-            if len(distinct) == 1:
-                raise
-            half = len(distinct) // 2
-            items = await self._bulk(distinct[:half]) + await self._bulk(distinct[half:])
+        async with within_limit():
+            items = await self._items(distinct)
         as_of = self._today()
         fetched = {
             asked: _fetched(asked, item, directory, as_of=as_of) for asked, item in zip(distinct, items, strict=True)
@@ -101,6 +97,15 @@ class PeopleDataLabs:
         if not answer.found:
             return [], SearchPage(people=(), next_token=None, total=0 if "scroll_token" not in ask else None)
         return _search_rows(answer.body, size=size)
+
+    async def _items(self, source_ids: Sequence[str]) -> list[Record]:
+        try:
+            return await self._bulk(source_ids)
+        except AnswerTooLarge:
+            if len(source_ids) == 1:
+                raise
+        half = len(source_ids) // 2
+        return [*await self._bulk(source_ids[:half]), *await self._bulk(source_ids[half:])]
 
     async def _bulk(self, source_ids: Sequence[str]) -> list[Record]:
         ask = {
