@@ -37,6 +37,7 @@ class Postgres:
 
     def __init__(self, *, home: Path, log: Path, durable: bool = True) -> None:
         self.home = home
+        self._durable = durable
         self._binaries = _binaries()
         self._run_as = _run_as()
         self.host = _socket_directory(home)
@@ -130,6 +131,7 @@ class Postgres:
                 *("-D", str(fresh), "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-instructions"),
                 *("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"),
                 *("-c", "timezone=UTC", "-c", "log_timezone=UTC"),
+                *([] if self._durable else ["--no-sync"]),
             ],
             check=False,
             capture_output=True,
