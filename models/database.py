@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, create_async_engine
 from sqlalchemy.pool import NullPool
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
@@ -42,10 +42,24 @@ class Database:
             },
         )
 
+        self._autocommit = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
         """One transaction, committed at the end of the block, rolled back when it raises."""
         async with AsyncSession(self.engine, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    @asynccontextmanager
+    async def autocommit(self) -> AsyncIterator[AsyncConnection]:
+        """A connection whose every statement is a transaction of its own: one round trip each."""
+        async with self._autocommit.connect() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncSession]:
+        """A session for reading, statement by statement, without a transaction around them."""
+        async with AsyncSession(self._autocommit, expire_on_commit=False) as session:
             yield session
 
     async def run(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:

@@ -1,0 +1,102 @@
+"""The composition root of the API process: `uvicorn --factory api.app:create_app`."""
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from fastapi import FastAPI, Request
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.responses import Response
+from temporalio.client import Client
+
+from api import logs
+from api.auth import Networks
+from api.middleware import Edge
+from api.operations import reference
+from api.operations.kernel import OPERATIONS, Kernel
+from api.paths import Paths
+from api.rest import ROUTERS, health
+from models.database import Database
+from models.errors import InternalError, InvalidRequest, MethodNotAllowed, NotFound
+from models.rules.versions import CURRENT
+from models.secrets import Vault
+from models.settings import Settings
+from workflows.doorbell import Doorbell
+
+METHOD_NOT_ALLOWED = 405
+NOT_FOUND = 404
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The application of one process. Temporal is connected to when something is first rung."""
+    settings = settings or Settings()
+    logs.configure(level=settings.log_level, as_json=settings.log_json)
+    database = Database(settings.database_url, pool_size=settings.database_pool_size)
+    kernel = Kernel(
+        database=database,
+        settings=settings,
+        vault=Vault(settings.secret_key.get_secret_value()),
+        reference=reference.load(),
+    )
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        kernel.ringer = Doorbell(await _temporal(settings))
+        try:
+            yield
+        finally:
+            await database.close()
+
+    paths = Paths(OPERATIONS)
+    app = FastAPI(
+        title="Recruiting sourcing and outreach service",
+        version=CURRENT,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+        middleware=[
+            Middleware(
+                Edge,
+                database=database,
+                networks=Networks(settings.trusted_proxies),
+                limit=settings.rate_limit_per_minute,
+                is_public=paths.is_public,
+            )
+        ],
+        exception_handlers={HTTPException: _unrouted},
+    )
+    app.state.kernel = kernel
+    app.state.paths = paths
+    for router in ROUTERS:
+        app.router.routes.extend(router.routes)
+    app.router.routes.extend(health.ROUTES)
+    paths.learn(app.router.routes)
+    return app
+
+
+async def _unrouted(request: Request, error: Exception) -> Response:
+    """What the framework refuses, as documented: unknown paths, methods that a path does not take."""
+    if not isinstance(error, HTTPException):
+        raise InternalError
+    if error.status_code == METHOD_NOT_ALLOWED:
+        paths: Paths = request.app.state.paths
+        allow = paths.methods(request.url.path)
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers={"Allow": ", ".join(allow)})
+        raise MethodNotAllowed(allow)
+    if error.status_code == NOT_FOUND:
+        raise NotFound("There is nothing at this path.")
+    raise InvalidRequest("The request cannot be read.")
+
+
+async def _temporal(settings: Settings) -> Client:
+    key = settings.temporal_api_key
+    return await Client.connect(
+        settings.temporal_address,
+        namespace=settings.temporal_namespace,
+        api_key=key.get_secret_value() if key else None,
+        tls=settings.temporal_tls,
+        lazy=True,
+    )

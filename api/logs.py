@@ -1,0 +1,44 @@
+"""Logs: one line for each request, and defects without the data that met them."""
+
+import logging
+import traceback
+from pathlib import Path
+
+import structlog
+
+ROOT = Path(__file__).parent.parent
+
+
+def configure(*, level: str, as_json: bool) -> None:
+    """Set up structlog for this process."""
+    renderer = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=False)
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        cache_logger_on_first_use=True,
+    )
+
+
+def described(error: BaseException) -> list[str]:
+    """Where an exception came from, and its causes: types and places alone, since messages can hold personal data."""
+    lines: list[str] = []
+    current: BaseException | None = error
+    while current is not None:
+        lines.append(type(current).__qualname__)
+        lines += [f"{_place(frame.filename)}:{frame.lineno} {frame.name}" for frame in _frames(current)]
+        current = current.__cause__ or current.__context__
+    return lines
+
+
+def _frames(error: BaseException) -> list[traceback.FrameSummary]:
+    return traceback.extract_tb(error.__traceback__)
+
+
+def _place(filename: str) -> str:
+    path = Path(filename)
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name

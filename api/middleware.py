@@ -1,0 +1,176 @@
+"""The edge: request id, admission, version, rate headers, the access log and the last resort, around everything."""
+
+import re
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+from sqlalchemy.exc import DBAPIError
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api import auth, versions
+from api.errors import render
+from api.logs import described
+from models.database import Database
+from models.errors import InternalError, ServiceError
+from models.rules.access import Caller
+from models.rules.versions import CURRENT
+from models.stores import admission
+from models.stores.admission import Admission
+from models.tenancy import Tenant
+
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+HEALTH = "/health"
+STATE = "service.entry"
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Entry:
+    """What the edge knows of one request; routes find it in the scope."""
+
+    request_id: str
+    headers: Mapping[str, str]
+    version: str = CURRENT
+    admission: Admission | None = None
+    tenant: Tenant | None = None
+    extra: dict[str, str] = field(default_factory=dict)
+    status: int = 500
+    started: bool = False
+
+    @property
+    def caller(self) -> Caller | None:
+        """The key that calls."""
+        return self.admission.caller if self.admission else None
+
+
+class Edge:
+    """Pure ASGI middleware. `is_public(path)` says whether a path is served without a key."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        database: Database,
+        networks: auth.Networks,
+        limit: int,
+        is_public: Callable[[str], bool],
+    ) -> None:
+        self._app = app
+        self._database = database
+        self._networks = networks
+        self._limit = limit
+        self._is_public = is_public
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let one request in, and say what became of it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        headers = auth.header_map(scope["headers"])
+        entry = Entry(_request_id(headers.get("x-request-id")), headers)
+        answer = _Answer(entry, send, without_body=scope["method"] == "HEAD")
+        inner: Scope = {**scope, STATE: entry}
+        if scope["method"] == "HEAD":
+            inner["method"] = "GET"
+        try:
+            await self._enter(scope, entry)
+            await self._app(inner, receive, answer)
+        except ServiceError as error:
+            await _refuse(error, entry, answer)
+        except Exception as error:
+            log.error(  # noqa: TRY400 - messages of exceptions can hold personal data; `described` leaves them out
+                "internal", request_id=entry.request_id, trace=described(error)
+            )
+            if entry.started:
+                raise
+            await _refuse(InternalError(), entry, answer)
+        finally:
+            route = inner.get("route")
+            log.info(
+                "request",
+                request_id=entry.request_id,
+                method=scope["method"],
+                route=getattr(route, "path", None),
+                status=entry.status,
+                ms=round((time.perf_counter() - began) * 1000, 1),
+            )
+
+    async def _enter(self, scope: Scope, entry: Entry) -> None:
+        if scope["path"] == HEALTH:
+            return
+        headers, public = entry.headers, self._is_public(scope["path"])
+        hashed = auth.secret_hash(headers.get("authorization"))
+        wanted = None if public else auth.selected_customer(headers.get("service-customer"))
+        found = await self._admit(hashed, self._network(scope, headers), wanted)
+        entry.admission = found
+        entry.extra |= auth.rate_headers(found, self._limit)
+        auth.check_rate(found, self._limit)
+        if not public:
+            auth.check_caller(found)
+        entry.version = versions.spoken(headers.get("service-version"), found.caller.version if found.caller else None)
+        if not public:
+            entry.tenant = auth.tenant_of(found)
+
+    async def _admit(self, hashed: bytes | None, network: str, wanted: str | None) -> Admission:
+        """Ask once more on a new connection when the pooled one turns out to be dead: the database was restarted."""
+        try:
+            return await self._admit_once(hashed, network, wanted)
+        except DBAPIError as error:
+            if not error.connection_invalidated:
+                raise
+            return await self._admit_once(hashed, network, wanted)
+
+    async def _admit_once(self, hashed: bytes | None, network: str, wanted: str | None) -> Admission:
+        async with self._database.autocommit() as connection:
+            return await admission.admit(connection, secret_hash=hashed, network=network, customer_id=wanted)
+
+    def _network(self, scope: Scope, headers: Mapping[str, str]) -> str:
+        peer = scope["client"][0] if scope.get("client") else None
+        return self._networks.of(peer, headers.get("x-forwarded-for"))
+
+
+class _Answer:
+    """Sends a response with the headers that every response carries."""
+
+    def __init__(self, entry: Entry, send: Send, *, without_body: bool) -> None:
+        self._entry = entry
+        self._send = send
+        self._without_body = without_body
+
+    async def __call__(self, message: Message) -> None:
+        entry = self._entry
+        if message["type"] == "http.response.start":
+            entry.started = True
+            entry.status = message["status"]
+            common = {"X-Request-Id": entry.request_id, versions.HEADER: entry.version, **entry.extra}
+            message["headers"] = [*message.get("headers", ()), *_raw(common)]
+        elif self._without_body and message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        await self._send(message)
+
+
+async def _refuse(error: ServiceError, entry: Entry, send: Send) -> None:
+    rendered = render(error, request_id=entry.request_id)
+    length = {"content-length": str(len(rendered.body))}
+    await send({"type": "http.response.start", "status": rendered.status, "headers": _raw(rendered.headers | length)})
+    await send({"type": "http.response.body", "body": rendered.body})
+
+
+def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+
+def _request_id(given: str | None) -> str:
+    return given if given is not None and REQUEST_ID.fullmatch(given) else f"req_{secrets.token_hex(12)}"
+
+
+def entry_of(scope: Mapping[str, Any]) -> Entry:
+    """What the edge noted about this request."""
+    entry: Entry = scope[STATE]
+    return entry

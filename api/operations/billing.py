@@ -1,0 +1,69 @@
+"""Credits: the balance, the ledger, and what can be bought (specification, "Credits")."""
+
+from collections import defaultdict
+
+from api.operations.kernel import Context, Effect, operation
+from api.schemas.account import BalanceView, CreditPlan, Expiry, GrantView, LedgerEntryView, SourceBalance
+from api.schemas.lists import Listing, PageAsk
+from models.rules.access import Scope
+from models.rules.offers import OFFERS
+from models.stores import credits, ledger
+from models.tables import Grant
+
+SOURCES = ("signup", "plan", "top_up", "adjustment")
+
+
+@operation("billing.balance", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+async def get_balance(ctx: Context, _: None) -> BalanceView:
+    """What can be spent now, soonest expiry first."""
+    workspace_id = ctx.tenant.workspace_id
+    grants = await credits.open_grants(ctx.session, workspace_id)
+    by_source: dict[str, int] = defaultdict(int)
+    by_expiry: dict[object, list[Grant]] = defaultdict(list)
+    for grant in grants:
+        by_source[grant.source] += grant.remaining_credits
+        by_expiry[grant.expires_at].append(grant)
+    return BalanceView(
+        balance_credits=sum(by_source.values()),
+        by_source=[
+            SourceBalance.model_validate({"source": source, "remaining_credits": by_source[source]})
+            for source in SOURCES
+            if source in by_source
+        ],
+        grants=[GrantView.model_validate(grant.model_dump(include=set(GrantView.model_fields))) for grant in grants],
+        next_expiries=[
+            Expiry(expires_at=group[0].expires_at, credits=sum(grant.remaining_credits for grant in group))
+            for group in by_expiry.values()
+        ],
+        spent_today_credits=await credits.spent_today(ctx.session, workspace_id),
+    )
+
+
+@operation("billing.ledger", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+async def list_ledger(ctx: Context, ask: PageAsk) -> Listing[LedgerEntryView]:
+    """Every movement of credits, newest first."""
+    paging = ctx.paging(ask)
+    found = await ledger.entries(ctx.session, ctx.tenant.workspace_id, paging.page)
+    shown = set(LedgerEntryView.model_fields)
+    return paging.listing(found, lambda entry: LedgerEntryView.model_validate(entry.model_dump(include=shown)))
+
+
+@operation("billing.plans", scope=None, effect=Effect.READ)
+async def list_plans(_ctx: Context, _: None) -> Listing[CreditPlan]:
+    """The plans and the pack."""
+    return Listing(
+        data=[
+            CreditPlan.model_validate(
+                {
+                    "id": offer.id,
+                    "object": "plan" if offer.monthly else "pack",
+                    "name": offer.name,
+                    "credits": offer.credits,
+                    "price_cents": offer.price_cents,
+                    "interval": "month" if offer.monthly else None,
+                    "valid_months": offer.valid_months,
+                }
+            )
+            for offer in OFFERS
+        ]
+    )

@@ -1,0 +1,66 @@
+'''The kernel of all operations: who may call, previews, idempotency, one transaction, rings after the commit.
+
+To add an operation, write its handler in the file of its noun and give it a name, a scope and an effect:
+
+    @operation("runs.start", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+    async def start_run(ctx: Context, ask: StartRun) -> RunStarted:
+        """Plan and price one source and, unless previewing, start working through it."""
+
+- `ask` is a model of `api.schemas` (subclass of `Ask`), an id (`str`), or None. An operation on one object with a body
+  takes a model that holds both; its route puts the id from the path into it.
+- The answer is a subclass of `Answer`, or None for 204. Rows never leave: build the answer from them.
+- `ctx.session` is inside the operation's transaction. The handler never commits. Operations with `Effect.READ` run
+  statement by statement without a transaction (PostgreSQL's read committed means the same for them) and must not write.
+- With `Effect.SPEND` or `SEND` the operation takes `?dry_run=true` and otherwise needs an Idempotency-Key; the handler
+  looks at `ctx.dry_run`, and whatever a preview writes is rolled back. The kernel adds `dry_run: true` to the answer.
+- Deadlocks repeat the whole handler in a new transaction, so nothing outside the database may be changed by it.
+- `await ctx.ring(Subject("run", run.id))` rings a waiting row. `await ctx.note("key.created", subject_id=…)` audits.
+- `ctx.tenant` scopes every query; `ctx.payer` pays; `ctx.now` is service time (`await ctx.read_clock()` after locks).
+- Errors are classes of `models.errors`, raised anywhere.
+
+A list takes a subclass of `PageAsk` and answers `Listing[View]`:
+
+    paging = ctx.paging(ask)                                   # or within=run_id: the list of one run
+    found = await runs.listed(ctx.session, ctx.tenant, paging.page, status=ask.status)   # models.stores.paging.fetch
+    return paging.listing(found, RunView.of)
+
+To add its route, in the noun's file in `api.rest` (list the router in `api.rest.ROUTERS`):
+
+    router = Router(tags=["Runs"])
+
+    @router.post("/runs", status_code=202, operation_id="runs.start", response_model=RunStarted)
+    async def start_run(ask: StartRun, invoke: Invoke) -> Response:
+        """Start a run, or preview its plan and price with `?dry_run=true`."""
+        return await invoke(operations.start_run, ask, location=lambda it: f"/v1/runs/{it.run.id}")
+
+    @router.get("/runs/{run_id:id}", operation_id="runs.get", response_model=RunView)
+    async def get_run(run_id: str, invoke: Invoke) -> Response:
+        return await invoke(operations.get_run, run_id)
+
+    @router.get("/runs", operation_id="runs.list", response_model=Listing[RunView])
+    async def list_runs(ask: Annotated[ListRuns, Query()], invoke: Invoke) -> Response:
+        return await invoke(operations.list_runs, ask)
+
+The operation id is the operation's name. The body is the one parameter that is a model; `{…:id}` keeps `:` out of ids.
+The key and the scope are checked before the input is read; `dry_run`, `Idempotency-Key`, versions, errors and their
+documentation come by themselves. An answer that is a stream of pages is made of `invoke.pages(operation, ask)`.
+'''
+
+from api.operations.kernel.context import Context, Paging
+from api.operations.kernel.kernel import Call, Kernel, Outcome, Ringer, Shape, permit
+from api.operations.kernel.operation import OPERATIONS, Effect, Operation, operation
+
+__all__ = [
+    "OPERATIONS",
+    "Call",
+    "Context",
+    "Effect",
+    "Kernel",
+    "Operation",
+    "Outcome",
+    "Paging",
+    "Ringer",
+    "Shape",
+    "operation",
+    "permit",
+]

@@ -1,0 +1,116 @@
+"""What a handler is given: the session, who calls, the time, and the doorbell."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeVar
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from api.operations.reference import Reference
+from api.schemas.lists import Listing, PageAsk
+from models.clock import service_time
+from models.rules.access import Caller
+from models.rules.subjects import Subject
+from models.secrets import Vault
+from models.settings import Settings
+from models.stores import audit, doorbells
+from models.stores.credits import Payer
+from models.stores.paging import Cursors, Page, Slice
+from models.tables.base import Payload
+from models.tenancy import Tenant
+
+R = TypeVar("R")
+V = TypeVar("V")
+
+CURSOR_PURPOSE = "cursor"
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """One reading of a list: the page wanted, and the listing made of what was found."""
+
+    page: Page
+    cursors: Cursors
+
+    def listing(self, found: Slice[R], view: Callable[[R], V]) -> Listing[V]:
+        """The answer: each row as `view` shows it."""
+        following = self.cursors.write(found.next)
+        return Listing(data=[view(row) for row in found.rows], next_cursor=following, has_more=following is not None)
+
+
+@dataclass(slots=True)
+class Context:
+    """One attempt at one operation. A repeated transaction gets a new one.
+
+    `now` is service time, read when the transaction began; a handler that takes locks reads it again with
+    `await ctx.read_clock()` once it has them. `version` is the API version of the request.
+    """
+
+    session: AsyncSession
+    now: datetime
+    dry_run: bool
+    version: str
+    settings: Settings
+    vault: Vault
+    reference: Reference
+    operation_name: str
+    known_caller: Caller | None
+    known_tenant: Tenant | None
+    rung: list[Subject] = field(default_factory=list)
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls; operations without a scope have nobody."""
+        if self.known_caller is None:
+            raise AssertionError(f"{self.operation_name} takes no key and has no caller")
+        return self.known_caller
+
+    @property
+    def tenant(self) -> Tenant:
+        """The account, or the customer that the key or the Service-Customer header selects."""
+        if self.known_tenant is None:
+            raise AssertionError(f"{self.operation_name} takes no key and has no tenant")
+        return self.known_tenant
+
+    @property
+    def payer(self) -> Payer:
+        """Who pays for what this call starts."""
+        return Payer(self.tenant.workspace_id, self.caller.api_key_id, self.tenant.customer_id)
+
+    async def read_clock(self) -> datetime:
+        """Read service time again, after the locks are held."""
+        self.now = await service_time(self.session)
+        return self.now
+
+    async def ring(self, subject: Subject) -> None:
+        """Ring a waiting row of this transaction: its workflow hears of it after the commit."""
+        await self.session.flush()
+        await doorbells.ring(self.session, subject)
+        self.rung.append(subject)
+
+    async def note(self, action: str, *, subject_id: str | None = None, data: Payload | None = None) -> None:
+        """Write an audit entry in this transaction."""
+        await audit.note(
+            self.session,
+            self.tenant,
+            action=action,
+            subject_id=subject_id,
+            api_key_id=self.caller.api_key_id,
+            now=self.now,
+            data=data,
+        )
+
+    def paging(self, ask: PageAsk, *, within: str = "") -> Paging:
+        """Read the cursor of a list. `within` names the object whose list it is, where there is one.
+
+        Raises `InvalidRequest` with field `cursor` for a cursor that is damaged or of another list.
+        """
+        filters = ask.model_dump(mode="json", exclude=set(ask.free))
+        cursors = Cursors(
+            self.vault.keyed_hash(CURSOR_PURPOSE, "tag"),
+            list_name=f"{self.operation_name}/{self.tenant.id}/{within}",
+            filters=filters,
+        )
+        page = Page(ask.limit, cursors.read(ask.cursor), ask.created_after, ask.created_before)
+        return Paging(page, cursors)

@@ -1,0 +1,250 @@
+"""The kernel: permission, preview, idempotency, transaction and follow-ups of every operation, in one place."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+import structlog
+from pydantic import BaseModel
+from sqlalchemy.ext.asyncio import AsyncSession
+from temporalio.service import RPCError
+
+from api.operations.kernel.context import Context
+from api.operations.kernel.operation import Effect, Operation
+from api.operations.reference import Reference
+from models.clock import service_time
+from models.database import LOCK_NOT_AVAILABLE, Database, sqlstate
+from models.errors import (
+    Conflict,
+    Forbidden,
+    IdempotencyInProgress,
+    IdempotencyKeyRequired,
+    IdempotencyKeyReused,
+    InsufficientScope,
+    Unauthorized,
+)
+from models.rules.access import Caller
+from models.rules.subjects import Subject
+from models.secrets import Vault
+from models.settings import Settings
+from models.stores import idempotency
+from models.stores.idempotency import Claim, Standing, Use
+from models.tenancy import Tenant
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+RING_SECONDS = 2
+BODY_PURPOSE = "idempotency"
+REPLAYED = "Idempotent-Replayed"
+
+log = structlog.get_logger()
+
+
+class Ringer(Protocol):
+    """Tells a workflow that its row has changed (`workflows.doorbell.Doorbell`)."""
+
+    async def ring(self, subject: Subject, *, workspace_id: str | None = None, customer_id: str | None = None) -> None:
+        """Signal the workflow of the row, starting it when none is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Everything about one call but its input. `now` is the service time of its admission.
+
+    `fingerprint` is of method, path, query and body: what the same `idempotency_key` must come with again.
+    """
+
+    version: str
+    now: datetime
+    caller: Caller | None = None
+    tenant: Tenant | None = None
+    dry_run: bool = False
+    idempotency_key: str | None = None
+    fingerprint: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer as it goes out, before an older version is made of it."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How an answer is given: its status when executed (200 for previews), and the address of what was made."""
+
+    status: Callable[[Any], int]
+    location: Callable[[Any], str | None] | None = None
+
+
+def permit(operation: Operation[Any, Any], call: Call) -> None:
+    """Refuse a call that its key does not allow.
+
+    Raises `Unauthorized`, `Forbidden` (a customer-bound key on an account route), `InsufficientScope`, or
+    `IdempotencyKeyRequired`.
+    """
+    if operation.scope is None:
+        return
+    if call.caller is None:
+        raise Unauthorized("This call needs an API key.")
+    if call.caller.power.customer_id is not None and not operation.for_customers:
+        raise Forbidden("A key that is bound to a customer cannot use account routes.")
+    needed = operation.scope.preview if call.dry_run else operation.scope
+    if not call.caller.allows(needed):
+        raise InsufficientScope(needed)
+    if operation.executes and not call.dry_run and call.idempotency_key is None:
+        raise IdempotencyKeyRequired
+
+
+class Kernel:
+    """Runs operations. Without a `ringer` every ring is left to the dispatcher."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        settings: Settings,
+        vault: Vault,
+        reference: Reference,
+        ringer: Ringer | None = None,
+    ) -> None:
+        self.database = database
+        self.settings = settings
+        self.vault = vault
+        self.reference = reference
+        self.ringer = ringer
+
+    async def invoke(self, operation: Operation[A, B], ask: A, call: Call, *, shape: Shape) -> Outcome:
+        """Run an operation once, or give the stored answer of the call that did. Raises the documented errors."""
+        permit(operation, call)
+        try:
+            if operation.executes and not call.dry_run:
+                return await self._once(operation, ask, call, shape)
+            if operation.effect is Effect.READ:
+                return await self._read(operation, ask, call, shape)
+            return await self._write(operation, ask, call, shape)
+        except Exception as error:
+            if sqlstate(error) == LOCK_NOT_AVAILABLE:
+                raise Conflict("Somebody else is changing this right now. Repeat the call.", retry_after=1) from error
+            raise
+
+    async def read(self, operation: Operation[A, B], ask: A, call: Call) -> B:
+        """Run an operation that reads, and give its answer as it is."""
+        permit(operation, call)
+        async with self.database.reading() as session:
+            return await operation.handler(self._context(operation, call, session, call.now), ask)
+
+    async def _read(self, operation: Operation[A, B], ask: A, call: Call, shape: Shape) -> Outcome:
+        answer: B = await self.read(operation, ask, call)
+        return _outcome(answer, call, shape)
+
+    async def _write(self, operation: Operation[A, B], ask: A, call: Call, shape: Shape) -> Outcome:
+        async def work(session: AsyncSession) -> tuple[Outcome, list[Subject]]:
+            context = self._context(operation, call, session, await service_time(session))
+            answer = await operation.handler(context, ask)
+            if call.dry_run:
+                await session.rollback()
+                return _outcome(answer, call, shape), []
+            return _outcome(answer, call, shape), context.rung
+
+        outcome, rung = await self.database.run(work)
+        await self._ring(rung, call)
+        return outcome
+
+    async def _once(self, operation: Operation[A, B], ask: A, call: Call, shape: Shape) -> Outcome:
+        if call.tenant is None or call.idempotency_key is None:
+            raise AssertionError("a call that spends or sends has a tenant and a key")
+        use = Use(call.tenant, call.idempotency_key, call.fingerprint)
+        claim = await self._claim(use)
+        if claim.standing is Standing.FINISHED:
+            return self._replay(claim)
+
+        async def work(session: AsyncSession) -> tuple[Outcome, list[Subject]]:
+            context = self._context(operation, call, session, await service_time(session))
+            outcome = _outcome(await operation.handler(context, ask), call, shape)
+            await session.flush()
+            await self._complete(session, use, claim, outcome)
+            return outcome, context.rung
+
+        try:
+            outcome, rung = await self.database.run(work)
+        except Exception:
+            await self._release(use, claim)
+            raise
+        await self._ring(rung, call)
+        return outcome
+
+    async def _claim(self, use: Use) -> Claim:
+        async with self.database.autocommit() as connection:
+            claim = await idempotency.claim(connection, use)
+        if claim.standing is Standing.REUSED:
+            raise IdempotencyKeyReused
+        if claim.standing is Standing.RUNNING:
+            raise IdempotencyInProgress(claim.retry_after)
+        return claim
+
+    async def _complete(self, session: AsyncSession, use: Use, claim: Claim, outcome: Outcome) -> None:
+        ours = await idempotency.complete(
+            session,
+            use,
+            lock=claim.lock,
+            status=outcome.status,
+            headers=outcome.headers,
+            body=self.vault.seal(BODY_PURPOSE, outcome.body),
+        )
+        if not ours:  # the lease ran out and somebody took over: nothing of this attempt may stay
+            raise IdempotencyInProgress(1)
+
+    async def _release(self, use: Use, claim: Claim) -> None:
+        async with self.database.autocommit() as connection:
+            await idempotency.release(connection, use, lock=claim.lock)
+
+    def _replay(self, claim: Claim) -> Outcome:
+        headers = (claim.headers or {}) | {REPLAYED: "true"}
+        return Outcome(claim.status, self.vault.open(BODY_PURPOSE, claim.body), headers)
+
+    async def _ring(self, rung: list[Subject], call: Call) -> None:
+        """Ring one subject now; the dispatcher rings the others, and this one too when Temporal does not answer."""
+        if self.ringer is None or not rung or call.tenant is None:
+            return
+        try:
+            async with asyncio.timeout(RING_SECONDS):
+                await self.ringer.ring(
+                    rung[0], workspace_id=call.tenant.workspace_id, customer_id=call.tenant.customer_id
+                )
+        except (RPCError, RuntimeError, TimeoutError) as error:
+            log.warning("not rung inline", subject=rung[0].workflow_id, error=type(error).__name__)
+
+    def _context(self, operation: Operation[Any, Any], call: Call, session: AsyncSession, now: datetime) -> Context:
+        return Context(
+            session=session,
+            now=now,
+            dry_run=call.dry_run,
+            version=call.version,
+            settings=self.settings,
+            vault=self.vault,
+            reference=self.reference,
+            operation_name=operation.name,
+            known_caller=call.caller,
+            known_tenant=call.tenant,
+        )
+
+
+def _outcome(answer: object, call: Call, shape: Shape) -> Outcome:
+    if answer is None:
+        return Outcome(204, b"")
+    if not isinstance(answer, BaseModel):
+        raise TypeError("an operation answers a model or nothing")
+    if call.dry_run:
+        shown = {"dry_run": True, **answer.model_dump(mode="json")}
+        return Outcome(200, json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode())
+    address = shape.location(answer) if shape.location else None
+    headers = {"Location": address} if address else {}
+    return Outcome(shape.status(answer), answer.model_dump_json().encode(), headers)

@@ -1,0 +1,68 @@
+"""Operations: a name, a scope, an effect and a handler."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+from api.operations.kernel.context import Context
+from models.rules.access import Scope
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+Handler = Callable[[Context, A], Awaitable[B]]
+
+
+class Effect(StrEnum):
+    """What executing does. SPEND and SEND can be previewed and need an Idempotency-Key."""
+
+    READ = "read"
+    WRITE = "write"
+    SPEND = "spend"
+    SEND = "send"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Generic[A, B]):
+    """One thing that the service does, whoever asks.
+
+    `scope` null: no key is needed. `for_customers`: a customer-bound key may call it; false makes it an account route.
+    """
+
+    name: str
+    scope: Scope | None
+    effect: Effect
+    handler: Handler[A, B]
+    for_customers: bool
+
+    @property
+    def executes(self) -> bool:
+        """Whether it spends or sends: it has a dry run, and executing it needs an Idempotency-Key."""
+        return self.effect in (Effect.SPEND, Effect.SEND)
+
+
+OPERATIONS: dict[str, Operation[Any, Any]] = {}
+"""Every operation by its name, which is also the operation id of its REST route."""
+
+
+def operation(
+    name: str, *, scope: Scope | None, effect: Effect, for_customers: bool | None = None
+) -> Callable[[Handler[A, B]], Operation[A, B]]:
+    """Make a handler an operation. Operations of the account family are account routes unless `for_customers`."""
+    account = scope is not None and scope.family == "account"
+
+    def register(handler: Handler[A, B]) -> Operation[A, B]:
+        if name in OPERATIONS:
+            raise ValueError(f"two operations are called {name}")
+        made = Operation(
+            name=name,
+            scope=scope,
+            effect=effect,
+            handler=handler,
+            for_customers=not account if for_customers is None else for_customers,
+        )
+        OPERATIONS[name] = made
+        return made
+
+    return register

@@ -1,0 +1,13 @@
+"""`GET /health`: the process answers. It is not rate counted and asks nobody else."""
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+
+async def health(_: Request) -> Response:
+    """The process is up."""
+    return JSONResponse({"status": "ok"})
+
+
+ROUTES = [Route("/health", health, methods=["GET"])]

@@ -1,0 +1,245 @@
+"""How a route reaches its operation: the key is checked, then the query, then the body, then the kernel is called."""
+
+import hashlib
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Annotated, Any, TypeVar
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from fastapi import APIRouter, Depends, Request
+from fastapi._compat import ModelField
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.responses import Response
+
+from api import versions
+from api.errors import refused
+from api.middleware import Entry, entry_of
+from api.operations.kernel import OPERATIONS, Call, Kernel, Operation, Outcome, Shape, permit
+from api.rest import body
+from api.rest.body import Checked
+from api.schemas.lists import Listing, PageAsk
+from models.errors import InvalidRequest
+
+A = TypeVar("A")
+B = TypeVar("B")
+P = TypeVar("P", bound=PageAsk)
+V = TypeVar("V")
+
+PREFIX = "/v1"
+DRY_RUN = "dry_run"
+KEY_HEADER = "Idempotency-Key"
+MAX_KEY = 255
+MAX_LIMIT = 100
+_VISIBLE = range(0x21, 0x7F)
+
+
+class IdConvertor(Convertor[str]):
+    """An id in a path: no `:`, so that `/people/{id}` never takes `/people/contacts:fetch`, and nothing odd."""
+
+    regex = "[A-Za-z0-9_-]{1,100}"
+
+    def convert(self, value: str) -> str:
+        """The id as it is."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """The id as it is."""
+        return value
+
+
+register_url_convertor("id", IdConvertor())
+
+
+class Route(APIRoute):
+    """A route whose operation id names an operation."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's handler with the checks that come before the input is validated."""
+        if self.operation_id not in OPERATIONS:
+            raise ValueError(f"{self.path}: {self.operation_id!r} is not the name of an operation")
+        operation = OPERATIONS[self.operation_id]
+        parameters = self.dependant
+        parameters.body_params = [body.StrictField.of(field) for field in parameters.body_params]
+        takes_body = bool(parameters.body_params)
+        handle = super().get_route_handler()
+        names = {name for field in parameters.query_params for name in _names(field)}
+        if operation.executes:
+            names.add(DRY_RUN)
+
+        async def handler(request: Request) -> Response:
+            entry = entry_of(request.scope)
+            incoming = _Incoming(request.scope, request.receive)
+            incoming.call = _call(entry, incoming, operation)
+            permit(operation, incoming.call)
+            _check_query(incoming, names)
+            if takes_body:
+                value = body.parse(await body.read(request))
+                converters = versions.request_converters(entry.version, operation.name)
+                incoming.checked = Checked(value, converters)
+            try:
+                return await handle(incoming)
+            except RequestValidationError as error:
+                problems = error.errors()
+                raise refused([{**problem, "loc": problem["loc"][1:]} for problem in problems], None) from None
+
+        return handler
+
+
+class _Incoming(Request):
+    """A request whose body has been read and checked."""
+
+    call: Call
+    checked: Checked | None = None
+
+    async def body(self) -> Checked | None:  # type: ignore[override]
+        """What `StrictField` validates."""
+        return self.checked
+
+    async def json(self) -> Checked | None:
+        """The same: the content type does not matter, a body is JSON."""
+        return self.checked
+
+
+class Router(APIRouter):
+    """The routes of one noun."""
+
+    def __init__(self, *, tags: list[str]) -> None:
+        super().__init__(prefix=PREFIX, tags=list(tags), route_class=Route, redirect_slashes=False)
+
+
+class Invoker:
+    """Calls an operation for the request of a route."""
+
+    def __init__(self, request: _Incoming) -> None:
+        self._request = request
+        self._entry = entry_of(request.scope)
+        self._kernel: Kernel = request.app.state.kernel
+
+    async def __call__(
+        self,
+        operation: Operation[A, B],
+        ask: A,
+        *,
+        location: Callable[[B], str | None] | None = None,
+        status: Callable[[B], int] | None = None,
+    ) -> Response:
+        """Invoke and answer with the route's status, or `status(answer)`, and `location(answer)` as its address."""
+        usual = self._request.scope["route"].status_code or 200
+        shape = Shape(status=status or (lambda _: usual), location=location)
+        call = self._fingerprinted() if operation.executes else self._request.call
+        outcome = await self._kernel.invoke(operation, ask, call, shape=shape)
+        return self._response(operation, outcome)
+
+    async def pages(self, operation: Operation[P, Listing[V]], ask: P) -> AsyncIterator[Listing[V]]:
+        """Every page of a list, from its beginning and in the largest steps; no connection is held between them."""
+        following: str | None = None
+        while True:
+            step = ask.model_copy(update={"cursor": following, "limit": MAX_LIMIT})
+            page = await self._kernel.read(operation, step, self._request.call)
+            yield page
+            following = page.next_cursor
+            if following is None:
+                return
+
+    def _fingerprinted(self) -> Call:
+        call, request = self._request.call, self._request
+        query = sorted(pair for pair in parse_qsl(_query(request), keep_blank_values=True) if pair[0] != DRY_RUN)
+        content = request.checked.canonical() if request.checked else b""
+        parts = [request.method, request.url.path, repr(query)]
+        told = "\n".join(parts).encode() + b"\n" + content
+        return Call(
+            version=call.version,
+            now=call.now,
+            caller=call.caller,
+            tenant=call.tenant,
+            dry_run=call.dry_run,
+            idempotency_key=call.idempotency_key,
+            fingerprint=hashlib.sha256(told).digest(),
+        )
+
+    def _response(self, operation: Operation[Any, Any], outcome: Outcome) -> Response:
+        content = outcome.body
+        converters = versions.answer_converters(self._entry.version, operation.name)
+        if converters:
+            content = Checked(body.parse(content), converters).text.encode()
+        media_type = "application/json" if content else None
+        return Response(content, status_code=outcome.status, headers=outcome.headers, media_type=media_type)
+
+
+async def _invoker(request: Request) -> Invoker:
+    if not isinstance(request, _Incoming):
+        raise TypeError("operations are invoked from routes of this module alone")
+    return Invoker(request)
+
+
+Invoke = Annotated[Invoker, Depends(_invoker)]
+
+
+def _call(entry: Entry, request: Request, operation: Operation[Any, Any]) -> Call:
+    if entry.admission is None:
+        raise AssertionError("every route but /health is admitted")
+    dry_run = operation.executes and _is_dry_run(request)
+    return Call(
+        version=entry.version,
+        now=entry.admission.now,
+        caller=entry.caller,
+        tenant=entry.tenant,
+        dry_run=dry_run,
+        idempotency_key=_idempotency_key(entry) if operation.executes and not dry_run else None,
+    )
+
+
+def _is_dry_run(request: Request) -> bool:
+    given = request.query_params.getlist(DRY_RUN)
+    match given:
+        case []:
+            return False
+        case ["true"]:
+            return True
+        case ["false"]:
+            return False
+        case _:
+            raise InvalidRequest("dry_run is true or false.", field=DRY_RUN)
+
+
+def _idempotency_key(entry: Entry) -> str | None:
+    """The key, quoted or bare. Raises `InvalidRequest` unless it is 1–255 visible ASCII characters."""
+    given = entry.headers.get(KEY_HEADER.lower())
+    if given is None:
+        return None
+    key = given[1:-1] if len(given) > 1 and given[0] == given[-1] == '"' else given
+    if not 1 <= len(key) <= MAX_KEY or any(ord(character) not in _VISIBLE for character in key):
+        raise InvalidRequest("An Idempotency-Key is 1 to 255 visible ASCII characters.", field=KEY_HEADER)
+    return key
+
+
+def _check_query(request: Request, names: set[str]) -> None:
+    """Refuse what the route does not know: a mistyped filter or `dry_run` must not be taken for none."""
+    if not (raw := request.scope["query_string"]):
+        return
+    try:
+        unquote_to_bytes(raw).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidRequest("The query is not valid UTF-8.") from error
+    given = [name for name, _ in request.query_params.multi_items()]
+    for name, value in request.query_params.multi_items():
+        shown = name if name.isprintable() and len(name) <= MAX_LIMIT else None
+        if name not in names:
+            raise InvalidRequest("This query parameter is not known.", field=shown)
+        if given.count(name) > 1:
+            raise InvalidRequest("This query parameter is given twice.", field=shown)
+        body.check_text(value, field=shown)
+
+
+def _query(request: Request) -> str:
+    raw: bytes = request.scope["query_string"]
+    return raw.decode("latin-1")
+
+
+def _names(field: ModelField) -> list[str]:
+    annotation = field.field_info.annotation
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return list(annotation.model_fields)
+    return [field.alias]

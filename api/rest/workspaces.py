@@ -1,0 +1,68 @@
+"""Routes of workspaces."""
+
+import json
+from typing import Annotated
+from urllib.parse import unquote
+
+from fastapi import Cookie
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from api.operations import workspaces as operations
+from api.rest.routing import Invoke, Router
+from api.schemas.account import (
+    Attribution,
+    ChangeWorkspace,
+    SignUp,
+    VerificationSent,
+    VerificationView,
+    Verify,
+    WorkspaceCreated,
+    WorkspaceView,
+)
+
+router = Router(tags=["Account"])
+
+FirstVisit = Annotated[str | None, Cookie(alias="svc_attr", include_in_schema=False)]
+
+
+@router.post("/workspaces", status_code=201, operation_id="workspaces.create", response_model=WorkspaceCreated)
+@router.post("/signup", status_code=201, operation_id="workspaces.create", response_model=WorkspaceCreated)
+async def sign_up(ask: SignUp, invoke: Invoke, svc_attr: FirstVisit = None) -> Response:
+    """Make a workspace. The key in the answer is shown this once; a confirmation link is mailed to `email`."""
+    if ask.attribution is None and svc_attr is not None:
+        ask = ask.model_copy(update={"attribution": first_visit(svc_attr)})
+    return await invoke(operations.sign_up, ask)
+
+
+@router.post("/workspaces/verify", operation_id="workspaces.verify", response_model=VerificationView)
+async def verify(ask: Verify, invoke: Invoke) -> Response:
+    """Confirm the address with the token from the mailed link. It works once, and adds the signup credits."""
+    return await invoke(operations.verify, ask)
+
+
+@router.get("/workspace", operation_id="workspace.get", response_model=WorkspaceView)
+async def get_workspace(invoke: Invoke) -> Response:
+    """The workspace of the key."""
+    return await invoke(operations.get_workspace, None)
+
+
+@router.patch("/workspace", operation_id="workspace.change", response_model=WorkspaceView)
+async def change_workspace(ask: ChangeWorkspace, invoke: Invoke) -> Response:
+    """Change the workspace; a field that is left out stays as it is."""
+    return await invoke(operations.change_workspace, ask)
+
+
+@router.post("/workspace/verification", operation_id="workspace.send_verification", response_model=VerificationSent)
+async def send_verification(invoke: Invoke) -> Response:
+    """Mail the confirmation link again, at most three times a day."""
+    return await invoke(operations.send_verification, None)
+
+
+def first_visit(cookie: str) -> Attribution | None:
+    """What the first-visit cookie says: URL-encoded JSON of the same fields. Nothing when it is malformed."""
+    try:
+        attribution = Attribution.model_validate_json(json.dumps(json.loads(unquote(cookie, errors="strict"))))
+    except (ValidationError, ValueError, RecursionError):
+        return None
+    return None if "\\u0000" in attribution.model_dump_json() else attribution

@@ -1,0 +1,88 @@
+"""The kinds of values that requests and answers share (contract, section 1)."""
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated
+
+from email_validator import EmailNotValidError, validate_email
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    WithJsonSchema,
+)
+
+from models.errors import rfc3339
+
+MAX_INTEGER = 2_147_483_647
+"""What an `integer` column holds."""
+
+
+class Ask(BaseModel):
+    """A request body: unknown fields are refused, and JSON types are taken as they are."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Answer(BaseModel):
+    """An answer, or a part of one."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+Time = Annotated[
+    datetime,
+    PlainSerializer(rfc3339, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+"""A moment in answers: RFC 3339, UTC, milliseconds, `Z`."""
+
+_DATE = re.compile(r"^\d{4}-\d{2}-\d{2}")
+
+
+def _written(value: object) -> object:
+    """A moment or date in writing; a number would be read as seconds since 1970, which nobody asked for."""
+    if isinstance(value, datetime) or (isinstance(value, str) and _DATE.match(value)):
+        return value
+    raise ValueError("must be an ISO 8601 date and time")
+
+
+def _utc(value: datetime) -> datetime:
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("is out of range") from error
+
+
+Moment = Annotated[
+    datetime,
+    Field(strict=False),
+    AfterValidator(_utc),
+    BeforeValidator(_written),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+"""A moment in requests: ISO 8601; without an offset it is UTC."""
+
+
+def _address(value: str) -> str:
+    try:
+        return validate_email(value, check_deliverability=False, test_environment=True).normalized
+    except EmailNotValidError as error:
+        raise ValueError("is not a valid e-mail address") from error
+
+
+Email = Annotated[
+    str, Field(max_length=254), AfterValidator(_address), WithJsonSchema({"type": "string", "format": "email"})
+]
+"""An e-mail address, checked by its form alone."""
+
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")
+]
+"""One line of text that is not empty."""
+
+Credits = Annotated[int, Field(ge=0, le=MAX_INTEGER)]

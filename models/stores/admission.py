@@ -1,0 +1,103 @@
+"""Admission: who is calling and whether they may call now, in one statement (specification, "Request rate")."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from models.rules.access import Caller, Power, Scope
+
+WINDOW_SECONDS = 60
+USED_SECONDS = 60
+"""`last_used_at` is exact to a minute, so that a busy key does not write its row with every call."""
+
+# The hit counts for the key when the secret is one that works, else for the network. Rate windows follow the wall
+# clock; a window that lies in the future, after the clock was set back, starts anew. Keys follow the service clock.
+# A key row locked by somebody who changes it is skipped: its last use is noted by the next call.
+ADMIT = f"""
+with clock as materialized (
+  select service_now() as now, clock_timestamp() as wall
+), presented as materialized (
+  select k.id, k.workspace_id, k.customer_id, k.scopes, k.daily_cap_credits, k.version, k.last_used_at,
+         w.suspended_at is not null as suspended
+    from clock, api_keys k join workspaces w on w.id = k.workspace_id
+   where (k.secret_hash = $1 or (k.previous_hash = $1 and k.previous_expires_at > clock.now))
+     and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock.now)
+), hit as (
+  insert into rate_windows as r (id, started_at, hits)
+  select coalesce((select id from presented), $2), wall, 1 from clock
+  on conflict (id) do update set
+    started_at = case when r.started_at > excluded.started_at - interval '{WINDOW_SECONDS} seconds'
+                       and r.started_at <= excluded.started_at then r.started_at else excluded.started_at end,
+    hits = case when r.started_at > excluded.started_at - interval '{WINDOW_SECONDS} seconds'
+                 and r.started_at <= excluded.started_at then least(r.hits, 1000000) + 1 else 1 end
+  returning r.started_at, r.hits
+), used as (
+  update api_keys set last_used_at = (select now from clock)
+   where id in (
+     select k.id from api_keys k join presented p on p.id = k.id
+      where p.last_used_at is null or p.last_used_at < (select now from clock) - interval '{USED_SECONDS} seconds'
+        for no key update of k skip locked)
+)
+select p.id as key_id, p.workspace_id, p.customer_id as bound_to, p.scopes, p.daily_cap_credits, p.version, p.suspended,
+       c.id as customer_id, c.status as customer_status,
+       hit.hits,
+       greatest(1, ceil(extract(epoch from hit.started_at - clock.wall) + {WINDOW_SECONDS}))::int as resets_in,
+       clock.now
+  from clock cross join hit left join presented p on true
+  left join customers c on c.workspace_id = p.workspace_id and c.id = coalesce($3, p.customer_id)
+"""  # noqa: S608 - the two windows are constants of this module
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The customer that the header or the key's binding selects. `status` is null when there is no such customer."""
+
+    id: str
+    status: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The answer to one request. `caller` is null without a working key; `now` is service time."""
+
+    hits: int
+    resets_in: int
+    now: datetime
+    caller: Caller | None = None
+    suspended: bool = False
+    customer: Selected | None = None
+
+
+async def admit(
+    connection: AsyncConnection, *, secret_hash: bytes | None, network: str, customer_id: str | None
+) -> Admission:
+    """Count one request and say who made it. `connection` commits each statement by itself.
+
+    `network` is the bucket of requests without a working key; `customer_id` is what the header selects.
+    """
+    found = await connection.exec_driver_sql(ADMIT, (secret_hash, network, customer_id))
+    row = found.one()
+    if row.key_id is None:
+        return Admission(hits=row.hits, resets_in=row.resets_in, now=row.now)
+    return Admission(
+        hits=row.hits,
+        resets_in=row.resets_in,
+        now=row.now,
+        caller=_caller(row),
+        suspended=row.suspended,
+        customer=_selected(row, customer_id),
+    )
+
+
+def _caller(row: Row[Any]) -> Caller:
+    scopes = frozenset(Scope(scope) for scope in row.scopes)
+    power = Power(scopes=scopes, daily_cap_credits=row.daily_cap_credits, customer_id=row.bound_to)
+    return Caller(workspace_id=row.workspace_id, api_key_id=row.key_id, power=power, version=row.version)
+
+
+def _selected(row: Row[Any], customer_id: str | None) -> Selected | None:
+    wanted = customer_id or row.bound_to
+    return None if wanted is None else Selected(wanted, row.customer_status)

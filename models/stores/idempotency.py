@@ -1,0 +1,141 @@
+"""Idempotency records: claimed in one statement, completed in the operation's own transaction (contract, section 1).
+
+A claim is committed at once, so that equal calls meet it. It carries a lock that fences its holder: whoever completes
+a record that somebody else has taken over in the meantime finds no row and rolls back.
+"""
+
+import json
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+
+from models.tenancy import Tenant
+
+LEASE_SECONDS = 60
+REPLAY_HOURS = 24
+
+
+class Standing(StrEnum):
+    """What a claim met."""
+
+    CLAIMED = "claimed"
+    FINISHED = "finished"
+    RUNNING = "running"
+    REUSED = "reused"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of a key by a tenant; the fingerprint is of method, path, query and body."""
+
+    tenant: Tenant
+    key: str
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """How the key stands.
+
+    `lock` comes with CLAIMED; `status`, `headers` and the sealed `body` with FINISHED; `retry_after`, in seconds, with
+    RUNNING.
+    """
+
+    standing: Standing
+    lock: str = ""
+    status: int = 0
+    headers: dict[str, str] | None = None
+    body: bytes = b""
+    retry_after: int = 1
+
+
+CLAIM = text(
+    """
+    insert into idempotency_records as r
+           (tenant_id, key, workspace_id, fingerprint, lock, locked_until, expires_at)
+    values (:tenant, :key, :workspace, :fingerprint, :lock, clock_timestamp() + make_interval(secs => :lease),
+            service_now() + make_interval(hours => :hours))
+    on conflict (tenant_id, key) do update
+       set fingerprint = excluded.fingerprint, lock = excluded.lock, locked_until = excluded.locked_until,
+           expires_at = excluded.expires_at, status = null, headers = null, body = null, subject_id = null
+     where (r.status is null and r.locked_until < clock_timestamp() and r.fingerprint = excluded.fingerprint)
+        or r.expires_at <= service_now()
+    returning lock
+    """
+)
+
+READ = text(
+    """
+    select fingerprint, status, headers, body,
+           greatest(1, ceil(extract(epoch from locked_until - clock_timestamp())))::int as retry_after
+      from idempotency_records where tenant_id = :tenant and key = :key
+    """
+)
+
+COMPLETE = text(
+    """
+    update idempotency_records set status = :status, headers = cast(:headers as jsonb), body = :body
+     where tenant_id = :tenant and key = :key and lock = :lock and status is null
+    """
+)
+
+RELEASE = text(
+    "delete from idempotency_records where tenant_id = :tenant and key = :key and lock = :lock and status is null"
+)
+
+
+async def claim(connection: AsyncConnection, use: Use, *, lease_seconds: float = LEASE_SECONDS) -> Claim:
+    """Take the key for this call, or say what it was used for. `connection` commits each statement by itself."""
+    lock = secrets.token_hex(16)
+    named = {"tenant": use.tenant.id, "key": use.key}
+    taken = await connection.execute(
+        CLAIM,
+        named
+        | {
+            "workspace": use.tenant.workspace_id,
+            "fingerprint": use.fingerprint,
+            "lock": lock,
+            "lease": lease_seconds,
+            "hours": REPLAY_HOURS,
+        },
+    )
+    if taken.scalar_one_or_none() == lock:
+        return Claim(Standing.CLAIMED, lock=lock)
+    row = (await connection.execute(READ, named)).one_or_none()
+    if row is None:  # released between the two statements: its caller may have failed, this one asks again
+        return Claim(Standing.RUNNING)
+    if row.fingerprint != use.fingerprint:
+        return Claim(Standing.REUSED)
+    if row.status is None:
+        return Claim(Standing.RUNNING, retry_after=row.retry_after)
+    return Claim(Standing.FINISHED, status=row.status, headers=row.headers, body=row.body)
+
+
+async def complete(
+    session: AsyncSession, use: Use, *, lock: str, status: int, headers: dict[str, str], body: bytes
+) -> bool:
+    """Store the sealed answer as the last statement of the operation. False when the claim is no longer ours."""
+    named = {"tenant": use.tenant.id, "key": use.key, "lock": lock}
+    done = await session.execute(COMPLETE, named | {"status": status, "headers": json.dumps(headers), "body": body})
+    return bool(done.rowcount)  # type: ignore[attr-defined]
+
+
+async def release(connection: AsyncConnection, use: Use, *, lock: str) -> None:
+    """Give the key back after a failure, unless the answer was stored after all."""
+    await connection.execute(RELEASE, {"tenant": use.tenant.id, "key": use.key, "lock": lock})
+
+
+async def forget_expired(session: AsyncSession, now: datetime, *, limit: int = 1000) -> int:
+    """Delete records past their 24 hours. Returns how many."""
+    gone = await session.execute(
+        text(
+            "delete from idempotency_records where (tenant_id, key) in (select tenant_id, key from idempotency_records"
+            " where expires_at <= :now order by expires_at limit :limit for update skip locked)"
+        ),
+        {"now": now, "limit": limit},
+    )
+    return int(gone.rowcount)  # type: ignore[attr-defined]

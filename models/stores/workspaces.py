@@ -1,0 +1,83 @@
+"""Workspaces and the links that confirm their addresses."""
+
+from datetime import datetime
+
+from sqlalchemy import func, or_, select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.rules.signup import CLAIM_LIFE, DAY, LINK_LIFE
+from models.tables import Verification, Workspace
+
+
+async def lock_address(session: AsyncSession, key: str) -> None:
+    """Keep others from signing up with or confirming this address until the transaction ends."""
+    await session.execute(text("select pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": f"address:{key}"})
+
+
+async def is_address_taken(session: AsyncSession, key: str, now: datetime) -> bool:
+    """Whether a confirmed workspace, or one that may yet be confirmed, has the address (`rules.signup`)."""
+    found = await session.scalar(
+        select(col(Workspace.id))
+        .where(
+            col(Workspace.email_key) == key,
+            or_(col(Workspace.verified_at).is_not(None), col(Workspace.created_at) > now - CLAIM_LIFE),
+        )
+        .limit(1)
+    )
+    return found is not None
+
+
+async def is_address_verified(session: AsyncSession, key: str) -> bool:
+    """Whether some workspace has confirmed the address."""
+    found = await session.scalar(
+        select(col(Workspace.id)).where(col(Workspace.email_key) == key, col(Workspace.verified_at).is_not(None))
+    )
+    return found is not None
+
+
+async def find(session: AsyncSession, workspace_id: str) -> Workspace:
+    """The workspace of a caller, which exists."""
+    return (await session.scalars(select(Workspace).where(col(Workspace.id) == workspace_id))).one()
+
+
+async def lock(session: AsyncSession, workspace_id: str) -> Workspace:
+    """The workspace, with its settings and keys closed to other changes until the transaction ends."""
+    query = select(Workspace).where(col(Workspace.id) == workspace_id).with_for_update(key_share=True)
+    return (await session.scalars(query.execution_options(populate_existing=True))).one()
+
+
+def add_link(session: AsyncSession, workspace_id: str, *, token_hash: bytes, now: datetime) -> Verification:
+    """Add a confirmation link."""
+    link = Verification(token_hash=token_hash, workspace_id=workspace_id, created_at=now, expires_at=now + LINK_LIFE)
+    session.add(link)
+    return link
+
+
+async def links_of_last_day(session: AsyncSession, workspace_id: str, now: datetime) -> list[datetime]:
+    """When the links of the last 24 hours were made, oldest first, without the one of the signup itself."""
+    first = select(func.min(col(Verification.created_at))).where(col(Verification.workspace_id) == workspace_id)
+    made = await session.scalars(
+        select(col(Verification.created_at))
+        .where(
+            col(Verification.workspace_id) == workspace_id,
+            col(Verification.created_at) > now - DAY,
+            col(Verification.created_at) > first.scalar_subquery(),
+        )
+        .order_by(col(Verification.created_at))
+    )
+    return list(made)
+
+
+async def find_link(session: AsyncSession, token_hash: bytes) -> Verification | None:
+    """The link of a token, whatever its state."""
+    return (await session.scalars(select(Verification).where(col(Verification.token_hash) == token_hash))).one_or_none()
+
+
+async def close_links(session: AsyncSession, workspace_id: str, now: datetime) -> None:
+    """Mark every link of a workspace as used: its address is confirmed."""
+    await session.execute(
+        update(Verification)
+        .where(col(Verification.workspace_id) == workspace_id, col(Verification.used_at).is_(None))
+        .values(used_at=now)
+    )
