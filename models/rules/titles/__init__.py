@@ -5,8 +5,7 @@ from models.rules.titles.core import alternatives, core
 from models.rules.titles.families import Family, Language, expand, parse
 from models.rules.titles.generic import is_generic
 from models.rules.titles.keys import title_key
-from models.rules.titles.occupations import Label, NoOccupations, Occupations
-from models.rules.titles.phrases import Occurrence
+from models.rules.titles.phrases import LabelsByWord, Occurrence
 from models.rules.titles.seniority import Seniority
 from models.rules.titles.titles import MOST_EXACT, MOST_NEARBY, Titles
 
@@ -14,10 +13,8 @@ __all__ = [
     "MOST_EXACT",
     "MOST_NEARBY",
     "Family",
-    "Label",
+    "LabelsByWord",
     "Language",
-    "NoOccupations",
-    "Occupations",
     "Occurrence",
     "Seniority",
     "Titles",

@@ -46,6 +46,9 @@ _COMPOUNDS = {
     ("ware", "house"): "warehouse",
 }
 """Words that are written together, apart or with a hyphen."""
+_ENDINGS = ("s", "es", "n", "en", "e", "nen")
+"""Plural and case endings of English, German, French and Dutch nouns."""
+_SHORTEST_INFLECTED = 5
 _FIRST_PARTS = frozenset(first for first, _ in _COMPOUNDS)
 
 
@@ -126,3 +129,11 @@ def title_key(text: str) -> str:
 def contains(key: str, phrase: str) -> bool:
     """Whether the words of the key `phrase` stand together, in order, in the key `key`."""
     return f" {phrase} " in f" {key} "
+
+
+def inflected(word: str) -> list[str]:
+    """The word, then what it may be the plural or another case of."""
+    if len(word) <= _SHORTEST_INFLECTED or word[-1] not in "sne":
+        return [word]
+    stems = [word[: -len(ending)] for ending in _ENDINGS if word.endswith(ending)]
+    return [word, *stems, word[:-3] + "y"] if word.endswith("ies") else [word, *stems]

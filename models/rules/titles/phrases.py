@@ -1,14 +1,12 @@
 """Finds the longest known phrases in a text, on word boundaries."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
-from models.rules.titles.keys import Word, words
+from models.rules.titles.keys import Word, inflected, words
 
 MOST_WORDS = 8
-_ENDINGS = ("s", "es", "n", "en", "e", "nen")
-"""Plural and case endings of English, German, French and Dutch nouns."""
-_SHORTEST_INFLECTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +18,22 @@ class Occurrence:
     end: int
 
 
-class Phrases:
-    """Known keys, in a form that is walked word by word. `starting_with` gives further keys by their first word."""
+class LabelsByWord(Protocol):
+    """Titles beyond the curated ones, by their first word."""
 
-    def __init__(self, keys: Iterable[str], starting_with: Callable[[str], frozenset[str]]) -> None:
+    def starting_with(self, word: str) -> frozenset[str]:
+        """The keys that begin with that word and are no word of everyday prose."""
+        ...
+
+
+class Phrases:
+    """Known keys, in a form that is walked word by word; `labels` are further ones."""
+
+    def __init__(self, keys: Iterable[str], labels: LabelsByWord) -> None:
         self._by_first: dict[str, set[str]] = {}
         for key in keys:
             self._by_first.setdefault(key.partition(" ")[0], set()).add(key)
-        self._starting_with = starting_with
+        self._labels = labels
 
     def find(self, text: str) -> tuple[Occurrence, ...]:
         """The longest phrases from left to right, none overlapping another."""
@@ -54,7 +60,7 @@ class Phrases:
         return None
 
     def _known(self, first: str) -> frozenset[str] | set[str]:
-        curated, stored = self._by_first.get(first), self._starting_with(first)
+        curated, stored = self._by_first.get(first), self._labels.starting_with(first)
         if curated and stored:
             return curated | stored
         return curated or stored
@@ -67,11 +73,3 @@ def _match(parts: list[str], known: frozenset[str] | set[str]) -> str | None:
         if key in known:
             return key
     return None
-
-
-def inflected(word: str) -> list[str]:
-    """The word, then what it may be the plural or another case of."""
-    if len(word) <= _SHORTEST_INFLECTED or word[-1] not in "sne":
-        return [word]
-    stems = [word[: -len(ending)] for ending in _ENDINGS if word.endswith(ending)]
-    return [word, *stems, word[:-3] + "y"] if word.endswith("ies") else [word, *stems]

@@ -4,13 +4,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, zip_longest
 
+from models.rules.occupations import Occupations
+from models.rules.titles.classified import Classified
 from models.rules.titles.cleaning import clean
 from models.rules.titles.core import alternatives, core
 from models.rules.titles.families import Family, Language
 from models.rules.titles.generic import is_generic
 from models.rules.titles.keys import contains, title_key
-from models.rules.titles.occupations import Label, Occupations
-from models.rules.titles.phrases import Occurrence, Phrases
+from models.rules.titles.phrases import LabelsByWord, Occurrence, Phrases
 from models.rules.titles.seniority import Seniority, seniority
 
 MOST_EXACT = 15
@@ -32,15 +33,15 @@ _HELPERS = frozenset(_HELPERS_WORDS.split())
 class Titles:
     """All known titles. Holds no state but its tables and caches; safe to share between threads and tasks."""
 
-    def __init__(self, families: Iterable[Family], occupations: Occupations) -> None:
+    def __init__(self, families: Iterable[Family], occupations: Occupations, labels: LabelsByWord) -> None:
         self._families = {family.id: family for family in families}
-        self._occupations = occupations
+        self._classified = Classified(occupations)
         self._curated: dict[str, tuple[Family, Language]] = {}
         for family in self._families.values():
             for language in Language:
                 for title in family.titles(language):
                     self._curated.setdefault(title_key(title), (family, language))
-        self._phrases = Phrases(self._curated, occupations.starting_with)
+        self._phrases = Phrases(self._curated, labels)
         self._exact = lru_cache(maxsize=5_000)(self._find_exact)
 
     @property
@@ -80,7 +81,7 @@ class Titles:
     def known(self, title: str) -> bool:
         """Whether the title, as a whole, is one of the curated or classified ones."""
         keys = [title_key(form) for form in (clean(title), core(title))]
-        return any(key in self._curated or self._occupations.named(key) for key in keys)
+        return any(key in self._curated or self._classified.knows(key) for key in keys)
 
     def occurrences(self, text: str) -> tuple[Occurrence, ...]:
         """The known titles in a text from left to right: the longest ones, on word boundaries, none overlapping."""
@@ -94,7 +95,7 @@ class Titles:
             return ()
         own = self._own(title)
         wordings = chain.from_iterable(_in_turn([_wordings(*found) for found in own]))
-        others = wordings if own else self._classified(title)
+        others = wordings if own else self._classified.synonyms(core(title))
         return _distinct((first, core(title), *others), taken=(), most=MOST_EXACT, keep_first=True)
 
     def _own(self, title: str) -> list[tuple[Family, Language]]:
@@ -104,18 +105,6 @@ class Titles:
                 return [found]
         several = (self._curated.get(title_key(part)) for part in alternatives(title))
         return list({found[0].id: found for found in several if found}.values())
-
-    def _classified(self, title: str) -> Iterator[str]:
-        """Names of the title's occupation with the same head noun, and its preferred names in other languages."""
-        key = title_key(core(title))
-        for occupation in self._occupations.named(key)[:1]:
-            labels = self._occupations.labels(occupation)
-            matched = next(label for label in labels if label.key == key)
-            head = _head(matched)
-            yield from (label.text for label in labels if label.language is matched.language and _head(label) == head)
-            if matched.preferred:
-                others = (label for label in labels if label.language is not matched.language)
-                yield from (label.text for label in others if label.preferred)
 
     # --- nearby
 
@@ -128,7 +117,7 @@ class Titles:
             near = [self._families[id_] for id_ in family.neighbours if id_ in self._families]
             lists = [_short_list(neighbour, language, most=FROM_EACH_NEIGHBOUR) for neighbour in near]
             yield from chain.from_iterable(_in_turn(lists))
-        yield from self._related(title)
+        yield from self._classified.related(core(title))
 
     def _inside(self, title: str) -> tuple[Family, Language] | None:
         """The family of the longest curated title within this one, unless another word makes it a helper's job."""
@@ -137,14 +126,6 @@ class Titles:
         if not found or not _HELPERS.isdisjoint(key.split()):
             return None
         return self._curated[max(found, key=lambda one: len(one.key)).key]
-
-    def _related(self, title: str) -> Iterator[str]:
-        key = title_key(core(title))
-        for occupation in self._occupations.named(key)[:1]:
-            matched = next(label for label in self._occupations.labels(occupation) if label.key == key)
-            for neighbour in self._occupations.neighbours(occupation)[:MOST_NEARBY]:
-                labels = self._occupations.labels(neighbour)
-                yield from [label.text for label in labels if label.language is matched.language][:1]
 
 
 def _wordings(family: Family, language: Language) -> Iterator[str]:
@@ -181,15 +162,3 @@ def _distinct(titles: Iterable[str], *, taken: Iterable[str], most: int, keep_fi
         if len(kept) == most:
             break
     return tuple(kept.values())
-
-
-def _head(label: Label) -> str:
-    """The noun that says what kind of job it is: the first word in French, else the last before a preposition."""
-    parts = label.key.split()
-    if label.language is Language.FR:
-        return parts[0]
-    until = next((at for at, word in enumerate(parts) if at and word in _PREPOSITIONS), len(parts))
-    return parts[until - 1]
-
-
-_PREPOSITIONS = frozenset(("of", "for", "in", "im", "fur", "der", "des", "zur", "zum", "van", "voor", "met", "mit"))
