@@ -74,6 +74,25 @@ def test_the_compose_file_runs_every_process_but_the_sandbox(document: dict[str,
     assert set(NAMES) - {"sandbox"} <= set(document["services"])
 
 
+def test_the_compose_file_says_nothing_twice() -> None:
+    def without_repetition(loader: yaml.SafeLoader, node: yaml.MappingNode) -> dict[Any, Any]:
+        names = [loader.construct_object(name) for name, _ in node.value]  # type: ignore[no-untyped-call]
+        assert len(names) == len(set(names)), f"repeated key at line {node.start_mark.line + 1}: {names}"
+        return yaml.SafeLoader.construct_mapping(loader, node, deep=True)
+
+    class Strict(yaml.SafeLoader):
+        """A loader that refuses repeated keys."""
+
+    Strict.add_constructor("tag:yaml.org,2002:map", without_repetition)
+    yaml.load(COMPOSE_FILE.read_text(), Strict)  # noqa: S506 (a safe loader, only stricter)
+
+
+def test_what_a_service_waits_for_exists(document: dict[str, Any]) -> None:
+    services = document["services"]
+    waited_for = {name for service in services.values() for name in service.get("depends_on", {})}
+    assert waited_for <= set(services)
+
+
 def test_every_variable_of_the_compose_file_is_a_setting(document: dict[str, Any]) -> None:
     names = {name.lower() for name in document["x-service"]["environment"]}
     assert names <= set(Settings.model_fields)
