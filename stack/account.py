@@ -41,17 +41,11 @@ def _posted(http: httpx.Client, url: str, body: dict[str, str]) -> dict[str, Any
 def _mailed_token(http: httpx.Client, sandbox_url: str, email: str) -> str:
     deadline = time.monotonic() + MAIL_SECONDS
     while time.monotonic() < deadline:
-        for mail in _mails(http, sandbox_url):
-            if email in mail["to"]:
-                return _token(mail["links"])
+        answer = http.get(f"{sandbox_url}/_control/mail", params={"to": email}).raise_for_status()
+        for mail in answer.json()["data"]:
+            return _token(mail["links"])
         time.sleep(POLL_SECONDS)
     raise StackError(f"the verification mail did not arrive within {MAIL_SECONDS:.0f} seconds")
-
-
-def _mails(http: httpx.Client, sandbox_url: str) -> list[dict[str, Any]]:
-    answer = http.get(f"{sandbox_url}/_control/mail").raise_for_status()
-    mails: list[dict[str, Any]] = answer.json()["data"]
-    return mails
 
 
 def _token(links: list[str]) -> str:

@@ -76,7 +76,7 @@ def test_the_compose_file_runs_every_process_but_the_sandbox(document: dict[str,
 
 def test_the_compose_file_says_nothing_twice() -> None:
     def without_repetition(loader: yaml.SafeLoader, node: yaml.MappingNode) -> dict[Any, Any]:
-        names = [loader.construct_object(name) for name, _ in node.value]  # type: ignore[no-untyped-call]
+        names = [loader.construct_object(name) for name, _ in node.value]
         assert len(names) == len(set(names)), f"repeated key at line {node.start_mark.line + 1}: {names}"
         return yaml.SafeLoader.construct_mapping(loader, node, deep=True)
 
