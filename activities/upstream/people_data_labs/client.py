@@ -110,30 +110,10 @@ class Client:
         Raises:
             SourceBusy, SourceNotConfigured, SourceRefusedQuery, SourceUnusable, AnswerTooLarge: see `ports.py`.
         """
-        return await self._call("POST", path, content=json.dumps(body, ensure_ascii=False), read_seconds=read_seconds)
-
-    async def get(self, path: str, parameters: Mapping[str, str]) -> Answer:
-        """Call `path` with query parameters; errors as `post`."""
-        return await self._call("GET", path, parameters=parameters)
-
-    async def _call(
-        self,
-        method: str,
-        path: str,
-        *,
-        content: str | None = None,
-        parameters: Mapping[str, str] | None = None,
-        read_seconds: float = READ_SECONDS,
-    ) -> Answer:
         if not self._configured:
             raise SourceNotConfigured("no key for the people source", cooldown_seconds=NOT_CONFIGURED_SECONDS)
-        request = self._http.build_request(
-            method,
-            path,
-            content=content.encode() if content is not None else None,
-            params=parameters,
-            timeout=httpx.Timeout(read_seconds, connect=CONNECT_SECONDS),
-        )
+        timeout = httpx.Timeout(read_seconds, connect=CONNECT_SECONDS)
+        request = self._http.build_request("POST", path, content=json.dumps(body).encode(), timeout=timeout)
         repeating = AsyncRetrying(
             retry=retry_if_exception_type(_PassingFault),
             stop=_repeated_enough,
