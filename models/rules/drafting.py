@@ -3,12 +3,42 @@
 from collections.abc import Mapping
 from typing import Any
 
-from models.rules.intents import Intent
+from models.rules.filters import Strict
+from models.rules.intents import Evidence, Intent, Reading
 
 BLOCKS = ("must", "nice", "exclude")
 
 Changes = Mapping[str, Any]
 """Fields of `Intent` to change: for a block, its fields to change. Null clears, what is absent stays."""
+
+
+class Read(Strict):
+    """What reading a description left in an intent; `fields` are the dotted ones whose value comes from the text."""
+
+    fields: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    warnings: tuple[str, ...] = ()
+    ignored_fields: tuple[str, ...] = ()
+
+    def without(self, replaced: frozenset[str]) -> "Read":
+        """The same once these fields were given by the caller."""
+        return self.model_copy(
+            update={
+                "fields": tuple(field for field in self.fields if field not in replaced),
+                "evidence": tuple(one for one in self.evidence if not _within(one.field, replaced)),
+                "ignored_fields": tuple(field for field in self.ignored_fields if not _within(field, replaced)),
+            }
+        )
+
+
+def read(reading: Reading) -> Read:
+    """What to remember of a reading; the text itself is not kept."""
+    return Read(
+        fields=tuple(sorted(_given_fields(reading.intent))),
+        evidence=reading.evidence,
+        warnings=reading.warnings,
+        ignored_fields=reading.ignored_fields,
+    )
 
 
 def changed(intent: Intent, changes: Changes) -> Intent:
@@ -18,15 +48,26 @@ def changed(intent: Intent, changes: Changes) -> Intent:
         if change is None:
             content.pop(name)
         elif name in BLOCKS:
-            content[name] |= change
-            content[name] = {field: value for field, value in content[name].items() if value is not None}
+            block = content[name] | change
+            content[name] = {field: value for field, value in block.items() if value is not None}
         else:
             content[name] = change
     return Intent.model_validate(content)
 
 
-def fields_of(intent: Intent) -> frozenset[str]:
-    """The dotted fields that the intent gives a value."""
+def touched(changes: Changes) -> frozenset[str]:
+    """The dotted fields that the changes replace or clear."""
+    fields: set[str] = set()
+    for name, change in changes.items():
+        if name not in BLOCKS:
+            fields.add(name)
+        else:
+            every = type(getattr(Intent(), name)).model_fields
+            fields |= {f"{name}.{field}" for field in (every if change is None else change)}
+    return frozenset(fields)
+
+
+def _given_fields(intent: Intent) -> frozenset[str]:
     empty = Intent()
     return frozenset(
         f"{name}.{field}"
@@ -36,10 +77,5 @@ def fields_of(intent: Intent) -> frozenset[str]:
     )
 
 
-def touched(changes: Changes) -> frozenset[str]:
-    """The dotted fields that the changes replace or clear."""
-    blocks = {name: changes[name] for name in BLOCKS if name in changes}
-    every = {name: type(getattr(Intent(), name)).model_fields for name in BLOCKS}
-    return frozenset(
-        f"{name}.{field}" for name, change in blocks.items() for field in (every[name] if change is None else change)
-    )
+def _within(field: str, parents: frozenset[str]) -> bool:
+    return any(field == parent or field.startswith(f"{parent}.") for parent in parents)

@@ -1,6 +1,5 @@
 """Candidates as they are read: in delivery order, filtered before paging, without people suppressed since."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, exists, or_, select
@@ -12,7 +11,6 @@ from models.tables import Candidate, PersonKey, Suppression
 from models.tenancy import Tenant
 
 ORDER = (By(col(Candidate.position)),)
-BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,25 +31,6 @@ async def listed(
         col(Candidate.run_id) == run_id, col(Candidate.tenant_id) == tenant.id, *_wanted(filters), ~_suppressed(tenant)
     )
     return await fetch(session, query, page, order=ORDER, created_at=col(Candidate.created_at))
-
-
-Read = Callable[[Callable[[AsyncSession], Awaitable[Slice[Candidate]]]], Awaitable[Slice[Candidate]]]
-"""Runs a reading function in a transaction of its own."""
-
-
-async def every(
-    read: Read, tenant: Tenant, run_id: str, filters: CandidateFilters
-) -> AsyncIterator[Sequence[Candidate]]:
-    """All of a run's candidates in batches, each in a short transaction: no more than one batch is in memory."""
-    page = Page(limit=BATCH)
-    while True:
-        wanted = page
-        batch = await read(lambda session: listed(session, tenant, run_id, filters, wanted))  # noqa: B023
-        if batch.rows:
-            yield batch.rows
-        if batch.next is None:
-            return
-        page = Page(limit=BATCH, after=batch.next)
 
 
 def _wanted(filters: CandidateFilters) -> list[ColumnElement[bool]]:

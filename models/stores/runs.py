@@ -12,6 +12,7 @@ from models.ids import new_id
 from models.rules.run_states import CREDITS_PER_PERSON, EXTENDABLE, FINAL, LIFE, RunStatus
 from models.rules.subjects import Subject
 from models.stores import doorbells
+from models.stores.paging import Page, Slice, fetch, newest_first
 from models.tables import Run
 from models.tenancy import Tenant
 
@@ -71,6 +72,15 @@ async def get(session: AsyncSession, tenant: Tenant, run_id: str, *, lock: bool 
     if run is None:
         raise NotFound("There is no such run.")
     return run
+
+
+async def listed(session: AsyncSession, tenant: Tenant, page: Page, *, status: RunStatus | None = None) -> Slice[Run]:
+    """The tenant's runs, newest first."""
+    created_at = col(Run.created_at)
+    query = select(Run).where(col(Run.tenant_id) == tenant.id)
+    if status is not None:
+        query = query.where(col(Run.status) == status)
+    return await fetch(session, query, page, order=newest_first(created_at, col(Run.id)), created_at=created_at)
 
 
 async def extend(

@@ -5,7 +5,7 @@ from models.rules.planner.asked import (
     PeopleStatistics,
     TitleKnowledge,
 )
-from models.rules.planner.planning import Draft, draft, plan
+from models.rules.planner.planning import Draft, draft, plan, retargeted
 from models.rules.planner.query_key import query_key
 from models.rules.planner.values import (
     PAGE_SIZE,
@@ -36,4 +36,5 @@ __all__ = [
     "draft",
     "plan",
     "query_key",
+    "retargeted",
 ]

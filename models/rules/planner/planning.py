@@ -14,7 +14,7 @@ from models.rules.planner.ground import Barred, Ground, barred_ground, wanted_gr
 from models.rules.planner.ladder import Rung, ladder
 from models.rules.planner.notes import Notes
 from models.rules.planner.query_key import query_key
-from models.rules.planner.summary import summary
+from models.rules.planner.summary import price_sentence, summary
 from models.rules.planner.titles import Titles, choose_titles
 from models.rules.planner.values import Plan, Tier
 from models.rules.planner.wording import listed
@@ -48,8 +48,7 @@ class Draft:
                 titles=self.titles,
                 ground=self.ground,
                 conditions=self.conditions,
-                target=target,
-                credits=(estimate.credits_min, estimate.credits_max),
+                price=price_sentence(target, estimate),
             ),
             target=target,
             target_range=target_range(reaches),
@@ -120,6 +119,14 @@ def plan(
 ) -> Plan:
     """Draft and price in one step; see `draft` for the errors."""
     return draft(intent, knowledge, described=described).priced(totals, target=target)
+
+
+def retargeted(plan: Plan, target: int) -> Plan:
+    """The same ladder, priced for another number of people."""
+    estimate = price([Reach(tier.estimated_people, counted=False) for tier in plan.tiers], target=target)
+    before, after = price_sentence(plan.target, plan.estimate), price_sentence(target, estimate)
+    told = plan.summary.removesuffix(before) + after
+    return plan.model_copy(update={"target": target, "estimate": estimate, "summary": told})
 
 
 def _titles(intent: Intent, knowledge: Knowledge, notes: Notes) -> Titles:

@@ -3,10 +3,11 @@
 from models.rules.planner.conditions import Conditions
 from models.rules.planner.ground import Ground
 from models.rules.planner.titles import Titles
+from models.rules.planner.values import Estimate
 from models.rules.planner.wording import listed, required
 
 
-def summary(*, titles: Titles, ground: Ground, conditions: Conditions, target: int, credits: tuple[int, int]) -> str:
+def summary(*, titles: Titles, ground: Ground, conditions: Conditions, price: str) -> str:
     """The whole plan in a few sentences."""
     who = listed(titles.exact, most=5, last="or") if titles.exact else "People at the wanted companies"
     steps = [ground.local_label, f"then {ground.rest_label}"] if ground.local else [ground.rest_label]
@@ -19,6 +20,9 @@ def summary(*, titles: Titles, ground: Ground, conditions: Conditions, target: i
         sentences.append(f"People with {conditions.nice_words} come first.")
     if titles.excluded:
         sentences.append(f"Left out: {listed(titles.excluded)}.")
-    low, high = credits
-    sentences.append(f"Up to {target} people for {low} to {high} credits.")
-    return " ".join(sentences)
+    return " ".join([*sentences, price])
+
+
+def price_sentence(target: int, estimate: Estimate) -> str:
+    """What the plan costs, the last sentence of its summary."""
+    return f"Up to {target} people for {estimate.credits_min} to {estimate.credits_max} credits."
