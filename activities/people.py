@@ -32,9 +32,9 @@ class KnownNames:
         return PlaceNames(names.city, names.region, names.country_code, names.country)
 
     def company(self, company_id: str) -> CompanyNames:
-        """Names and domains of `co_…`."""
+        """Names and domain of `co_…`."""
         company = self.reference.companies.get(company_id)
-        return CompanyNames(company.name, company.domains)
+        return CompanyNames(company.name, () if company.domain is None else (company.domain,))
 
     def source_ids(self, profile_id: str) -> tuple[str, ...]:
         """The source's ids of `prof_…`."""

@@ -1,0 +1,185 @@
+"""The one waiting loop on the real server: no ring is lost, no failed step ends a workflow."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from uuid import uuid4
+
+import pytest
+from temporalio import activity
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.worker import Worker
+
+import worker
+from activities.failures import SilentFailures
+from models.rules.subjects import Subject
+from workflows import names, waiting
+from workflows.contracts import Call, Do, NextStep, Queue, Step
+from workflows.doorbell import Doorbell
+from workflows.run import RunWorkflow
+
+WAIT = NextStep(do=Do.WAIT, reason="for a ring")
+DONE = NextStep(do=Do.DONE, status="completed")
+
+
+class Script:
+    """Answers of `run.next` and of the call, given by functions, with a log of what was asked."""
+
+    def __init__(self, next_step: Callable[[int], NextStep], call: Callable[[], NextStep] = lambda: DONE) -> None:
+        self.asked = 0
+        self.called = 0
+        self.calling = asyncio.Event()
+        self.let_go = asyncio.Event()
+        self.let_go.set()
+        self._next = next_step
+        self._call = call
+
+    @activity.defn(name=names.RUN_NEXT)
+    async def next(self, step: Step) -> NextStep:
+        self.asked += 1
+        return self._next(self.asked)
+
+    @activity.defn(name=names.RUN_QUEUED)
+    async def queued(self, step: Step) -> NextStep:
+        return NextStep(do=Do.WAIT, status="waiting_for_quota")
+
+    @activity.defn(name=names.RUN_READ_PAGE)
+    async def read_page(self, step: Step) -> NextStep:
+        self.called += 1
+        self.calling.set()
+        await self.let_go.wait()
+        return self._call()
+
+
+ACT = NextStep(do=Do.ACT, call=Call(step=names.RUN_READ_PAGE, queue=Queue.SERVICE, summary="reads", limit_seconds=20))
+
+
+@pytest.fixture
+async def client(temporal_address: str, temporal_namespace: str) -> Client:
+    return await Client.connect(temporal_address, namespace=temporal_namespace, data_converter=pydantic_data_converter)
+
+
+@contextlib.asynccontextmanager
+async def serving(client: Client, script: Script) -> AsyncIterator[None]:
+    async with Worker(
+        client,
+        task_queue=Queue.SERVICE,
+        workflows=[RunWorkflow],
+        activities=[script.next, script.queued, script.read_page],
+        workflow_runner=worker.runner(),
+        interceptors=[SilentFailures()],
+    ):
+        yield
+
+
+async def start(client: Client) -> tuple[Subject, WorkflowHandle[RunWorkflow, object]]:
+    subject = Subject("run", uuid4().hex)
+    await Doorbell(client).ring(subject, workspace_id="ws_1")
+    return subject, client.get_workflow_handle(subject.workflow_id)
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(15):
+        while not condition():  # noqa: ASYNC110 - the condition is another process's state
+            await asyncio.sleep(0.02)
+
+
+async def test_a_ring_ends_the_wait_and_the_step_is_asked_again(client: Client) -> None:
+    script = Script(lambda asked: DONE if asked > 1 else WAIT)
+    async with serving(client, script):
+        subject, handle = await start(client)
+        await eventually(lambda: script.asked == 1)
+        await Doorbell(client).ring(subject)
+        await handle.result()
+    assert script.asked == 2
+
+
+async def test_a_wait_ends_at_its_time_without_a_ring(client: Client) -> None:
+    soon = NextStep(do=Do.WAIT, wait_seconds=0.2, reason="soon")
+    script = Script(lambda asked: DONE if asked > 3 else soon)
+    async with serving(client, script):
+        _, handle = await start(client)
+        await handle.result()
+
+
+async def test_a_ring_during_a_call_is_not_lost_though_the_call_answers_that_nothing_is_due(client: Client) -> None:
+    script = Script(lambda asked: ACT if asked == 1 else DONE, call=lambda: WAIT)
+    script.let_go.clear()
+    async with serving(client, script):
+        subject, handle = await start(client)
+        await script.calling.wait()
+        asked = script.asked
+        await Doorbell(client).ring(subject)
+        await asyncio.sleep(0.2)
+        script.let_go.set()
+        await handle.result()
+    assert script.asked == asked + 1
+
+
+async def test_a_failed_step_is_asked_again_and_says_nothing_but_its_code(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "AFTER_FAILURE_SECONDS", 0.1)
+
+    def failing(asked: int) -> NextStep:
+        if asked <= 4:
+            raise ValueError("jane.doe@acme.example")
+        return DONE
+
+    script = Script(failing)
+    async with serving(client, script):
+        _, handle = await start(client)
+        await handle.result()
+        history = (await handle.fetch_history()).to_json()
+    assert "ValueError" in history
+    assert "jane" not in history
+
+
+async def test_a_ring_after_the_end_starts_the_workflow_again_under_the_same_id(client: Client) -> None:
+    script = Script(lambda _: DONE)
+    async with serving(client, script):
+        subject, handle = await start(client)
+        await handle.result()
+        asked = script.asked
+        await Doorbell(client).ring(subject)
+        await handle.result()
+    assert script.asked > asked
+
+
+async def test_a_call_that_queues_for_long_is_told_and_then_awaited(client: Client) -> None:
+    assert ACT.call is not None
+    slow = ACT.model_copy(
+        update={"call": ACT.call.model_copy(update={"queued": names.RUN_QUEUED, "queued_after": 0.1})}
+    )
+    script = Script(lambda _: slow)
+    script.let_go.clear()
+    async with serving(client, script):
+        _, handle = await start(client)
+        await script.calling.wait()
+
+        async def shown() -> bool:
+            described = await handle.describe()
+            return described.typed_search_attributes.get(names.RUN_STATUS) == "waiting_for_quota"
+
+        async with asyncio.timeout(15):
+            while not await shown():  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.05)
+        script.let_go.set()
+        await handle.result()
+
+
+async def test_fifty_rings_at_once_start_one_workflow(client: Client) -> None:
+    script = Script(lambda _: WAIT)
+    async with serving(client, script):
+        subject = Subject("run", uuid4().hex)
+        bell = Doorbell(client)
+        await asyncio.gather(*(bell.ring(subject, workspace_id="ws_1") for _ in range(50)))
+        handle = client.get_workflow_handle(subject.workflow_id)
+        described = await handle.describe()
+        assert described.status is WorkflowExecutionStatus.RUNNING
+        assert described.typed_search_attributes.get(names.WORKSPACE_ID) == "ws_1"
+        first = described.run_id
+        await eventually(lambda: script.asked >= 1)
+        assert (await handle.describe()).run_id == first
+        await handle.terminate()
