@@ -14,6 +14,7 @@ from api.auth import Networks
 from api.middleware import Edge
 from api.operations import reference
 from api.operations.kernel import OPERATIONS, Kernel
+from api.pages import documentation, verification
 from api.paths import Paths
 from api.rest import ROUTERS, health
 from models.database import Database
@@ -71,7 +72,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.paths = paths
     for router in ROUTERS:
         app.router.routes.extend(router.routes)
-    app.router.routes.extend(health.ROUTES)
+    for pages in (health.ROUTES, documentation.ROUTES, verification.ROUTES):
+        app.router.routes.extend(pages)
     paths.learn(app.router.routes)
     return app
 

@@ -68,6 +68,10 @@ async def sign_up(ctx: Context, ask: SignUp) -> WorkspaceCreated:
     )
 
 
+sign_up_alias = operation("signup", scope=None, effect=Effect.WRITE)(sign_up.handler)
+"""The same at `POST /v1/signup`."""
+
+
 @operation("workspaces.verify", scope=None, effect=Effect.WRITE)
 async def verify(ctx: Context, ask: Verify) -> VerificationView:
     """Confirm an address with the token that was mailed to it, once, and add the signup credits."""

@@ -27,12 +27,15 @@ FirstVisit = Annotated[str | None, Cookie(alias="svc_attr", include_in_schema=Fa
 
 
 @router.post("/workspaces", status_code=201, operation_id="workspaces.create", response_model=WorkspaceCreated)
-@router.post("/signup", status_code=201, operation_id="workspaces.create", response_model=WorkspaceCreated)
-async def sign_up(ask: SignUp, invoke: Invoke, svc_attr: FirstVisit = None) -> Response:
+async def create_workspace(ask: SignUp, invoke: Invoke, svc_attr: FirstVisit = None) -> Response:
     """Make a workspace. The key in the answer is shown this once; a confirmation link is mailed to `email`."""
-    if ask.attribution is None and svc_attr is not None:
-        ask = ask.model_copy(update={"attribution": first_visit(svc_attr)})
-    return await invoke(operations.sign_up, ask)
+    return await invoke(operations.sign_up, _attributed(ask, svc_attr))
+
+
+@router.post("/signup", status_code=201, operation_id="signup", response_model=WorkspaceCreated)
+async def sign_up(ask: SignUp, invoke: Invoke, svc_attr: FirstVisit = None) -> Response:
+    """The same as `POST /v1/workspaces`."""
+    return await invoke(operations.sign_up_alias, _attributed(ask, svc_attr))
 
 
 @router.post("/workspaces/verify", operation_id="workspaces.verify", response_model=VerificationView)
@@ -57,6 +60,12 @@ async def change_workspace(ask: ChangeWorkspace, invoke: Invoke) -> Response:
 async def send_verification(invoke: Invoke) -> Response:
     """Mail the confirmation link again, at most three times a day."""
     return await invoke(operations.send_verification, None)
+
+
+def _attributed(ask: SignUp, cookie: str | None) -> SignUp:
+    if ask.attribution is not None or cookie is None:
+        return ask
+    return ask.model_copy(update={"attribution": first_visit(cookie)})
 
 
 def first_visit(cookie: str) -> Attribution | None:

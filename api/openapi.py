@@ -1,0 +1,184 @@
+"""The machine-readable description: FastAPI's, with what the kernel adds to every operation."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from api.operations.kernel import OPERATIONS, Effect, Operation
+from api.rest.routing import Route
+from models.rules.access import Scope
+from models.rules.versions import CURRENT, SUPPORTED
+
+Document = dict[str, Any]
+
+ERRORS: Mapping[str, tuple[str, str]] = {
+    "invalid_request": ("400", "A field is missing or has an unacceptable value; `details.field` names it."),
+    "unsupported_filter": ("400", "A filter that the people source cannot apply; `details.field`."),
+    "unsupported_version": ("400", "The version header is not known; `details.supported` lists the known ones."),
+    "idempotency_key_required": ("400", "A spending or sending call without `dry_run` has no Idempotency-Key."),
+    "unauthorized": ("401", "The key is missing, invalid, expired or revoked."),
+    "insufficient_credits": (
+        "402",
+        "Too few credits: `required_credits`, `balance_credits`. No retry on a timer.",
+    ),
+    "daily_credit_cap_reached": ("402", "The daily cap of the key or customer is spent: `details.cap`, `resets_at`."),
+    "insufficient_scope": ("403", "The key lacks `details.required_scope`."),
+    "forbidden": ("403", "A customer-bound key on an account route, another customer, a disabled customer."),
+    "not_found": ("404", "No such object in this workspace."),
+    "not_cached": ("404", "The profile is not in the cache."),
+    "invalid_verification_link": ("404", "The confirmation token is invalid, used or expired."),
+    "suppressed": ("404, 409", "The person opted out or is suppressed. Nothing was charged or sent."),
+    "method_not_allowed": ("405", "The path exists but not the method; `Allow` lists the methods."),
+    "conflict": ("409", "The object's state does not allow it, or a unique value is taken."),
+    "idempotency_key_reused": ("409", "The same Idempotency-Key came with another request."),
+    "idempotency_in_progress": ("409", "The first request with the key still runs; wait `Retry-After` seconds."),
+    "outreach_cap_reached": ("409", "A safety cap is reached; `details.next_available_at`."),
+    "account_paused": ("409", "The outreach account is paused; `details.next_available_at` when known."),
+    "account_not_ready": ("409", "The outreach account is still connecting or must be reconnected."),
+    "rate_limited": ("429", "Too many requests; wait `Retry-After` seconds."),
+    "upstream_busy": (
+        "429, 502, 503",
+        "The data source is busy. Nothing was charged. Wait `Retry-After` if given.",
+    ),
+    "upstream_error": ("502", "The data source answered with something unusable. Nothing was charged."),
+    "account_connect_unavailable": ("503", "Connecting outreach accounts is switched off on this server."),
+    "internal": ("500", "A defect of the service. Repeat once."),
+}
+"""Status and meaning of every code (specification, "Errors")."""
+
+ERROR_SCHEMA: Document = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "request_id"],
+            "properties": {
+                "code": {"type": "string", "enum": sorted(ERRORS)},
+                "message": {"type": "string", "description": "For people; it may change."},
+                "request_id": {"type": "string"},
+                "details": {"type": "object", "additionalProperties": True},
+                "fix": {"type": "string"},
+                "docs": {"type": "string"},
+            },
+        },
+        "required_credits": {"type": "integer"},
+        "balance_credits": {"type": "integer"},
+    },
+}
+
+VERSION_PARAMETER: Document = {
+    "name": "Service-Version",
+    "in": "header",
+    "required": False,
+    "description": "The API version to speak; without it the one that the key pins.",
+    "schema": {"type": "string", "enum": list(SUPPORTED)},
+}
+CUSTOMER_PARAMETER: Document = {
+    "name": "Service-Customer",
+    "in": "header",
+    "required": False,
+    "description": "Act inside this customer.",
+    "schema": {"type": "string", "pattern": "^cus_[0-9a-z]{26}$"},
+}
+KEY_PARAMETER: Document = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Required unless `dry_run` is true: 1 to 255 visible ASCII characters, new for each action.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]{1,255}$"},
+}
+DRY_RUN_PARAMETER: Document = {
+    "name": "dry_run",
+    "in": "query",
+    "required": False,
+    "description": "Preview: free, changes nothing, and needs only the read scope.",
+    "schema": {"type": "boolean", "default": False},
+}
+HEADERS: Document = {
+    "X-Request-Id": {"schema": {"type": "string"}},
+    "Service-Version": {"schema": {"type": "string"}},
+    "RateLimit-Limit": {"schema": {"type": "integer"}},
+    "RateLimit-Remaining": {"schema": {"type": "integer"}},
+    "RateLimit-Reset": {"schema": {"type": "integer"}, "description": "Seconds."},
+}
+
+
+def document(app: FastAPI, *, server: str) -> Document:
+    """The OpenAPI document of an application."""
+    routes = [route for route in app.router.routes if isinstance(route, Route)]
+    made = get_openapi(title=app.title, version=CURRENT, openapi_version="3.1.0", routes=routes)
+    made["servers"] = [{"url": server}]
+    components = made.setdefault("components", {})
+    components["securitySchemes"] = {"api_key": {"type": "http", "scheme": "bearer"}}
+    schemas = components.setdefault("schemas", {})
+    schemas["Error"] = ERROR_SCHEMA
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    for path in made["paths"].values():
+        for described in path.values():
+            _complete(described, OPERATIONS[described["operationId"]])
+    return made
+
+
+def _complete(described: Document, operation: Operation[Any, Any]) -> None:
+    parameters = described.setdefault("parameters", [])
+    parameters.append(VERSION_PARAMETER)
+    described["security"] = [] if operation.scope is None else [{"api_key": []}]
+    if operation.scope is not None:
+        described["description"] = f"{described.get('description', '')}\n\n{_scope(operation, operation.scope)}".strip()
+        if operation.for_customers:
+            parameters.append(CUSTOMER_PARAMETER)
+    if operation.executes:
+        parameters += [KEY_PARAMETER, DRY_RUN_PARAMETER]
+        _add_preview(described["responses"])
+    responses = described["responses"]
+    responses.pop("422", None)
+    for response in responses.values():
+        response["headers"] = HEADERS
+    for status in _error_statuses(operation, has_id=_has_path(parameters)):
+        responses[status] = _error(status)
+
+
+def _scope(operation: Operation[Any, Any], scope: Scope) -> str:
+    preview = f" A dry run needs `{scope.preview}`." if operation.executes else ""
+    account = "" if operation.for_customers else " Keys that are bound to a customer cannot use it."
+    return f"Scope: `{scope}`.{preview}{account}"
+
+
+def _add_preview(responses: Document) -> None:
+    executed = next(iter(responses.values()))
+    content = copy.deepcopy(executed.get("content", {}))
+    for body in content.values():
+        preview = {"type": "object", "required": ["dry_run"], "properties": {"dry_run": {"const": True}}}
+        body["schema"] = {"allOf": [body["schema"], preview]} if "200" not in responses else body["schema"]
+    responses.setdefault("200", {"description": "The preview.", "content": content})
+
+
+def _has_path(parameters: list[Document]) -> bool:
+    return any(parameter["in"] == "path" for parameter in parameters)
+
+
+def _error_statuses(operation: Operation[Any, Any], *, has_id: bool) -> list[str]:
+    statuses = ["400", "429", "500"]
+    if operation.scope is not None:
+        statuses += ["401", "403"]
+    if has_id or operation.name == "workspaces.verify":
+        statuses.append("404")
+    if operation.effect is not Effect.READ:
+        statuses.append("409")
+    if operation.effect is Effect.SPEND:
+        statuses += ["402", "502", "503"]
+    return sorted(statuses)
+
+
+def _error(status: str) -> Document:
+    codes = [code for code, (statuses, _) in ERRORS.items() if status in statuses]
+    return {
+        "description": ", ".join(f"`{code}`" for code in codes),
+        "headers": HEADERS,
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+    }

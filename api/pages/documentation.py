@@ -1,0 +1,47 @@
+"""`/openapi.json` and `/docs`, for everybody."""
+
+import json
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from api import openapi
+from api.operations.kernel import Kernel
+from api.pages import docs
+from api.pages.render import page
+
+CACHED = "openapi_document"
+
+
+def _document(request: Request) -> openapi.Document:
+    """Made once for each application: its routes do not change."""
+    state = request.app.state
+    if not hasattr(state, CACHED):
+        kernel: Kernel = state.kernel
+        setattr(state, CACHED, openapi.document(request.app, server=kernel.settings.public_url.rstrip("/")))
+    made: openapi.Document = getattr(state, CACHED)
+    return made
+
+
+async def describe(request: Request) -> Response:
+    """The OpenAPI document."""
+    return Response(json.dumps(_document(request), ensure_ascii=False), media_type="application/json")
+
+
+async def explain(request: Request) -> Response:
+    """The documentation page."""
+    document = _document(request)
+    kernel: Kernel = request.app.state.kernel
+    return page(
+        "docs.html",
+        title=document["info"]["title"],
+        version=document["info"]["version"],
+        server=document["servers"][0]["url"],
+        rate=kernel.settings.rate_limit_per_minute,
+        groups=docs.by_tag(document),
+        errors=docs.errors(),
+    )
+
+
+ROUTES = [Route("/openapi.json", describe, methods=["GET"]), Route("/docs", explain, methods=["GET"])]
