@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import psutil
 
-from stack import account, control, processes
+from stack import control, processes
 from stack.children import Child
 from stack.installation import Account, Addresses, Choices, Facts, Installation, Record, Running, StackError
 from stack.ports import Ports
@@ -104,8 +104,10 @@ class Supervisor:
     def _verified_account(self) -> Account:
         known = self.installation.account()
         if known is None:
+            from stack.account import sign_up
+
             say("signing up the first workspace")
-            known = account.sign_up(self.ground.url("api"), self.ground.url("sandbox"), name=WORKSPACE_NAME)
+            known = sign_up(self.ground.url("api"), self.ground.url("sandbox"), name=WORKSPACE_NAME)
             self.installation.remember_account(known)
         return known
 
