@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import Priority
-from temporalio.exceptions import ActivityError
+from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from models.rules.subjects import Subject
@@ -44,7 +44,9 @@ class WaitingWorkflow:
                 if step.do is Do.DONE and self._rings == heard:
                     return End(status=step.status or "")
                 await self._sleep(heard, step.wait_seconds, step.reason)
-            except ActivityError:
+            except FailureError as failure:  # a local activity's failure comes bare, not as an ActivityError
+                if is_cancelled_exception(failure):
+                    raise
                 await self._sleep(self._rings, AFTER_FAILURE_SECONDS, "a step failed; it is asked again")
             step = None
             if workflow.info().is_continue_as_new_suggested():
