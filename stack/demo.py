@@ -26,7 +26,7 @@ TARGET = 30
 START_SECONDS = 600.0
 END_SECONDS = 90.0
 REQUEST_SECONDS = 60.0
-POLL_SECONDS = 0.5
+POLL_SECONDS = 1.0  # well inside the rate limit of a key
 RUN_LIMIT_SECONDS = 900.0
 FINAL = {"completed", "completed_no_audience", "failed", "aborted"}
 COLUMNS = {
@@ -103,7 +103,7 @@ class MainJob:
             f" {price['per_person']['live_profile']} more for a profile read live)"
         )
         for warning in plan["warnings"]:
-            self.screen.print(f"Note: {_warning(warning)}", style="yellow", markup=False)
+            self.screen.print(f"Note: {warning}", style="yellow", markup=False)
 
     def _watch(self, http: httpx.Client, run_id: str) -> Json:
         bar = Progress(
@@ -221,10 +221,6 @@ def _candidates(http: httpx.Client, run_id: str) -> Iterator[Json]:
 def _doing(run: Json) -> str:
     tier = run["progress"]["tier"]
     return str(run["status"]) + (f", tier {tier}" if tier else "")
-
-
-def _warning(warning: str | Json) -> str:
-    return warning if isinstance(warning, str) else str(warning.get("message", warning))
 
 
 def _cell(value: object) -> str:
