@@ -9,7 +9,8 @@ MAX_URL_LENGTH = 2000
 MAX_SLUG_LENGTH = 200
 MAX_DECODINGS = 4
 
-_SHAPE = re.compile(r"(?:(?:https?:)?//)?([^/?#]*)(/[^?#]*)?(?:[?#].*)?", re.IGNORECASE | re.ASCII | re.DOTALL)
+_BEFORE_HOST = re.compile(r"(?:https?:)?//", re.IGNORECASE | re.ASCII)
+_AFTER_PATH = re.compile(r"[?#]")
 _HOST = re.compile(r"(?:(?:www|m|[a-z]{2})\.)?linkedin\.com", re.IGNORECASE | re.ASCII)
 _LOCALE = re.compile(r"[a-z]{2}(?:[-_][a-z]{2,4})?", re.IGNORECASE | re.ASCII)
 _JOINERS = "\u200c\u200d"  # between letters of some scripts, and inside emoji
@@ -45,11 +46,11 @@ def profile_slug(text: str) -> str:
         raise InvalidProfileUrl(f"a profile URL has 1 to {MAX_URL_LENGTH} characters")
     if "\\" in address or any(c.isspace() or unicodedata.category(c) == "Cc" for c in address):
         raise InvalidProfileUrl("a profile URL has no spaces, control characters or backslashes")
-    shape = _SHAPE.fullmatch(address)
-    if shape is None:
-        raise InvalidProfileUrl("a profile URL begins with https://")
-    _check_host(shape[1])
-    return _slug_of(_decoded(shape[2] or ""))
+    before_host = _BEFORE_HOST.match(address)
+    location = _AFTER_PATH.split(address[before_host.end() if before_host else 0 :], maxsplit=1)[0]
+    host, _, path = location.partition("/")
+    _check_host(host)
+    return _slug_of(_decoded(path))
 
 
 def person_key(url: str) -> str:
@@ -83,7 +84,7 @@ def _decoded(path: str) -> str:
 
 
 def _slug_of(path: str) -> str:
-    parts = path.rstrip("/").split("/")[1:]
+    parts = path.rstrip("/").split("/")
     if len(parts) == _PATH_PARTS_WITH_LOCALE and _LOCALE.fullmatch(parts[2]):
         parts = parts[:2]  # the same profile shown in another language
     if len(parts) != _PATH_PARTS or parts[0].lower() != "in":
