@@ -1,7 +1,16 @@
 """REST routes: thin rows over the operations."""
 
-from api.rest import audit, billing, keys, workspaces
+from api.rest import audit, billing, intents, keys, lookups, runs, search_plans, workspaces
 from api.rest.routing import Router
 
-ROUTERS: tuple[Router, ...] = (workspaces.router, keys.router, billing.router, audit.router)
+ROUTERS: tuple[Router, ...] = (
+    workspaces.router,
+    keys.router,
+    billing.router,
+    lookups.router,
+    intents.router,
+    search_plans.router,
+    runs.router,
+    audit.router,
+)
 """Every noun's routes, in the order of the documentation."""

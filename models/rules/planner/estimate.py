@@ -10,11 +10,13 @@ from models.rules.planner.asked import PeopleStatistics
 from models.rules.planner.values import PAGE_SIZE, Estimate, PerPerson, TargetRange
 from models.rules.run_states import MAX_TARGET, MIN_TARGET
 
+TITLE_SHARE = 0.2
+"""Rough share of an occupation group's people who hold a title like the wanted one."""
 REQUIRED_SHARE = 0.3
 """Rough share of an occupation's people who list a given skill or language."""
 WISHED_SHARE = 0.25
 """Rough share of those who also have what is nice."""
-LEAST_SHARE = 0.02
+LEAST_SHARE = 0.002
 CAREER_YEARS = 40
 NEW_SHARE = 0.1
 """In the worst case one person in ten is neither seen nor suppressed nor gone."""
@@ -48,7 +50,7 @@ def reach(filters: TierFilters, *, total: int | None, statistics: PeopleStatisti
 def _share(filters: TierFilters) -> float:
     required = len(filters.skills.all) if filters.skills else 0
     required += len(filters.languages)
-    share = REQUIRED_SHARE**required * _years_share(filters.experience_years)
+    share = TITLE_SHARE * REQUIRED_SHARE**required * _years_share(filters.experience_years)
     for wish in filters.all_of:
         share *= REQUIRED_SHARE if _is_language(wish) else WISHED_SHARE
     for _ in filters.none_of:

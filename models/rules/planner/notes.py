@@ -35,3 +35,17 @@ class Notes:
         """Something to read before paying."""
         if text not in self.warnings:
             self.warnings.append(text)
+
+    def sorted_filters(self) -> tuple[AppliedFilter, ...]:
+        """What was applied, block by block as an intent lists them, each in the order of its fields."""
+        return tuple(sorted(self.applied, key=_place))
+
+
+ORDER = ("titles", "location", "experience_years", "skills", "languages", "company_ids", "profile_ids")
+
+
+def _place(applied: AppliedFilter) -> tuple[int, int]:
+    block, _, field = applied.field.partition(".")
+    name = field.split(".")[0]
+    blocks = ("must", "nice", "exclude", "target_companies")
+    return blocks.index(block), ORDER.index(name) if name else 0

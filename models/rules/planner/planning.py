@@ -67,7 +67,7 @@ class Draft:
             ),
             estimate=estimate,
             anchor=self.ground.anchor,
-            applied_filters=tuple(self.notes.applied),
+            applied_filters=self.notes.sorted_filters(),
             ignored_fields=tuple(self.notes.ignored),
             warnings=(*self.notes.warnings, *_doubts(reaches)),
         )

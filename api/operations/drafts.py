@@ -1,0 +1,124 @@
+"""From what a caller gives to a plan: reading, merging, planning and pricing, as intents, plans and runs share it."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from api.operations.kernel import Context
+from api.schemas.intents import GivenIntent
+from models.errors import InvalidRequest, NotFound
+from models.rules.drafting import Changes, Read, changed, read, touched
+from models.rules.intents import Intent
+from models.rules.planner import Draft, Plan, draft
+from models.rules.reading import read_description
+from models.stores import intents, query_totals
+from models.stores.intents import Written
+from models.tables import IntentRow, SearchPlan
+
+NO_TITLE = "Put the job title on the first line, or give it as intent.must.titles."
+
+
+@dataclass(frozen=True, slots=True)
+class IntentDraft:
+    """An intent that can be planned, what was read for it, and its ladder."""
+
+    intent: Intent
+    read: Read
+    ladder: Draft
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Of the reader, then of the planner."""
+        return tuple(dict.fromkeys((*self.read.warnings, *self.ladder.notes.warnings)))
+
+    @property
+    def ignored_fields(self) -> tuple[str, ...]:
+        """Of the reader, then of the planner."""
+        return tuple(dict.fromkeys((*self.read.ignored_fields, *self.ladder.notes.ignored)))
+
+    def written(self) -> Written:
+        """What the intent's row keeps: never the description itself."""
+        return Written(
+            content=self.intent.model_dump(mode="json"),
+            reading={
+                "read": self.read.model_dump(mode="json"),
+                "evidence": [one.model_dump(mode="json") for one in self.read.evidence],
+                "applied_filters": [one.model_dump(mode="json") for one in self.ladder.notes.sorted_filters()],
+                "ignored_fields": list(self.ignored_fields),
+                "warnings": list(self.warnings),
+            },
+        )
+
+    async def priced(self, ctx: Context, *, target: int) -> Plan:
+        """The plan, with the totals remembered for its searches."""
+        totals = await query_totals.totals(ctx.session, self.ladder.query_keys)
+        plan = self.ladder.priced(totals, target=target)
+        return plan.model_copy(
+            update={
+                "warnings": tuple(dict.fromkeys((*self.read.warnings, *plan.warnings))),
+                "ignored_fields": self.ignored_fields,
+            }
+        )
+
+
+async def new_draft(ctx: Context, *, job_description: str | None, intent: GivenIntent | None) -> IntentDraft:
+    """Read the description, let the given fields replace what was read, and plan the result.
+
+    Raises `InvalidRequest`: nothing is given, no title can be read, or the intent cannot be planned.
+    """
+    if job_description is None and intent is None:
+        raise InvalidRequest("Give a job_description, an intent, or both.", field="job_description")
+    with inside("intent"):
+        changes = intent.changes() if intent is not None else {}
+    found = Intent()
+    remembered = Read()
+    if job_description is not None:
+        reading = await asyncio.to_thread(read_description, job_description, reference=ctx.reference.shipped)
+        found, remembered = reading.intent, read(reading)
+        if not found.must.titles and not _names_somebody(changed(found, changes)):
+            raise InvalidRequest(
+                "No job title can be read from this description.", field="job_description", fix=NO_TITLE
+            )
+    with inside("intent"):
+        return drafted(ctx, found, remembered, changes)
+
+
+def drafted(ctx: Context, intent: Intent, remembered: Read, changes: Changes) -> IntentDraft:
+    """The intent with the changes made, and planned. Raises `InvalidRequest` with the field inside the intent."""
+    whole = changed(intent, changes)
+    left = remembered.without(touched(changes))
+    return IntentDraft(whole, left, draft(whole, ctx.reference.knowledge, described=left.fields))
+
+
+def stored_draft(ctx: Context, row: IntentRow) -> IntentDraft:
+    """A stored intent, planned anew."""
+    return drafted(ctx, Intent.model_validate(row.content), Read.model_validate(row.reading["read"]), {})
+
+
+async def stored_intent(ctx: Context, intent_id: str) -> IntentRow:
+    """The intent named as the source of a plan or run. Raises `NotFound`."""
+    try:
+        return await intents.get(ctx.session, ctx.tenant, intent_id)
+    except NotFound as error:
+        error.details["field"] = "intent_id"
+        raise
+
+
+@contextmanager
+def inside(field: str) -> Iterator[None]:
+    """Name fields of the intent as the caller wrote them: inside the body's `field`."""
+    try:
+        yield
+    except InvalidRequest as error:
+        error.details["field"] = f"{field}.{error.details['field']}"
+        raise
+
+
+def stored_plan(row: SearchPlan) -> Plan:
+    """The plan of a row."""
+    return Plan.model_validate(row.content)
+
+
+def _names_somebody(intent: Intent) -> bool:
+    return bool(intent.must.titles or intent.must.company_ids or intent.target_companies)

@@ -1,0 +1,102 @@
+"""Lookups: names become the ids and values that filters take; free, from shipped data, never a guess."""
+
+from collections.abc import Iterable, Mapping
+
+from api.operations.kernel import Context, Effect, operation
+from api.schemas.lists import Listing
+from api.schemas.lookups import (
+    AreaView,
+    CompanyView,
+    FilterField,
+    FilterValue,
+    FindArea,
+    FindCompanies,
+    FindFilterValues,
+    FindLocations,
+    LocationView,
+)
+from models.errors import InvalidRequest
+from models.rules.access import Scope
+from models.rules.places import Place, PlaceKind, place_key
+from models.rules.titles import Language
+
+MOST_ALTERNATIVES = 10
+
+
+@operation("lookups.locations", scope=Scope.SOURCING_READ, effect=Effect.READ)
+async def find_locations(ctx: Context, ask: FindLocations) -> Listing[LocationView]:
+    """Every place a name can mean, best first."""
+    found = ctx.reference.shipped.places.find(ask.q, country=ask.country, kind=ask.kind, limit=ask.limit)
+    return Listing(data=[LocationView.of(place) for place in found])
+
+
+@operation("lookups.areas", scope=Scope.SOURCING_READ, effect=Effect.READ)
+async def find_area(ctx: Context, ask: FindArea) -> AreaView:
+    """The location ids within a radius of a town."""
+    places = ctx.reference.shipped.places
+    anchor, *others = _anchors(ctx, ask)
+    area = places.area(anchor, ask.radius_km)
+    return AreaView(
+        anchor=LocationView.of(anchor),
+        radius_km=ask.radius_km,
+        location_ids=[place.id for place in area],
+        population=sum(place.population for place in area),
+        alternatives=[LocationView.of(place) for place in others],
+    )
+
+
+def _anchors(ctx: Context, ask: FindArea) -> list[Place]:
+    places = ctx.reference.shipped.places
+    if (ask.city is None) == (ask.location_id is None):
+        raise InvalidRequest("Give a city or a location_id.", field="location_id" if ask.city else "city")
+    if ask.location_id is not None:
+        return [places.get(ask.location_id)]
+    found = places.find(ask.city or "", country=ask.country, limit=MOST_ALTERNATIVES)
+    towns = [place for place in found if place.kind in {PlaceKind.CITY, PlaceKind.METRO}]
+    if not towns:
+        raise InvalidRequest("There is no town of this name.", field="city", fix="Try GET /v1/lookups/locations.")
+    return towns
+
+
+@operation("lookups.companies", scope=Scope.SOURCING_READ, effect=Effect.READ)
+async def find_companies(ctx: Context, ask: FindCompanies) -> Listing[CompanyView]:
+    """Every company a name can mean, best first, then those whose name begins so; or those at a domain."""
+    companies = ctx.reference.shipped.companies
+    if (ask.q is None) == (ask.domain is None):
+        raise InvalidRequest("Give q or a domain.", field="domain" if ask.q else "q")
+    if ask.domain is not None:
+        found = list(companies.at_domain(ask.domain))
+    else:
+        name = ask.q or ""
+        found = list(dict.fromkeys((*companies.named(name), *companies.beginning(name, limit=ask.limit))))
+    return Listing(data=[CompanyView.of(company) for company in found[: ask.limit]])
+
+
+@operation("lookups.filter_values", scope=Scope.SOURCING_READ, effect=Effect.READ)
+async def find_filter_values(ctx: Context, ask: FindFilterValues) -> Listing[FilterValue]:
+    """The values a filter takes."""
+    words = place_key(ask.q or "")
+    values = [
+        FilterValue(value=value, label=label)
+        for value, label in _values(ctx, ask.field).items()
+        if words in place_key(label) or words == value.lower()
+    ]
+    return Listing(data=values[: ask.limit])
+
+
+def _values(ctx: Context, field: FilterField) -> Mapping[str, str]:
+    shipped, source = ctx.reference.shipped, ctx.reference.knowledge.source
+    match field:
+        case FilterField.COUNTRIES:
+            codes = sorted(shipped.places.country_codes)
+            return {code: shipped.places.country_name(code) for code in codes if code in source.countries}
+        case FilterField.LANGUAGES:
+            return _labelled(sorted(set(shipped.languages.values())))
+        case FilterField.TITLES:
+            return {title: title for family in shipped.titles.families for title in family.titles(Language.EN)[:1]}
+        case _:
+            return _labelled(source.vocabulary[field])
+
+
+def _labelled(values: Iterable[str]) -> dict[str, str]:
+    return {value: value.replace("_", " ").capitalize() for value in values}

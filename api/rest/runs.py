@@ -1,0 +1,114 @@
+"""Routes of runs and their candidates."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import Header, Query
+from starlette.responses import Response, StreamingResponse
+
+from api.operations import candidates, runs
+from api.operations.runs import RunExtension
+from api.rest.routing import Invoke, Router
+from api.schemas.candidates import (
+    COMPACT_COLUMNS,
+    CandidateQuery,
+    CandidateRow,
+    CandidateShape,
+    FullCandidate,
+    ListCandidates,
+)
+from api.schemas.lists import Listing
+from api.schemas.runs import ExtendRun, ExtensionPreview, ListRuns, RunPreview, RunStarted, RunView, StartRun
+from models.rules.spreadsheets import csv_row
+
+router = Router(tags=["Runs"])
+
+CSV = "text/csv"
+
+
+@router.post("/runs", status_code=202, operation_id="runs.start", response_model=RunStarted | RunPreview)
+async def start_run(ask: StartRun, invoke: Invoke) -> Response:
+    """Start a run, or preview its plan and price with `?dry_run=true`."""
+    return await invoke(runs.start_run, ask, location=_address)
+
+
+@router.get("/runs", operation_id="runs.list", response_model=Listing[RunView])
+async def list_runs(ask: Annotated[ListRuns, Query()], invoke: Invoke) -> Response:
+    """Every run, newest first."""
+    return await invoke(runs.list_runs, ask)
+
+
+@router.get("/runs/{run_id:id}", operation_id="runs.get", response_model=RunView)
+async def get_run(run_id: str, invoke: Invoke) -> Response:
+    """One run: its state, progress and spending."""
+    return await invoke(runs.get_run, run_id)
+
+
+@router.post(
+    "/runs/{run_id:id}/extend",
+    status_code=202,
+    operation_id="runs.extend",
+    response_model=RunView | ExtensionPreview,
+)
+async def extend_run(run_id: str, ask: ExtendRun, invoke: Invoke) -> Response:
+    """Let a finished run go on; pages already read are not paid again. Preview with `?dry_run=true`."""
+    return await invoke(runs.extend_run, RunExtension(run_id, ask), location=_address)
+
+
+@router.post("/runs/{run_id:id}/cancel", operation_id="runs.cancel", response_model=RunView)
+async def cancel_run(run_id: str, invoke: Invoke) -> Response:
+    """Stop a run after its current step. Delivered candidates stay."""
+    return await invoke(runs.cancel_run, run_id)
+
+
+@router.get(
+    "/runs/{run_id:id}/candidates",
+    operation_id="candidates.list",
+    response_model=Listing[FullCandidate | CandidateRow],
+    responses={200: {"content": {CSV: {"schema": {"type": "string"}}}}},
+)
+async def list_candidates(
+    run_id: str,
+    query: Annotated[CandidateQuery, Query()],
+    invoke: Invoke,
+    accept: Annotated[str | None, Header(include_in_schema=False)] = None,
+) -> Response:
+    """A run's candidates in delivery order; with `Accept: text/csv` a spreadsheet of every one that matches."""
+    ask = ListCandidates(run_id=run_id, **dict(query))
+    if not _wants_csv(accept):
+        return await invoke(candidates.list_candidates, ask)
+    pages = invoke.pages(candidates.list_candidates, ask.model_copy(update={"view": CandidateShape.COMPACT}))
+    first = await anext(pages)  # errors are answered as errors, before the first line goes out
+    return StreamingResponse(
+        _lines(first, pages),
+        media_type=CSV,
+        headers={"Content-Disposition": f'attachment; filename="{run_id}.csv"'},
+    )
+
+
+async def _lines(
+    first: Listing[FullCandidate | CandidateRow], pages: AsyncIterator[Listing[FullCandidate | CandidateRow]]
+) -> AsyncIterator[str]:
+    """The spreadsheet, a page of candidates at a time."""
+    yield csv_row(COMPACT_COLUMNS) + _rows(first)
+    async for page in pages:
+        yield _rows(page)
+
+
+def _rows(page: Listing[FullCandidate | CandidateRow]) -> str:
+    return "".join(csv_row(getattr(row, name) for name in COMPACT_COLUMNS) for row in page.data)
+
+
+def _wants_csv(accept: str | None) -> bool:
+    kinds = [part.split(";")[0].strip().lower() for part in (accept or "").split(",")]
+    return CSV in kinds
+
+
+def _address(answer: RunStarted | RunPreview | RunView | ExtensionPreview) -> str | None:
+    match answer:
+        case RunStarted():
+            return f"/v1/runs/{answer.run.id}"
+        case RunView():
+            return f"/v1/runs/{answer.id}"
+        case _:
+            return None

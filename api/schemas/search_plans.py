@@ -1,0 +1,77 @@
+"""Search plans as they are asked for and shown (contract, section 5)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PlainSerializer, WithJsonSchema
+
+from api.schemas.intents import Description, GivenIntent
+from api.schemas.values import Answer, Ask, Time
+from models.rules.filters import TierFilters
+from models.rules.planner import Anchor, AppliedFilter, Estimate, Plan, TargetRange
+from models.rules.run_states import MAX_TARGET, MIN_TARGET
+from models.tables import SearchPlan
+
+Target = Annotated[int, Field(ge=MIN_TARGET, le=MAX_TARGET)]
+
+
+def _given(filters: TierFilters) -> dict[str, Any]:
+    return filters.model_dump(mode="json", exclude_defaults=True)
+
+
+GivenFilters = Annotated[
+    TierFilters, PlainSerializer(_given), WithJsonSchema(TierFilters.model_json_schema(), mode="serialization")
+]
+"""The filters of a tier; those that narrow nothing are left out."""
+
+
+class CreatePlan(Ask):
+    """What to plan: a stored intent, or a description and/or an intent, which is then stored too."""
+
+    intent_id: str | None = None
+    job_description: Description | None = None
+    intent: GivenIntent | None = None
+    target: Target | None = None
+
+
+class TierView(Answer):
+    """One rung of the ladder."""
+
+    tier: int
+    label: str
+    filters: GivenFilters
+    query_key: str
+    estimated_people: int | None
+    estimated_pages: int | None
+
+
+class PlanView(Answer):
+    """A plan. A preview is not stored: its ids are null unless it plans a stored object."""
+
+    id: str | None
+    object: Literal["plan"] = "plan"
+    intent_id: str | None
+    summary: str
+    target: int
+    target_range: TargetRange
+    tiers: tuple[TierView, ...]
+    estimate: Estimate
+    anchor: Anchor | None
+    applied_filters: tuple[AppliedFilter, ...]
+    ignored_fields: tuple[str, ...]
+    warnings: tuple[str, ...]
+    created_at: Time | None
+
+    @classmethod
+    def of(cls, row: SearchPlan) -> "PlanView":
+        """The row as shown."""
+        return cls(id=row.id, intent_id=row.intent_id, created_at=row.created_at, **row.content)
+
+    @classmethod
+    def preview(cls, plan: Plan, *, row: SearchPlan | None = None, intent_id: str | None = None) -> "PlanView":
+        """A plan that is not stored, or the one of `row` for another target."""
+        return cls(
+            id=row.id if row else None,
+            intent_id=intent_id,
+            created_at=row.created_at if row else None,
+            **plan.model_dump(),
+        )
