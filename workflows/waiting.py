@@ -31,7 +31,10 @@ class WaitingWorkflow:
         A call answers itself what is due after it, which saves asking.
         """
         step: NextStep | None = None
+        heard = self._rings
         while True:
+            if step is None and workflow.info().is_continue_as_new_suggested():
+                workflow.continue_as_new(subject)
             try:
                 if step is None:
                     heard = self._rings
@@ -47,10 +50,8 @@ class WaitingWorkflow:
             except FailureError as failure:  # a local activity's failure comes bare, not as an ActivityError
                 if is_cancelled_exception(failure):
                     raise
-                await self._sleep(self._rings, AFTER_FAILURE_SECONDS, "a step failed; it is asked again")
+                await self._sleep(heard, AFTER_FAILURE_SECONDS, "a step failed; it is asked again")
             step = None
-            if workflow.info().is_continue_as_new_suggested():
-                workflow.continue_as_new(subject)
 
     async def _ask(self, subject: Subject, ask: str) -> NextStep:
         answer: NextStep = await workflow.execute_local_activity(
