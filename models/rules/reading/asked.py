@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from models.rules.places import Places
+from models.rules.titles import Titles
 
 
 class ReadingKnowledge(Protocol):
@@ -11,4 +12,9 @@ class ReadingKnowledge(Protocol):
     @property
     def places(self) -> Places:
         """All known places."""
+        ...
+
+    @property
+    def titles(self) -> Titles:
+        """All known titles."""
         ...

@@ -7,7 +7,8 @@ from models.rules.reading.document import Document
 from models.rules.reading.exclusions import AGENCIES, FREELANCE, REMOTE, Exclusion, read_exclusions
 from models.rules.reading.head_words import head_words
 from models.rules.reading.notes import ReadingNotes
-from models.rules.reading.short import is_short, one_of, short_languages, short_years, title_pieces
+from models.rules.reading.short import is_short, short_languages, short_years, title_pieces
+from models.rules.reading.singular import one_of
 from models.rules.reading.spoken import read_spoken
 from models.rules.reading.text_language import text_language
 from models.rules.reading.title_marks import clean_title
@@ -29,7 +30,7 @@ def read_description(text: str, *, reference: ReadingKnowledge) -> Reading:
 def _read_advertisement(text: str, reference: ReadingKnowledge) -> Reading:
     document, notes = Document(text), ReadingNotes(text)
     language = text_language(text)
-    titles = read_titles(document, language, reference.places)
+    titles = read_titles(document, language, places=reference.places, titles=reference.titles)
     for title in titles.searched:
         notes.read("must.titles", title.title, start=title.start, end=title.end)
     must = {"titles": tuple(title.title for title in titles.searched)}

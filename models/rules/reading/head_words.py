@@ -29,7 +29,7 @@ technologist teller tester therapist tiler toolmaker trader trainee trainer tran
 tutor underwriter upholsterer veterinarian videographer volunteer waiter waitress warden watchmaker welder woodworker worker
 writer zoologist ceo cfo cto coo cmo ciso cio cpo chro vp rn lpn cna stna hca gp bookbinder fundraiser evangelist champion
 crew apprenticeship internship traineeship coordinator dev devs controller reservist beautician stylist tester chairman
-hygienist planner purchaser expediter inspector scheduler sommelier toolmaker storekeeper warehouseman hairstylist dba qa
+hygienist planner purchaser doctoral doctorate postdoctoral expediter inspector scheduler sommelier toolmaker storekeeper warehouseman hairstylist dba qa
 """
 # ruff: noqa: E501 - patterns of alternatives
 GERMAN = """
@@ -90,6 +90,7 @@ tuinier tuinman uitvoerder vakman vakvrouw verkoper verkoopster verpleegkundige 
 vloerder voorman vrachtwagenchauffeur werfleider werknemer werkvoorbereider wetenschapper winkelbediende zaakvoerder
 zorgkundige zorgverlener loodgieter verzorger klusjesman poetsvrouw manusje
 """
+_INFLECTED = frozenset(f"{GERMAN} {DUTCH}".split())
 WORDS = frozenset(f"{ENGLISH} {GERMAN} {FRENCH} {DUTCH}".split())
 _ENDINGS_TEXT = """
 leiter leiterin leitung berater beraterin entwickler entwicklerin ingenieur ingenieurin techniker technikerin
@@ -110,8 +111,8 @@ SHORTEST_STEM = 3
 WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _NOT_WORK_TEXT = """
 human german woman man command demand roman humans ottoman norman hermann workman hilfe leitung abteilungsleitung lead
-head host server data aide partner cadre guide maître guard chef principal crew associate student volunteer provider
-owner founder qa scrum massage dean
+head host server data aide partner cadre guide maître guard chef principal crew associate volunteer provider
+owner founder qa scrum massage dean students employees
 """
 NOT_WORK = frozenset(_NOT_WORK_TEXT.split())
 """Words of the lists that often mean something else; they count only where a title is expected."""
@@ -127,13 +128,15 @@ def _forms(low: str) -> tuple[str, ...]:
     forms = [low]
     if low.endswith("s"):
         forms.append(low[:-1])
-    if low.endswith("en"):
-        forms.append(low[:-2])
-    if low.endswith("n"):
-        forms.append(low[:-1])
     if low.endswith("innen"):
         forms.append(low[:-3])
+    forms += [stem for stem in (low.removesuffix("en"), low.removesuffix("n")) if stem != low and _inflects(stem)]
     return (*forms, *(form.rsplit("-", 1)[1] for form in forms if "-" in form))
+
+
+def _inflects(stem: str) -> bool:
+    """Whether a stem is a German or Dutch word for work; English and French ones take no `-en`."""
+    return stem in _INFLECTED or stem.endswith(ENDINGS)
 
 
 def _known(form: str) -> bool:
@@ -145,3 +148,18 @@ def _known(form: str) -> bool:
 def head_words(text: str) -> list[str]:
     """The words of a phrase that name a kind of work."""
     return [found.group() for found in WORD.finditer(text) if is_head_word(found.group())]
+
+
+def names_work(text: str) -> bool:
+    """Whether a phrase reads like a title: a word for work, or one of the doubtful ones where a head stands."""
+    words = WORD.findall(text)
+    for number, word in enumerate(words):
+        if not is_head_word(word):
+            continue
+        low = word.lower()
+        if low not in NOT_WORK and low.removesuffix("s") not in NOT_WORK:
+            return True
+        following = words[number + 1].lower() if number + 1 < len(words) else None
+        if low in NOT_WORK and (following is None or following in {"of", "de", "d", "van", "der", "du"}):
+            return True
+    return False

@@ -4,7 +4,7 @@
 import re
 from dataclasses import dataclass
 
-from models.rules.reading.head_words import head_words
+from models.rules.reading.head_words import head_words, names_work
 from models.rules.reading.spoken import LEVEL, NAME, language_named
 from models.rules.reading.years import MOST_YEARS, YearsFound
 
@@ -41,15 +41,6 @@ profiles profil profile person personen personnes mensen talent talents please b
 plus speaking native fluent mandatory
 """
 EDGE_WORDS = frozenset(_EDGE_WORDS_TEXT.split())
-PLURAL = ((re.compile(r"(?<=[^\W\d_]{2})ies$"), "y"), (re.compile(r"(?<=[^\W\d_]{3})(?<!s)s$"), ""))
-SHORT_FORMS = {
-    "dev": "developer",
-    "devs": "developers",
-    "eng": "engineer",
-    "engs": "engineers",
-    "mgr": "manager",
-    "pm": "project manager",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +108,7 @@ def title_pieces(text: str, masked: list[tuple[int, int]]) -> list[Piece]:
         if piece:
             pieces.append(piece)
         begin = cut.end() if cut else len(left)
-    return sorted(pieces, key=lambda piece: not head_words(left[piece.start : piece.end]))
+    return sorted(pieces, key=lambda piece: not names_work(left[piece.start : piece.end]))
 
 
 def _trimmed(text: str, start: int, end: int) -> Piece | None:
@@ -129,18 +120,3 @@ def _trimmed(text: str, start: int, end: int) -> Piece | None:
     if not words:
         return None
     return Piece(start + words[0].start(), start + words[-1].end())
-
-
-def one_of(title: str) -> str:
-    """The title of one person: `Go devs` is `Go developer`."""
-    words = title.split()
-    last = words[-1]
-    last = SHORT_FORMS.get(last.lower(), last)
-    if not head_words(last):
-        return " ".join([*words[:-1], last])
-    for plural, single in PLURAL:
-        shortened = plural.sub(single, last)
-        if shortened != last and head_words(shortened):
-            last = shortened
-            break
-    return " ".join([*words[:-1], last])

@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass
 
 from models.rules.places import PlaceKind, Places
-from models.rules.reading.document import Document, Line, section_of
-from models.rules.reading.head_words import head_words
+from models.rules.reading.document import Document, Line, Section, section_of
+from models.rules.reading.head_words import head_words, names_work
+from models.rules.reading.text_language import text_language
 from models.rules.reading.title_marks import (
     BRACKETS,
     GENDER_MARK,
@@ -16,9 +17,14 @@ from models.rules.reading.title_marks import (
     tidy,
     without_gender,
 )
+from models.rules.titles import clean
 
 LONGEST_TITLE_LINE = 140
 FIRST_LINES = 8
+LEAST_TOWN = 500
+LEAST_HEADLESS = 4
+SENTENCE_ENDS = (".", "!", "?", ";", ":", ",")
+MOST_HEADLESS_WORDS = 6
 FIELD_BREAK = re.compile(r"\s*[|•·]\s*|\s+[—@]\s+|\t+")
 PIECE_BREAK = re.compile(r"\s+[-–/]\s+|,\s+|:\s+")
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -31,6 +37,11 @@ ORGANISATION = re.compile(
     r"(?i)\b(?:gmbh|ag|kg|e\.k\.|ltd|limited|inc|llc|plc|nv|bv|n\.v\.|b\.v\.|sa|sas|sarl|sprl|bvba|trust|hospital|university|group|company"
     r"|corporation|corp|holding|universität|hochschule|klinikum|department|council|surgery|school|partners)\b\.?"
 )
+OTHER_LABEL = re.compile(
+    r"(?i)\W*(?:standort|start|beginn|arbeitszeit|einsatzort|arbeitsort|auslastung|dauer|ort|locations?|salary|lieu|contrat|type de contrat|locatie|employment"
+    r"|department|company|firma|unternehmen|reports to|date|datum|pay|gehalt|salaire|loon|plaats|regio|region|entreprise|bedrijf|closing date|ref\w*|hours|band|grade)\s*:"
+)
+"""A label of something else than the title."""
 IN_PLACE = re.compile(
     r"\s+(?:in|im raum|at|near|à|a|te|bij|regio|raum|um|près de|sur)\s+(?P<place>[A-ZÀ-ÝÖÄÜ][^,;|()]{1,40})$"
 )
@@ -69,22 +80,38 @@ def line_score(line: Line, *, number: int) -> float:
     words = WORD.findall(plain)
     if not words or len(words) > 16:  # noqa: PLR2004 - longer lines are sentences
         return 0.0
-    score = 3.0 - 1.2 * number
+    if OTHER_LABEL.match(text) or line.section is not Section.OPENING:
+        return 0.0
+    if not (names_work(plain) or (number == 0 and head_words(plain)) or GENDER_MARK.search(text) or PREFIX.match(text)):
+        return _headless_score(line, plain, number=number)
+    score = 5.5 - 1.2 * number
     score += 4.0 if GENDER_MARK.search(text) else 0.0
-    score += 2.5 if head_words(plain) else -1.0
     score += 1.5 if PREFIX.match(text) else 0.0
     score -= 3.0 * min(3, len(SENTENCE.findall(plain)))
-    score -= 3.0 if text.rstrip(' *"').endswith((".", "!", "?", ";", ":", ",")) else 0.0
-    score -= 3.0 if ORGANISATION.search(plain) and not head_words(plain) else 0.0
-    score -= 2.0 if line.text.startswith(("-", "*")) and not line.marked else 0.0
+    score -= 3.0 if text.rstrip(' *"').endswith(SENTENCE_ENDS) else 0.0
     return score
 
 
+def _headless_score(line: Line, plain: str, *, number: int) -> float:
+    """The very first line may be a title without a word for work: `Customer Success`; nothing else speaks for it."""
+    words = plain.split()
+    if number or len(words) > MOST_HEADLESS_WORDS or len(plain) < LEAST_HEADLESS or not plain[0].isupper():
+        return 0.0
+    if (
+        SENTENCE.search(plain)
+        or ORGANISATION.search(plain)
+        or line.text.endswith(SENTENCE_ENDS)
+        or any(c.isdigit() for c in plain)
+    ):
+        return 0.0
+    return 0.0 if FIELD_BREAK.search(line.text) or text_language(plain) else 1.2
+
+
 def title_wordings(raw: str, places: Places) -> tuple[str, ...]:
-    """The title as it stands in a line, best first: without what is no title, its core alone, and as written."""
+    """The title as it stands in a line, best first: without what is no title, the occupation alone, and as written."""
     field = best_field(raw)
     stated = clean_title(without_noise(field, places))
-    core = title_core(stated)
+    core = clean(stated) if names_work(clean(stated)) or not names_work(stated) else stated
     written = tidy(PREFIX.sub("", without_gender(field), count=1) if PREFIX.match(field) else without_gender(field))
     wordings = dict.fromkeys(wording for wording in (stated, core, written) if is_wording(wording))
     return tuple(wordings)
@@ -96,7 +123,7 @@ def best_field(raw: str) -> str:
     if len(fields) < 2:  # noqa: PLR2004 - one field
         return raw
     marked = [field for field in fields if GENDER_MARK.search(field)]
-    worded = [field for field in fields if head_words(field) and not ORGANISATION.search(field)]
+    worded = [field for field in fields if names_work(field) and not ORGANISATION.search(field)]
     return (marked or worded or fields)[0]
 
 
@@ -121,12 +148,17 @@ def without_place(text: str, places: Places) -> str:
     tail = IN_PLACE.search(tidy(BRACKETS.sub("", text)))
     if tail and is_place(tail["place"], places):
         return tidy(BRACKETS.sub("", text))[: tail.start()]
-    words = text.split()
-    if len(words) > 1 and head_words(" ".join(words[:-1])) and words[-1][:1].isupper() and not head_words(words[-1]):
-        bare = BRACKETS.sub("", text).split()
-        known = places.named(bare[-1]) if bare else []
-        if known and known[0].kind is PlaceKind.CITY and known[0].population > 500 and BRACKETS.search(text):  # noqa: PLR2004
-            return " ".join(bare[:-1])
+    return _without_last_place(text, places)
+
+
+def _without_last_place(text: str, places: Places) -> str:
+    """`Conducteur de cars Aubenas (07)`: the last word goes when brackets follow it and it is a town's name."""
+    bare = BRACKETS.sub("", text).split()
+    if not BRACKETS.search(text) or len(bare) < 2 or head_words(bare[-1]) or not names_work(" ".join(bare[:-1])):  # noqa: PLR2004
+        return text
+    known = places.named(bare[-1]) if bare[-1][:1].isupper() else []
+    if known and known[0].kind is PlaceKind.CITY and known[0].population >= LEAST_TOWN:
+        return " ".join(bare[:-1])
     return text
 
 
@@ -146,12 +178,6 @@ def is_place(name: str, places: Places) -> bool:
     if not name[:1].isupper():
         return False
     return bool(places.named(tidy(name)) or places.country_code(tidy(name)))
-
-
-def title_core(stated: str) -> str:
-    """The title without its further pieces: `Registered Nurse` of `Registered Nurse - Care of the Elderly`."""
-    pieces = [tidy(piece) for piece in re.split(r"\s+[-–—]\s+|,\s+|:\s+|\s+/\s+", stated) if tidy(piece)]
-    return next((piece for piece in pieces if head_words(piece)), pieces[0] if pieces else "")
 
 
 def is_wording(text: str) -> bool:

@@ -39,7 +39,10 @@ WORKING_TIME = frozenset(_WORKING_TIME_TEXT.split())
 PAY = re.compile(r"(?:[$€£]\s?\d|\d[\d.,]*\s?(?:[$€£]|eur|k\b)|\(?\d{4,}\)?$)", re.IGNORECASE)
 
 PREFIX = re.compile(
-    r"(?:\W*(?:job ?title|title|jobtitel|titel|position|poste|offre d'emploi|functie(?:titel)?|role|rolle|vacature|vacancy"
+    r"(?:\W*(?:band|grade|level|aps|salary band)\s?\d{1,2}[a-z]?\s*[-–:]?\s+"
+    r"|\W*une?\s+"
+    r"|\W*(?:postes?|emplois?|métiers?|functie|rol|position|role|post|stelle)\s+(?:de\s|d['’]|of\s|van\s|als\s)(?:un\s|une\s|an?\s|een\s)?"
+    r"|\W*(?:job ?title|title|jobtitel|titel|position|poste|offre d'emploi|functie(?:titel)?|role|rolle|vacature|vacancy"
     r"|stellenangebot|stellenausschreibung|stelle|job|intitulé du poste|bezeichnung|beruf|emploi|function)\s*(?:[:–—-]|\bas\b|\bals\b)\s*"
     r"|\W*(?:vacature|stellenangebot|stellenanzeige|recrutement|hiring|we are hiring|we're hiring|wanted|gesucht|nous recrutons"
     r"|recrute|join us as|urgent)\b\s*[:!–—-]?\s*(?:an?\s|une?\s|een\s)?)",
@@ -50,6 +53,7 @@ SUFFIX = re.compile(
     re.IGNORECASE,
 )
 BRACKETS = re.compile(r"\s*[\(\[][^()\[\]]{0,80}[\)\]]\*?")
+CLOSED_BEFORE = re.compile(r"^[^()\[\]]*[)\]]")
 OPEN_BRACKET = re.compile(r"\s*[\(\[][^()\[\]]*$")
 SPACES = re.compile(r"\s+")
 EDGES = " \t\r\n-–—|/,;:.*#_\"'„“”»«‚‘’!?&+·•"
@@ -75,5 +79,6 @@ def tidy(text: str) -> str:
 def clean_title(raw: str) -> str:
     """A title as it is searched for: no gender mark, no brackets, no working time, no pay, no lead-in word."""
     plain = PREFIX.sub("", without_gender(raw), count=1) if PREFIX.match(without_gender(raw)) else without_gender(raw)
+    plain = CLOSED_BEFORE.sub("", plain)
     plain = OPEN_BRACKET.sub("", BRACKETS.sub(" ", plain))
-    return tidy(SUFFIX.sub("", tidy(plain)))
+    return tidy(SUFFIX.sub("", tidy(plain))).replace(" ,", ",")

@@ -6,14 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from models.rules.reading.document import Document, Line, Section
-from models.rules.reading.lead_ins import GLUED_END, LEAD_INS, LEADING_SETS, STOP_SETS
+from models.rules.reading.lead_ins import LEAD_INS
+from models.rules.reading.phrase_words import GLUED_END, LEADING, NOT_IN_TITLE, STOPS
 from models.rules.reading.title_marks import GENDER_MARK
+from models.rules.titles import is_generic
 
 MOST_CHARACTERS = 20_000
 """Titles are looked for this far into a text."""
 # ruff: noqa: E501 - patterns of alternatives
 LONGEST_PHRASE = 110
 MOST_WORDS = 9
+OPENING_SIGNS = " \t\r\n\"„“”*_'«»("
+AROUND_WORDS = "*_()[]\"„“”«»'’,"
 TOKEN = re.compile(r"\S+")
 BREAK = re.compile(r"[\r\n]|[.!?](?=\s|$|[A-ZÄÖÜ]{1}[a-z])|[;:•\"“”„»«]|\s[-–—|]\s|,\s")
 LABEL = re.compile(
@@ -83,6 +87,7 @@ _CUTS = re.compile(
     r"|\b(?:[Aa]ls|(?i:eine?n?|eine[rms]|suchen|sucht|wir|dich|sie|unsere?n?|einem|(?:erfahrene|engagierte|motivierte)n))(?:\s|(?=[A-ZÄÖÜ(]))"
     r"|(?:(?<=\s)|(?<=^))(?i:un\(e\)|une?/une?|une?|des|d['’]une?|le|la|les|postes? de|emplois? de|recherche de|en tant que|notre|nos)\s"
     r"|\b(?i:looking for|seeking|hiring|as|join us as|for|is)\s(?:an?\s)?(?=\S)"
+    r"|(?<=[a-zäöüß])als\s(?=[A-ZÄÖÜ])"
     r"|\b(?i:een|naar|onze|zoeken|zoekt)\s"
 )
 
@@ -110,20 +115,19 @@ def _announced(document: Document, language: str | None) -> Iterator[Phrase]:
 
 def announced_span(text: str, start: int, language: str) -> tuple[int, int]:
     """The phrase that begins here: until a break, a gender mark, or a word that no title goes on with."""
-    while start < len(text) and text[start] in " \t\"„“”*_'«»(":
+    while start < len(text) and text[start] in OPENING_SIGNS:
         start += 1
     limit = min(len(text), start + LONGEST_PHRASE)
-    for stop in (BREAK.search(text, start, limit), GENDER_MARK.search(text, start, limit)):
-        if stop:
-            limit = min(limit, stop.start())
+    mark = GENDER_MARK.search(text, start, limit)
+    limit = _break_at(text, start, mark.start() if mark else limit)
     start = _after_leading(text, start, limit, language)
+    tokens = list(TOKEN.finditer(text, start, limit))[:MOST_WORDS]
     end = start
-    for number, token in enumerate(TOKEN.finditer(text, start, limit)):
-        word = token.group().strip("*_()[]'’,")
-        if number == MOST_WORDS or (number and word.lower() in STOP_SETS[language]):
+    for number, token in enumerate(tokens):
+        word = bare(token.group())
+        following = bare(tokens[number + 1].group()) if number + 1 < len(tokens) else ""
+        if word in STOPS[language] or f"{word} {following}" in NOT_IN_TITLE:
             break
-        if number == 0 and word.lower() in STOP_SETS[language]:
-            return start, start
         glued = GLUED_END.search(token.group())
         end = token.start() + glued.start() if glued else token.end()
         if glued:
@@ -131,11 +135,23 @@ def announced_span(text: str, start: int, language: str) -> tuple[int, int]:
     return start, end
 
 
+def _break_at(text: str, start: int, limit: int) -> int:
+    """The first break; a comma after words that say nothing alone is none: `Senior Manager, Finance`."""
+    for found in BREAK.finditer(text, start, limit):
+        if not (found.group().startswith(",") and is_generic(text[start : found.start()])):
+            return found.start()
+    return limit
+
+
+def bare(token: str) -> str:
+    """A word in lower case without the signs around it."""
+    return token.strip(AROUND_WORDS).lower()
+
+
 def _after_leading(text: str, start: int, end: int, language: str) -> int:
     """Past articles and praise: `passionate`, `engagierten`, `gedreven`."""
     for token in TOKEN.finditer(text, start, end):
-        word = token.group().strip("*_\"„“'(),")
-        praised = word.lower() in LEADING_SETS[language]
-        if not (praised or (language == "de" and word[:1].islower())):
+        praised = bare(token.group()) in LEADING[language]
+        if not (praised or (language == "de" and token.group().lstrip(AROUND_WORDS)[:1].islower())):
             return token.start()
     return end

@@ -1,95 +1,132 @@
 """Which title an advertisement is about: every phrase that may name it, weighed."""
 
-import re
-from collections import defaultdict
 from dataclasses import dataclass, field
 
 from models.rules.places import Places
 from models.rules.reading.document import Document
-from models.rules.reading.head_words import head_words
-from models.rules.reading.title_lines import is_wording, line_titles, title_core
+from models.rules.reading.head_words import names_work
+from models.rules.reading.singular import one_of
+from models.rules.reading.title_lines import is_wording, line_titles
 from models.rules.reading.title_marks import clean_title
-from models.rules.reading.title_phrases import MOST_CHARACTERS, phrases
+from models.rules.reading.title_phrases import MOST_CHARACTERS, SECTION_WEIGHT, phrases
+from models.rules.titles import Titles, alternatives, clean, is_generic, normalise, title_key
 
 LINE_WEIGHT = 2.0
-WITHOUT_HEAD = 0.3
+WITHOUT_WORK = 0.15
+GENERIC = 0.6
+"""`Specialist` alone says little: a fuller title elsewhere in the text goes before it."""
 MOST_CANDIDATES = 3
-MOST_SEARCHED = 3
 LEAST_SCORE = 2.0
-SURE_SCORE = 6.0
+SURE_LINE = 8.0
+SURE_SCORE = 3.0
+MENTIONED = 1.5
+MENTIONS_WITHIN = 6_000
+MENTION_WEIGHT, MOST_MENTIONS = 0.3, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One way the text words a title, and where."""
+
+    title: str
+    start: int
+    end: int
+    weight: float
 
 
 @dataclass(slots=True)
-class Candidate:
-    """One title in one wording, with the best place it was read at."""
+class Contender:
+    """One title in all the wordings that mean it."""
 
-    title: str
     score: float = 0.0
-    start: int = 0
-    end: int = 0
-    best: float = 0.0
+    line_score: float = 0.0
+    wordings: dict[str, Wording] = field(default_factory=dict)
+
+    @property
+    def best(self) -> list[Wording]:
+        """The wordings, best first."""
+        return sorted(self.wordings.values(), key=lambda wording: (-wording.weight, wording.start))
 
 
 @dataclass(frozen=True, slots=True)
 class TitleReading:
-    """Candidates, best first, and how many of them are worth searching for."""
+    """Candidates, best first, and those of them worth searching for."""
 
-    candidates: tuple[Candidate, ...] = ()
-    searched: tuple[Candidate, ...] = ()
+    candidates: tuple[Wording, ...] = ()
+    searched: tuple[Wording, ...] = ()
 
 
-@dataclass(slots=True)
 class Ballot:
-    """Votes for titles, by their key."""
+    """Votes for titles; wordings that clean to the same title count for the same one."""
 
-    votes: dict[str, Candidate] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    def __init__(self) -> None:
+        self.contenders: dict[str, Contender] = {}
 
-    def vote(self, title: str, *, weight: float, start: int, end: int) -> None:
-        """Count a wording; what is repeated counts less each time."""
-        key = title_key(title)
-        if not is_wording(title) or not key:
+    def vote(self, titles: tuple[str, ...], *, weight: float, start: int, end: int, line: bool = False) -> None:
+        """Count one place in the text, in the wordings it gives, best first; repeated places count less."""
+        usable = [title for title in titles if is_wording(title) and title_key(title)]
+        if not usable:
             return
-        found = self.votes.setdefault(key, Candidate(title))
-        self.counts[key] += 1
-        found.score += weight / self.counts[key]
-        if weight > found.best:
-            found.best, found.start, found.end, found.title = weight, start, end, title
+        contender = self.contenders.setdefault(normalise(usable[0]), Contender())
+        contender.score += weight / (1 + len(contender.wordings))
+        if line:
+            contender.line_score = max(contender.line_score, weight)
+        for rank, title in enumerate(usable):
+            wording = Wording(title, start, end, weight - 0.1 * rank)
+            known = contender.wordings.get(title.casefold())
+            if known is None or known.weight < wording.weight:
+                contender.wordings[title.casefold()] = wording
 
 
-def title_key(title: str) -> str:
-    """The form in which wordings are the same."""
-    return " ".join(re.findall(r"[^\W_]+[+#]*", title.casefold()))
-
-
-def read_titles(document: Document, language: str | None, places: Places) -> TitleReading:
+def read_titles(document: Document, language: str | None, *, places: Places, titles: Titles) -> TitleReading:
     """The titles of an advertisement; nothing when none can be read."""
     ballot = Ballot()
     for line in line_titles(document, places):
-        for rank, wording in enumerate(line.wordings):
-            ballot.vote(wording, weight=LINE_WEIGHT * line.score - 0.1 * rank, start=line.start, end=line.end)
+        ballot.vote(line.wordings, weight=LINE_WEIGHT * line.score, start=line.start, end=line.end, line=True)
     for phrase in phrases(document, language):
-        raw = document.text[phrase.start : phrase.end]
-        title = clean_title(raw)
-        weight = phrase.weight * (1.0 if head_words(title) else WITHOUT_HEAD)
-        ballot.vote(title, weight=weight, start=phrase.start, end=phrase.end)
-        core = title_core(title)
-        if core != title:
-            ballot.vote(core, weight=weight * 0.8, start=phrase.start, end=phrase.end)
-    return _chosen(ballot, document.text[:MOST_CHARACTERS])
+        title = one_of(clean_title(document.text[phrase.start : phrase.end]))
+        weight = phrase.weight * (1.0 if names_work(title) else WITHOUT_WORK)
+        shorter = clean(title)
+        wordings = (shorter, title) if names_work(shorter) or not names_work(title) else (title,)
+        ballot.vote(tuple(dict.fromkeys(wordings)), weight=weight, start=phrase.start, end=phrase.end)
+    if all(contender.score < SURE_SCORE for contender in ballot.contenders.values()):
+        _vote_mentions(ballot, document, titles)
+    return _chosen(ballot, document.text[:MOST_CHARACTERS].casefold())
+
+
+def _vote_mentions(ballot: Ballot, document: Document, titles: Titles) -> None:
+    """Known titles that the prose merely mentions; asked only when nothing announces a title."""
+    for found in titles.occurrences(document.text[:MENTIONS_WITHIN]):
+        title = one_of(clean_title(document.text[found.start : found.end]))
+        weight = MENTIONED * SECTION_WEIGHT[document.section_at(found.start)]
+        ballot.vote((title,), weight=weight, start=found.start, end=found.end)
 
 
 def _chosen(ballot: Ballot, text: str) -> TitleReading:
-    lowered = text.casefold()
-    for candidate in ballot.votes.values():
-        candidate.score += min(1.5, 0.3 * lowered.count(candidate.title.casefold()))
-    ranked = sorted(ballot.votes.values(), key=lambda candidate: (-candidate.score, candidate.start, candidate.title))
-    sure = [candidate for candidate in ranked if candidate.score >= LEAST_SCORE and candidate.end > candidate.start]
-    if not sure:
+    for contender in ballot.contenders.values():
+        mentions = max(text.count(title) for title in contender.wordings)
+        contender.score += MENTION_WEIGHT * min(MOST_MENTIONS, mentions)
+        if all(is_generic(title) for title in contender.wordings):
+            contender.score *= GENERIC
+    sure = [contender for contender in ballot.contenders.values() if contender.score >= LEAST_SCORE]
+    ranked = sorted(sure, key=lambda contender: (-contender.score, contender.best[0].start))
+    if not ranked:
         return TitleReading()
-    searched = [sure[0]] + [other for other in sure[1:] if _same_place(sure[0], other)]
-    return TitleReading(candidates=tuple(sure[:MOST_CANDIDATES]), searched=tuple(searched[:MOST_SEARCHED]))
+    first, others = ranked[0], [contender.best[0] for contender in ranked[1:]]
+    more = [*first.best[1:], *_alternatives(first.best[0])]
+    found = [first.best[0], *more, *others] if first.line_score >= SURE_LINE else [first.best[0], *others, *more]
+    searched = [first.best[0], *_alternatives(first.best[0]), *first.best[1:]]
+    return TitleReading(candidates=_distinct(found), searched=_distinct(searched))
 
 
-def _same_place(first: Candidate, other: Candidate) -> bool:
-    return other.start < first.end and first.start < other.end
+def _alternatives(wording: Wording) -> list[Wording]:
+    """The titles that one wording names: `Recruiter / Personalreferent`."""
+    titles = [title for title in alternatives(wording.title) if names_work(title)]
+    return [Wording(title, wording.start, wording.end, wording.weight) for title in titles] if len(titles) > 1 else []
+
+
+def _distinct(wordings: list[Wording]) -> tuple[Wording, ...]:
+    kept: dict[str, Wording] = {}
+    for wording in wordings:
+        kept.setdefault(wording.title.casefold(), wording)
+    return tuple(kept.values())[:MOST_CANDIDATES]

@@ -1,0 +1,258 @@
+"""How well job descriptions are read: `python -m benchmarks.reading [--samples PATH] [--misses]`.
+
+Each sample is a JSON line `{id, title, location, country[], lang, company, text}` with what its portal states. It is
+read three times: the body alone, with the title as first line, with the lines title, company and location.
+
+Titles are compared strictly: two are equal when their lower-case words are, after bracketed parts, gender marks and
+words of level (`senior`, `junior`, `sr`) are taken out of both. `contained` also counts a candidate that is a run of
+whole words of the stated title or holds it whole, when what they share is at least two words or one of eight letters.
+
+A place counts as the stated city when it is that place, lies within 15 km of it, or is the metropolitan area around
+it; a `wrong city` is any other city. `named` looks only at samples whose body names the city. Years are held against
+`benchmarks/data/years.tsv`, labelled by hand.
+"""
+
+import argparse
+import csv
+import json
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from models.data import Reference, reference
+from models.rules.facts import great_circle_km
+from models.rules.intents import IntentLocation, Reading
+from models.rules.places import Place, PlaceKind, place_key
+from models.rules.reading import read_description
+
+SAMPLES = Path("../shared/samples/job_descriptions.jsonl")
+YEARS = Path(__file__).parent / "data" / "years.tsv"
+BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]")
+GENDER = re.compile(r"(?<![\w/])[mwfhdvx](?:\s?[/|,]\s?[mwfhdvx]){1,3}(?![\w/])|[*:_]in(?:nen)?\b", re.IGNORECASE)
+LEVELS = frozenset({"senior", "junior", "sr", "jr", "lead", "mid", "medior", "experienced", "principal"})
+WORD = re.compile(r"[^\W_]+[+#]*")
+NEAR_KM = 15
+LONG_WORD = 8
+NAMED_AFTER_DASH = re.compile(r"^\s*(?P<area>\d\w{1,2})\s*-\s*(?P<city>.+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One advertisement with what its portal states."""
+
+    id: str
+    title: str
+    location: str
+    countries: tuple[str, ...]
+    company: str | None
+    text: str
+
+
+@dataclass(slots=True)
+class Score:
+    """Hits and tries of each measure."""
+
+    hits: dict[str, int] = field(default_factory=dict)
+    tries: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    misses: list[str] = field(default_factory=list)
+
+    def count(self, name: str, *, hit: bool) -> None:
+        """One try."""
+        self.tries[name] = self.tries.get(name, 0) + 1
+        self.hits[name] = self.hits.get(name, 0) + hit
+
+    def share(self, name: str) -> str:
+        """Hits by tries, as the table prints it."""
+        tries = self.tries.get(name, 0)
+        return f"{self.hits.get(name, 0) / tries:.2f}" if tries else "-"
+
+
+def body_only(sample: Sample) -> str:
+    """The text as it is."""
+    return sample.text
+
+
+def with_title(sample: Sample) -> str:
+    """The title as first line."""
+    return f"{sample.title}\n\n{sample.text}"
+
+
+def with_lines(sample: Sample) -> str:
+    """Title, company and location as first lines."""
+    return "\n".join(
+        line for line in (sample.title, sample.company, sample.location, "", sample.text) if line is not None
+    )
+
+
+GIVENS: dict[str, Callable[[Sample], str]] = {
+    "body only": body_only,
+    "title + body": with_title,
+    "title, company, location + body": with_lines,
+}
+
+
+def words(title: str) -> list[str]:
+    """The words of a title that are compared."""
+    plain = GENDER.sub(" ", BRACKETS.sub(" ", title)).lower()
+    return [word for word in WORD.findall(plain) if word not in LEVELS]
+
+
+def contained(one: list[str], other: list[str]) -> bool:
+    """Whether the shorter is a telling run of words of the longer."""
+    short, long = sorted((one, other), key=len)
+    if not short or (len(short) == 1 and len(short[0]) < LONG_WORD):
+        return False
+    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
+
+
+def stated_city(sample: Sample, known: Reference) -> Place | None:
+    """The city that the portal states; null for a country, a region, or a place we cannot tell."""
+    numbered = NAMED_AFTER_DASH.match(sample.location)
+    query = f"{numbered['city']} ({numbered['area']})" if numbered else sample.location
+    for country in sample.countries:
+        parts = [numbered["city"]] if numbered else [query, *reversed(re.split(r"\s*[,;(/]\s*", query))]
+        for part in parts:
+            found = known.places.find(part, country=country, kind=PlaceKind.CITY, limit=1) if part.strip() else []
+            if found and place_key(found[0].name):
+                return found[0]
+    return None
+
+
+def read_places(location: IntentLocation | None, known: Reference) -> list[Place]:
+    """The cities, regions and metros that a reading names."""
+    if location is None:
+        return []
+    ids = [*location.location_ids, *([location.anchor_location_id] if location.anchor_location_id else [])]
+    return [known.places.get(location_id) for location_id in ids]
+
+
+def read_countries(location: IntentLocation | None, places: Iterable[Place]) -> set[str]:
+    """Every country that a reading names or implies."""
+    return {*(location.countries if location else ()), *(place.country_code for place in places)}
+
+
+def is_city(place: Place, city: Place) -> bool:
+    """Whether a place read is the city stated, next to it, or the metropolitan area around it."""
+    away = great_circle_km(place.lat, place.lon, city.lat, city.lon)
+    return place.id == city.id or away <= max(NEAR_KM, place.radius_km or 0)
+
+
+def score_titles(score: Score, sample: Sample, reading: Reading) -> None:
+    """Title exact, in the first three, contained."""
+    wanted = words(sample.title)
+    found = [words(title) for title in reading.title_candidates[:3]]
+    score.count("title exact", hit=found[:1] == [wanted])
+    score.count("title in top 3", hit=wanted in found)
+    near = wanted in found or any(contained(candidate, wanted) for candidate in found)
+    score.count("title contained", hit=near)
+    if not near:
+        score.misses.append(f"{sample.id} title: {sample.title} — read {list(reading.title_candidates)}")
+
+
+def score_place(score: Score, sample: Sample, reading: Reading, known: Reference) -> None:
+    """Country and city; a sample without a stated city counts for the country alone."""
+    location = reading.intent.must.location
+    places = read_places(location, known)
+    countries = read_countries(location, places)
+    right_country = not countries.isdisjoint(sample.countries)
+    score.count("country", hit=right_country)
+    cities = [place for place in places if place.kind in (PlaceKind.CITY, PlaceKind.METRO)]
+    city = stated_city(sample, known)
+    if not right_country:
+        score.misses.append(f"{sample.id} country: {sample.countries} — read {sorted(countries)}")
+    if city is None:
+        return
+    right = any(is_city(place, city) for place in cities)
+    score.count("city", hit=right)
+    score.count("wrong city", hit=bool(cities) and not right)
+    if f" {place_key(city.name)} " in f" {place_key(sample.text)} ":
+        score.count("city when named", hit=right)
+    if not right:
+        score.misses.append(
+            f"{sample.id} city: {sample.location} = {city.label} — read {[place.label for place in cities]}"
+        )
+
+
+def score_years(score: Score, sample: Sample, reading: Reading, labels: dict[str, int | None]) -> None:
+    """Precision over what was read, recall over what is there."""
+    if sample.id not in labels:
+        return
+    years, wanted = reading.intent.must.experience_years, labels[sample.id]
+    found = years.min if years else None
+    if found is not None:
+        score.count("years precision", hit=found == wanted)
+    if wanted is not None:
+        score.count("years recall", hit=found == wanted)
+    if found != wanted:
+        score.misses.append(f"{sample.id} years: {wanted} — read {found}")
+
+
+def run(samples: list[Sample], known: Reference) -> dict[str, Score]:
+    """Read every sample three times."""
+    labels = read_years()
+    scores: dict[str, Score] = {}
+    for name, given in GIVENS.items():
+        score = scores[name] = Score()
+        for sample in samples:
+            text = given(sample)
+            began = time.process_time()
+            reading = read_description(text, reference=known)
+            score.seconds += time.process_time() - began
+            score_titles(score, sample, reading)
+            score_place(score, sample, reading, known)
+            score_years(score, sample, reading, labels)
+    return scores
+
+
+def read_samples(path: Path) -> list[Sample]:
+    """The samples of a file."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [
+        Sample(row["id"], row["title"], row["location"], tuple(row["country"]), row["company"], row["text"])
+        for row in rows
+    ]
+
+
+def read_years() -> dict[str, int | None]:
+    """The labelled years by sample id; null where the text requires none."""
+    with YEARS.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t")
+        return {row["id"]: None if row["min_years"] == "null" else int(row["min_years"]) for row in rows}
+
+
+MEASURES = (
+    "title exact",
+    "title in top 3",
+    "title contained",
+    "country",
+    "city",
+    "city when named",
+    "wrong city",
+    "years precision",
+    "years recall",
+)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="How well job descriptions are read.")
+    parser.add_argument("--samples", type=Path, default=SAMPLES)
+    parser.add_argument("--misses", action="store_true", help="also list what was not read as stated")
+    asked = parser.parse_args()
+    known, samples = reference(), read_samples(asked.samples)
+    read_description(samples[0].text, reference=known)
+    scores = run(samples, known)
+    width = max(len(name) for name in GIVENS)
+    print(f"{'given':{width}}  " + "  ".join(MEASURES) + "  ms per text")
+    for name, score in scores.items():
+        cells = [f"{score.share(measure):>{len(measure)}}" for measure in MEASURES]
+        print(f"{name:{width}}  " + "  ".join(cells) + f"  {1000 * score.seconds / len(samples):>11.1f}")
+        if asked.misses:
+            print(*(f"    {miss}" for miss in score.misses), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
