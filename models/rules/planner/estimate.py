@@ -1,8 +1,9 @@
 """How many people, pages and credits a ladder may take: counted before, else roughly from statistics."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from models.rules import pricing
 from models.rules.filters import PeopleFilters, Range, TierFilters
@@ -35,13 +36,26 @@ class Reach:
         return None if self.people is None else math.ceil(self.people / PAGE_SIZE)
 
 
-def reach(filters: TierFilters, *, total: int | None, statistics: PeopleStatistics) -> Reach:
+Count = Callable[[tuple[str, ...], tuple[str, ...], tuple[str, ...]], int | None]
+"""People with one of these titles, at these location ids or in these countries."""
+
+
+def counting(statistics: PeopleStatistics) -> Count:
+    """The statistics, asked once for tiers of the same titles and places."""
+    return cache(
+        lambda titles, location_ids, countries: statistics.people(
+            titles, location_ids=location_ids, countries=countries
+        )
+    )
+
+
+def reach(filters: TierFilters, *, total: int | None, count: Count) -> Reach:
     """The remembered total, else a rough count from statistics of occupations and places."""
     if total is not None:
         return Reach(total, counted=True)
     if filters.titles is None or not filters.titles.include or filters.company_ids:
         return Reach(None, counted=False)
-    people = statistics.people(filters.titles.include, location_ids=filters.location_ids, countries=filters.countries)
+    people = count(filters.titles.include, filters.location_ids, filters.countries)
     if people is None:
         return Reach(None, counted=False)
     return Reach(_two_digits(people * _share(filters)), counted=False)

@@ -9,7 +9,7 @@ from models.rules.intents import Intent
 from models.rules.planner.asked import Knowledge
 from models.rules.planner.companies import target_company_ids
 from models.rules.planner.conditions import Conditions, applicable, conditions_of
-from models.rules.planner.estimate import Reach, price, reach, target_range
+from models.rules.planner.estimate import Reach, counting, price, reach, target_range
 from models.rules.planner.ground import Barred, Ground, barred_ground, wanted_ground
 from models.rules.planner.ladder import Rung, ladder
 from models.rules.planner.notes import Notes
@@ -38,8 +38,9 @@ class Draft:
         """The plan. `totals` are the people last counted for a query key, at most 30 days ago."""
         if not MIN_TARGET <= target <= MAX_TARGET:
             raise ValueError(f"a target is {MIN_TARGET} to {MAX_TARGET} people")
+        count = counting(self.knowledge.statistics)
         reaches = [
-            reach(rung.filters, total=totals.get(key), statistics=self.knowledge.statistics)
+            reach(rung.filters, total=totals.get(key), count=count)
             for rung, key in zip(self.rungs, self.query_keys, strict=True)
         ]
         estimate = price(reaches, target=target)

@@ -15,6 +15,8 @@ def query_key(filters: PeopleFilters, *, source: str) -> str:
 def _canonical(value: object) -> object:
     if isinstance(value, dict):
         return {name: _canonical(inner) for name, inner in value.items()}
+    if isinstance(value, list) and all(isinstance(inner, str) for inner in value):
+        return sorted({inner.casefold() for inner in value})
     if isinstance(value, list):
         distinct = {json.dumps(_canonical(inner), sort_keys=True): _canonical(inner) for inner in value}
         return [distinct[text] for text in sorted(distinct)]
