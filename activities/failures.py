@@ -7,6 +7,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, is_cancelled_exception
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
+from models.database import constraint, sqlstate
 from models.errors import ServiceError
 
 log = structlog.get_logger(__name__)
@@ -36,6 +37,8 @@ class _Silent(ActivityInboundInterceptor):
                 attempt=info.attempt,
                 code=code,
                 where=_where(error),
+                sqlstate=sqlstate(error),
+                constraint=constraint(error),
             )
         raise ApplicationError(code, type=code)
 

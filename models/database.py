@@ -85,6 +85,12 @@ def sqlstate(error: BaseException) -> str | None:
     return getattr(error.orig, "sqlstate", None) if isinstance(error, DBAPIError) else None
 
 
+def constraint(error: BaseException) -> str | None:
+    """The constraint (or column) a database error names: what failed, without the values."""
+    cause = getattr(error.orig, "__cause__", None) if isinstance(error, DBAPIError) else None
+    return getattr(cause, "constraint_name", None) or getattr(cause, "column_name", None)
+
+
 def _is_repeatable(error: BaseException) -> bool:
     return sqlstate(error) in REPEATABLE
 

@@ -59,7 +59,11 @@ async def deliver(
     tenant = tenant_of(run)
     present = await people.survivors(session, run.chunk)
     gone = await people.suppressed(session, tenant, list(present.values()))
-    allowed = {one: profile for one, profile in fetched.items() if one in present and one not in gone}
+    allowed = {
+        one: profile.model_copy(update={"fetched_at": now})
+        for one, profile in fetched.items()
+        if one in present and one not in gone
+    }
     await people.store(session, allowed)
     profiles = {**await people.cached(session, list(present.values())), **allowed}
     known = set((await session.scalars(DELIVERED, {"run": run.id, "ids": list(present.values())})).all())

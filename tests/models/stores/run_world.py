@@ -158,9 +158,8 @@ class World:
     async def profiles(self, profile_ids: Sequence[str]) -> dict[str, Profile]:
         async with self.database.transaction() as session:
             named = await people.source_ids(session, SOURCE, profile_ids)
-            now = await service_time(session)
         return {
-            profile_id: self.profile(ids[0], profile_id).model_copy(update={"fetched_at": now})
+            profile_id: self.profile(ids[0], profile_id)
             for profile_id, ids in named.items()
             if int(ids[0].rsplit("-", 1)[1]) not in self.vanished
         }
