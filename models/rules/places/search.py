@@ -199,6 +199,11 @@ class Places:
             return stripped
         return self._table.country_keys.get(place_key(stripped))
 
+    @property
+    def country_codes(self) -> tuple[str, ...]:
+        """The codes of all countries."""
+        return tuple(self._countries)
+
     def country_name(self, code: str, language: str = "en") -> str:
         """The name of a country in `en`, `de`, `fr` or `nl`; raises `KeyError` for an unknown code or language."""
         return self._countries[code].names[language]
