@@ -8,6 +8,9 @@ RUN := $(VENV)/bin/python
 
 SOURCES := models workflows activities api stack sandbox benchmarks tests worker.py
 WORKERS ?= 2
+# Hashes pin the files; no index address gets into the lock.
+COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+  --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all lint format migrate lock clean
@@ -48,10 +51,8 @@ migrate: $(READY) ## Bring the database at DATABASE_URL to the newest version
 	$(RUN) -m models.migrations upgrade
 
 lock: $(READY) ## Choose dependency versions anew, within pyproject.toml
-	$(VENV)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-header --python-version 3.11 --upgrade \
-	  pyproject.toml -o requirements.lock
-	$(VENV)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-header --python-version 3.11 --upgrade \
-	  pyproject.toml --all-extras --group dev --group data -c requirements.lock -o requirements-dev.lock
+	$(COMPILE) -o requirements.lock
+	$(COMPILE) --all-extras --group dev -c requirements.lock -o requirements-dev.lock
 
 clean: ## End a running stack, remove its data, .venv and every cache
 	test ! -x $(RUN) || $(RUN) -m stack reset
