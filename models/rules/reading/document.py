@@ -1,11 +1,12 @@
 """A text cut into lines and sections, every piece with its offsets in the text given."""
-# ruff: noqa: E501 - patterns of alternatives
 
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+
+from models.rules.reading.alternatives import any_of
 
 LINE = re.compile(r"[^\r\n\u2028\u2029\x0b\x0c\x85]+")
 BULLET = re.compile(r"[\s>*•·\-–—▪●‣◦○✓✔➤►+#|]*")
@@ -23,27 +24,34 @@ class Section(StrEnum):
     OFFER = "offer"
 
 
-HEADINGS = {
-    Section.NICE: r"nice[ -]to[ -]haves?|bonus(?: points)?|preferred(?: qualifications| skills| requirements)?|desirable|"
-    r"pluses|(?:it'?s )?a plus|advantageous|von vorteil|wünschenswert|idealerweise|das wäre (?:toll|super|schön)|"
-    r"optional|les plus|un plus|atouts?|souhaités?|serait un plus|pluspunten|een plus(?:punt)?|mooi meegenomen|"
-    r"an ideal candidate also has|good to have|extra points",
-    Section.REQUIRED: r"(?:minimum |basic |job |key )?requirements?|(?:minimum |basic )?qualifications?|qualifikation(?:en)?|"
-    r"(?:your |ihr |dein |votre |jouw |uw |le |je )?(?:profile?|profil|profiel)|anforderungen|stellenanforderungen|"
-    r"must[ -]haves?|what you(?:'ll)? (?:bring|need|have)|what we(?:'re| are) looking for|who you are|about you|the person|"
-    r"your (?:skills|experience|expertise)|skills|essential|das bringst du (?:bereits )?mit|was du mitbring(?:st|en)|"
-    r"das bringen sie mit|dein(?:e)? stärken|voraussetzungen|profil recherché|compétences|expérience|functie-?eisen|"
-    r"wat verwachten wij(?: van jou)?|wat breng je mee|wie ben jij|wie zoeken we|jouw troeven|vereisten|minimum",
-    Section.TASKS: r"(?:your |deine |ihre |vos |jouw |uw |main |key |the )?(?:tasks?|responsibilities|duties|aufgaben|missions?|"
-    r"taken|takenpakket|role)|what you(?:'ll| will) do|was dich erwartet|das erwartet dich|"
-    r"functie(?:omschrijving)?|job ?description|stellenbeschreibung|jobbeschreibung|wat ga (?:je|jij) doen|tâches",
-    Section.COMPANY: r"(?:about|who) (?:us|we are|the company)|about .{2,40}|über (?:uns|.{2,40})|wir über uns|wer wir sind|"
-    r"qui sommes[- ]nous|à propos.{0,40}|l'entreprise|over ons|wie zijn wij|our (?:company|story|values|agency)",
-    Section.OFFER: r"benefits|perks|what we offer|we offer|wir bieten|das bieten wir(?: dir)?|was wir bieten|unser angebot|"
-    r"nous (?:vous )?(?:offrons|proposons)|avantages|rémunération|wat bieden wij.{0,15}|ons aanbod|aanbod|wij bieden|"
-    r"compensation|salary|vergütung|kontakt|contact|how to apply|bewerbung",
+_HEADINGS = {
+    Section.NICE: r"""nice[\s-]to[\s-]haves?|bonus(?:\spoints)?
+        |preferred(?:\s(?:qualifications|skills|requirements))?|desirable|pluses|(?:it'?s\s)?a plus|advantageous
+        |von vorteil|wünschenswert|idealerweise|das wäre (?:toll|super|schön)|optional|les plus|un plus|atouts?
+        |souhaités?|serait un plus|pluspunten|een plus(?:punt)?|mooi meegenomen|good to have
+        |an ideal candidate also has|extra points|bonus (?:\()?kein muss\)?""",
+    Section.REQUIRED: r"""(?:(?:minimum|basic|job|key)\s)?requirements?|(?:(?:minimum|basic)\s)?qualifications?
+        |qualifikation(?:en)?|(?:(?:your|ihr|dein|votre|jouw|uw|le|je)\s)?(?:profile?|profil|profiel)|anforderungen
+        |stellenanforderungen|must[\s-]haves?|what you(?:['’]ll)? (?:bring|need|have)
+        |what we(?:['’]re|\sare) looking for|who you are|about you|the person|your (?:skills|experience|expertise)
+        |skills|essential|das bringst du(?:\sbereits)? mit|was du mitbring(?:st|en)|das bringen sie mit
+        |deine? stärken|voraussetzungen|profil recherché|compétences|expérience|functie-?eisen
+        |wat verwachten wij(?:\svan jou)?|wat breng je mee|wie ben jij|wie zoeken we|jouw troeven|vereisten|minimum
+        |minimum requirements for the role""",
+    Section.TASKS: r"""
+        (?:(?:your|deine|ihre|vos|jouw|uw|main|key|the)\s)?(?:tasks?|responsibilities|duties|aufgaben|missions?)
+        |(?:(?:jouw|je)\s)?(?:taken|takenpakket)|(?:(?:the|your|about the)\s)?role|what you(?:['’]ll|\swill) do
+        |was dich erwartet|das erwartet dich|functie(?:omschrijving)?|job\s?description|stellenbeschreibung
+        |jobbeschreibung|wat ga (?:je|jij) doen|tâches|about the (?:job|position|role)""",
+    Section.COMPANY: r"""about us|who we are|about the company|about .{2,40}|über (?:uns|.{2,40})|wir über uns
+        |wer wir sind|qui sommes[\s-]nous|à propos.{0,40}|l['’]entreprise|over ons|wie zijn wij
+        |our (?:company|story|values|agency)""",
+    Section.OFFER: r"""benefits|perks|what we offer|we offer|wir bieten|das bieten wir(?:\sdir)?|was wir bieten
+        |unser angebot|nous (?:vous\s)?(?:offrons|proposons)|avantages|rémunération|wat bieden wij.{0,15}|ons aanbod
+        |aanbod|wij bieden|compensation|salary|vergütung|kontakt|contact|how to apply|bewerbung""",
 }
-_HEADING = {section: re.compile(pattern, re.IGNORECASE) for section, pattern in HEADINGS.items()}
+_HEADING = {section: re.compile(any_of(phrases), re.IGNORECASE) for section, phrases in _HEADINGS.items()}
+"""Tried in this order: what is welcome before what is required, the role before `about …`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,34 +1,53 @@
 """What a text rules out: `not agencies`, `kein Java`, `hors Paris`, `geen freelancers`."""
-# ruff: noqa: E501 - patterns of alternatives
 
 import re
 from dataclasses import dataclass
 
-_NOT = (
-    r"(?:not(?:\s+(?:from|in|at|near|with|any))?|no|without|except(?:\s+for)?|excluding|exclude|excl\.?|minus|kein(?:e[nrms]?)?|ohne|nicht(?:\s+(?:in|aus|bei|von))?|"
-    r"außer|hors|sauf|sans|pas\s+d(?:e\s|['’])|pas\s+(?:des?|à|en)|exclure|geen|niet(?:\s+(?:in|uit|van|bij))?|zonder|behalve|uitgezonderd)"
+from models.rules.reading.alternatives import any_of
+
+_NOT = any_of(
+    r"""not(?:\s(?:from|in|at|near|with|any))?|no|without|except(?:\sfor)?|excluding|exclude|excl\.?|minus
+        |kein(?:e[nrms]?)?|ohne|nicht(?:\s(?:in|aus|bei|von))?|außer|hors|sauf|sans|pas d(?:e\s|['’])
+        |pas (?:des?|à|en)|exclure|geen|niet(?:\s(?:in|uit|van|bij))?|zonder|behalve|uitgezonderd"""
 )
-EXCLUSION = re.compile(
-    rf"(?<![\w-])(?P<not>{_NOT})(?=\s|['’]|(?<=['’]))\s*(?P<what>[^,;.|\n\r]{{2,80}})", re.IGNORECASE
-)
+EXCLUSION = re.compile(rf"(?<![\w-]){_NOT}(?=\s|['’]|(?<=['’]))\s*(?P<what>[^,;.|\n\r]{{2,80}})", re.IGNORECASE)
 BETWEEN = re.compile(
-    r"\s*(?:/|&|\bor\b|\band\b|\bnor\b|\bund\b|\boder\b|\bet\b|\bou\b|\bni\b|\ben\b|\bof\b|\bno\b|\bgeen\b|\bkeine?\b)\s*",
+    r"\s*(?:/|&|\b(?:or|and|nor|und|oder|et|ou|ni|en|of|no|geen|keine?)\b)\s*(?:(?:no|keine?|geen|pas de)\s)?",
     re.IGNORECASE,
 )
 NOT_NEEDED = re.compile(
-    r"(?i)\b(?:required|needed|necessary|erforderlich|nötig|notwendig|nécessaires?|requis\w*|nodig|vereist|must|problem\w*)\b"
+    any_of(
+        r"\b(?:required|needed|necessary|erforderlich|nötig|notwendig|nécessaires?|requis\w*|nodig|vereist|must|problem\w*)\b"
+    ),
+    re.IGNORECASE,
 )
 AGENCIES = re.compile(
-    r"(?i)^(?:recruit(?:ment|ing)?\s|staffing\s|temp\s|headhunt\w*\s)?(?:agenc(?:y|ies)|agentur(?:en)?|personaldienstleister\w*|zeitarbeit\w*|leiharbeit\w*|personalvermitt\w+|"
-    r"headhunters?|agences?|cabinets?|esn|ssii|intérim|uitzend\w*|interimkantor\w*|bureaus?|kantoren|consultanc(?:y|ies)|consulting|body ?leas\w*|outsourc\w+|startups?|start-ups?|"
-    r"corporates?|konzerne?|big ?tech|faang|competitors?|wettbewerber|concurrents?|concurrenten)\b"
+    r"(?:(?:recruit(?:ment|ing)|staffing|temp|headhunt\w*)\s)?"
+    + any_of(
+        r"""agenc(?:y|ies)|agentur(?:en)?|personaldienstleister\w*|zeitarbeit\w*|leiharbeit\w*|personalvermitt\w+
+        |headhunters?|agences?|cabinets?|esn|ssii|intérim|uitzend\w*|interimkantor\w*|bureaus?|kantoren
+        |consultanc(?:y|ies)|consulting|body ?leas\w*|outsourc\w+|start-?ups?|corporates?|konzerne?|big ?tech|faang
+        |competitors?|wettbewerber|concurrents?|concurrenten"""
+    )
+    + r"\b",
+    re.IGNORECASE,
 )
 FREELANCE = re.compile(
-    r"(?i)^(?:freelanc\w*|freiberuf\w*|selbstständig\w*|selbständig\w*|indépendants?|zelfstandigen?|zzp\S*|contractors?|self-employed)"
+    any_of(
+        r"""freelanc\w*|freiberuf\w*|selbstständig\w*|selbständig\w*|indépendants?|zelfstandigen?|zzp\S*|contractors?
+        |self-employed"""
+    ),
+    re.IGNORECASE,
 )
 REMOTE = re.compile(
-    r"(?i)(?<![\w-])(?:fully |100\s?% )?(?:remote(?:[- ](?:first|only|work(?:ing)?|ok|möglich))?|hybrid(?:e|es)?|home[- ]?office|work(?:ing)? from home|wfh|télétravail|on-?site|"
-    r"thuiswerk\w*|telewerk\w*|mobiles arbeiten|vor ort|sur site|op kantoor)(?![\w-])"
+    r"(?<![\w-])(?:(?:fully|100\s?%)\s)?"
+    + any_of(
+        r"""remote(?:[-\s](?:first|only|work(?:ing)?|ok|möglich))?|hybrid(?:e|es)?|home[-\s]?office
+        |work(?:ing)? from home|wfh|télétravail|on-?site|thuiswerk\w*|telewerk\w*|mobiles arbeiten|vor ort|sur site
+        |op kantoor"""
+    )
+    + r"(?![\w-])",
+    re.IGNORECASE,
 )
 
 

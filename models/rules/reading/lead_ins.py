@@ -14,16 +14,17 @@ _DE_ARTICLE = r"(?:(?:eine?[nrms]?|mehrere|unsere?[nr]?|zwei|\d{1,2})\b)"
 _CAPITALISED = r"(?:[A-Z][\w&/+-]*\s+){1,5}"
 
 _EN_ASKING = any_of(
-    """looking for|looking out for|looking to (?:hire|recruit|appoint|add|employ|find|bring on)|searching for|in search of
-    |seek(?:ing|s)?|seek(?:ing|s)? (?:to (?:hire|recruit|appoint|employ)|applicants for|applications for|applications from)
-    |to (?:hire|recruit|appoint)|(?:are|is) (?:currently |now |actively )?(?:hiring|recruiting|appointing)(?: for)?|hiring(?: for)?
-    |in need of|we need|we require|invites applications for|recruiting(?: for| to)?"""
+    r"""looking for|looking out for|looking to (?:hire|recruit|appoint|add|employ|find|bring on)|searching for
+        |in search of
+        |seek(?:ing|s)? (?:to (?:hire|recruit|appoint|employ)|applicants for|applications for|applications from)
+        |seek(?:ing|s)?|to (?:hire|recruit|appoint)|hiring(?:\sfor)?|appointing|in need of|we need|we require
+        |invites applications for|recruiting(?:\sfor|\sto)?"""
 )
 _EN_JOB = any_of("role|position|post|vacancy|vacancies|opening|openings|opportunity|opportunities|job")
 _EN_JOB_LINK = any_of("of|for|as|is for|has arisen for|exists for|available for|exists as|working as|to work as")
 _EN_DOING = any_of(
-    """will|is|works?|reports?|leads?|manages?|provides?|supports?|performs?|develops?|serves?|has|oversees|coordinates
-    |role|position|plays|must|assists|delivers|designs|acts"""
+    """will|is|works?|reports?|leads?|manages?|provides?|supports?|performs?|develops?|serves?|has|oversees
+        |coordinates|role|position|plays|must|assists|delivers|designs|acts"""
 )
 _DE_ASKING = any_of("suchen|sucht|suche|brauchen|verstärken|besetzen|stellen")
 _FR_ASKING = any_of(

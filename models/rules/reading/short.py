@@ -1,9 +1,9 @@
 """Short intents: `3y Go devs near Ghent, not agencies`. What is no place, number or exclusion is the title."""
-# ruff: noqa: E501 - patterns of alternatives
 
 import re
 from dataclasses import dataclass
 
+from models.rules.reading.alternatives import any_of
 from models.rules.reading.head_words import head_words, names_work
 from models.rules.reading.spoken import LEVEL, NAME, language_named
 from models.rules.reading.years import MOST_YEARS, YearsFound
@@ -11,25 +11,32 @@ from models.rules.reading.years import MOST_YEARS, YearsFound
 LONGEST_INTENT = 300
 MOST_LINES = 3
 MOST_WORDS = 45
+_AT_MOST = any_of(r"<|max\.?\s|up to\s|bis zu\s|jusqu['’]à\s|tot\s|less than\s|under\s")
+_AT_LEAST = any_of(r">=?|≥|min\.?\s|mind\.?\s|at least\s|over\s|more than\s|ab\s|au moins\s|minstens\s|mindestens\s")
+_YEARS = r"(?:years?|yrs?|yoe|y|jahren?|jahre|j|ans?|années?|jaar|jaren)"
+_OF_EXPERIENCE = any_of("experience|exp|erfahrung|berufserfahrung|expérience|xp|ervaring|werkervaring")
 YEARS = re.compile(
-    r"(?<![\w.,$€£])(?P<cap><|max\.?\s|up to\s|bis zu\s|jusqu['’]à\s|tot\s|less than\s|under\s)?\s?(?P<least>>=?|≥|min\.?\s|mind\.?\s|at least\s|over\s|more than\s|ab\s|au moins\s|minstens\s|mindestens\s)?\s?"
-    r"(?P<low>\d{1,2})\s?(?P<plus>\+)?(?:\s?(?:-|–|to|bis|à|tot)\s?(?P<high>\d{1,2}))?\s?(?P<more>\+)?\s?"
-    r"(?:years?|yrs?|y(?:oe)?|yr|jahren?|jahre|j|ans?|années?|jaar|jaren)(?![\w'’])\s?\+?"
-    r"(?:\s?(?:of\s|d['’]|an\s|aan\s)?\s?(?:\w+\s)?(?:experience|exp|erfahrung|berufserfahrung|expérience|xp|ervaring|werkervaring)\b)?",
+    rf"(?<![\w.,$€£])(?P<cap>{_AT_MOST})?\s?{_AT_LEAST}?\s?"
+    r"(?P<low>\d{1,2})\s?\+?(?:\s?(?:-|–|to|bis|à|tot)\s?(?P<high>\d{1,2}))?\s?\+?\s?"
+    rf"{_YEARS}(?![\w'’])(?:\s?\+)?(?:\s?(?:of\s|d['’]|an\s|aan\s)?\s?(?:\w+\s)?{_OF_EXPERIENCE}\b)?",
     re.IGNORECASE,
 )
+NOT_YEARS = re.compile(r"\s*(?:old|alt|âge|oud|ago)\b", re.IGNORECASE)
 ASKING = re.compile(
-    r"\s*(?:(?:hi|hello|hallo|bonjour|please|bitte)[,! ]+)?(?:(?:we(?:'re|’re| are)?|i(?:'m|’m| am)?|wir|ich|nous|je|wij|ik)\s+)?(?:(?:currently|urgently|need to|want to|would like to|"
-    r"möchten?|cherche à)\s+)?(?:looking for|searching for|search for|seeking|need|want|hiring|hire|find(?: me)?|source|get me|show me|suchen?|gesucht:?|brauchen?|"
-    r"finde|recherch(?:e|ons)|cherch(?:e|ons)|recrut(?:e|ons)|trouve[rz]?|zoek(?:en|t)?|gezocht:?|op zoek naar|vind|nodig:?|wanted:?)\b\s*:?\s*(?:wir|nach|wij|naar)?\s*",
-    re.IGNORECASE,
-)
-COUNT = re.compile(
-    r"\s*(?:\d{1,3}\s?x?\s+(?=[^\W\d])|an?\s+|une?\s+|eine?n?\s+|een\s+|some\s+|several\s+|des\s+|mehrere\s+|enkele\s+|the\s+)",
+    r"\s*(?:(?:hi|hello|hallo|bonjour|please|bitte)[,! ]+)?"
+    r"(?:(?:we(?:['’]re|\sare)?|i(?:['’]m|\sam)?|wir|ich|nous|je|wij|ik)\s+)?"
+    r"(?:(?:currently|urgently|need\sto|want\sto|would\slike\sto|möchten?|cherche\sà)\s+)?"
+    + any_of(
+        """looking for|searching for|search for|seeking|need|want|hiring|hire|find(?:\\sme)?|source|get me|show me
+        |suchen?|gesucht:?|brauchen?|finde|recherch(?:e|ons)|cherch(?:e|ons)|recrut(?:e|ons)|trouve[rz]?
+        |zoek(?:en|t)?|gezocht:?|op zoek naar|vind|nodig:?|wanted:?"""
+    )
+    + r"(?!\w)\s*:?\s*(?:wir|nach|wij|naar)?\s*",
     re.IGNORECASE,
 )
 PIECE = re.compile(
-    r"[,;|\n\r•]|\s[-–—]\s|\.(?=\s|$)|(?<!\w)(?:with|mit|avec|met|who|and|und|et|en|having|ayant|knowing|speaking)(?!\w)",
+    r"[,;|\n\r•]|\s[-–—]\s|\.(?=\s|$)"
+    r"|(?<!\w)(?:with|mit|avec|met|who|and|or|und|oder|et|ou|en|of(?=\s+\w+s\b)|having|ayant|knowing|speaking)(?!\w)",
     re.IGNORECASE,
 )
 _EDGE_WORDS_TEXT = """
@@ -66,7 +73,7 @@ def short_years(text: str) -> YearsFound | None:
         low, high = int(found["low"]), int(found["high"]) if found["high"] else None
         if max(low, high or 0) > MOST_YEARS or (high is not None and high < low):
             continue
-        if re.match(r"\s*(?:old|alt|âge|oud|ago)\b", text[found.end() :], re.IGNORECASE):
+        if NOT_YEARS.match(text, found.end()):
             continue
         start = found.start() + len(found.group()) - len(found.group().lstrip())
         if found["cap"]:

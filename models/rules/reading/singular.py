@@ -1,4 +1,4 @@
-"""Titles of several people turned into the title of one: `Go devs` is `Go developer`, `conducteurs de cars` `conducteur de cars`."""
+"""Titles of several people turned into the title of one: `Go devs` is `Go developer`."""
 
 import re
 

@@ -1,10 +1,10 @@
 """Languages that people have to speak, as lower-case English names; programming languages and markets are none."""
-# ruff: noqa: E501 - patterns of alternatives
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from models.rules.reading.alternatives import any_of
 from models.rules.reading.document import Document, Section
 
 NAMES = {
@@ -48,41 +48,72 @@ NAMES = {
 ENGLISH_OF = {name: language for language, names in NAMES.items() for name in names.split()}
 ENGLISH_OF.pop("sign")
 ENGLISH_OF.pop("language")
-LEVEL = r"(?:[ABC][12]\b(?:\s?[-–/+]\s?[ABC]?[12]\b)?\+?|native|mother tongue|fluent|muttersprach\w*|verhandlungssicher\w*|fließend\w*|courant\w*|bilingue|langue maternelle|vloeiend|moedertaal)"
-_WORDS = "|".join(sorted(map(re.escape, ENGLISH_OF), key=len, reverse=True))
+LEVEL = any_of(
+    r"""[ABC][12]\b(?:\s?[-–/+]\s?[ABC]?[12]\b)?\+?|native|mother tongue|fluent|muttersprach\w*|verhandlungssicher\w*
+    |fließend\w*|courant\w*|bilingue|langue maternelle|vloeiend|moedertaal"""
+)
+_NAMED = "(?:" + "|".join(sorted(map(re.escape, ENGLISH_OF), key=len, reverse=True)) + ")"
 NAME = re.compile(
-    rf"(?<![\w-])(?P<name>{_WORDS})(?P<tail>s?-?(?:kenntnisse?n?|sprach\w*|talig\w*|sprekend\w*|speaking|speakers?|-\s?(?=und|and|oder|or|en|of))?)(?![\w])",
+    rf"(?<![\w-])(?P<name>{_NAMED})"
+    r"(?P<tail>s?-?(?:kenntnisse?n?|sprach\w*|talig\w*|sprekend\w*|speaking|speakers?|-\s?(?=und|and|oder|or|en|of))?)(?!\w)",
     re.IGNORECASE,
 )
 CUE = re.compile(
-    rf"\b{LEVEL}|\b(?:fluen\w+|speak\w*|spoken|written|proficien\w+|command|language|languages|bilingual|trilingual|multilingual|kenntnis\w*|sprach\w*|sprich\w*|"
-    r"sprechen|wort und schrift|schriftlich|langues?|parl\w+|écrit\w*|maîtrise\w*|lu|oral\w*|kennis|spreek\w*|spreken|schrijf\w*|vlot|talen|taal|mondeling|schriftelijk|"
-    r"tweetalig\w*|drietalig\w*|talenkennis|uitdrukken|communicat\w+ in|kommunizier\w+)\b",
+    r"\b(?:"
+    + LEVEL
+    + "|"
+    + any_of(
+        r"""fluen\w+|speak\w*|spoken|written|proficien\w+|command|languages?|bilingual|trilingual|multilingual
+        |kenntnis\w*|sprach\w*|sprich\w*|sprechen|wort und schrift|schriftlich|langues?|parl\w+|écrit\w*|maîtrise\w*
+        |lu|oral\w*|kennis|spreek\w*|spreken|schrijf\w*|vlot|talen|taal|mondeling|schriftelijk|tweetalig\w*
+        |drietalig\w*|talenkennis|uitdrukken|communicat\w+ in|kommunizier\w+"""
+    )
+    + r"\b)",
     re.IGNORECASE,
 )
-NOT_SPOKEN_AFTER = re.compile(
-    r"\s+(?!and\b|or\b|und\b|oder\b|et\b|ou\b|en\b|of\b|language|skills?|speak|level|is\b|are\b|as\b|at\b|to\b|in\b|on\b|a\b|required|preferred|native|fluen|profic|both|with|"
-    r"plus|would|written|spoken|knowledge|mandatory|essential|desirable|on\b|\()(?=[a-z]{3,})",
+_GOES_ON = any_of(
+    r"""and\b|or\b|und\b|oder\b|et\b|ou\b|en\b|of\b|language|skills?|speak|level|is\b|are\b|as\b|at\b|to\b|in\b|on\b
+        |a\b|required|preferred|native|fluen|profic|both|with|plus|would|written|spoken|knowledge|mandatory
+        |essential|desirable|\("""
 )
+NOT_SPOKEN_AFTER = re.compile(rf"\s+(?!{_GOES_ON})(?=[a-z]{{3,}})")
+"""`German market`: the English name of a language before another noun."""
 WELCOME = re.compile(
-    r"\b(?:plus|pluspunt\w*|advantage\w*|preferred|desirable|nice to have|asset|bonus|von vorteil|vorteilhaft|wünschenswert|idealerweise|gerne|wäre|atout|souhait\w+|"
-    r"appréci\w+|serait|meegenomen|troef|beneficial|ideally|optional|helpful|idéalement|bij voorkeur|voordeel|welcome)\b",
+    r"\b"
+    + any_of(
+        r"""plus|pluspunt\w*|advantage\w*|preferred|desirable|nice to have|asset|bonus|von vorteil|vorteilhaft
+        |wünschenswert|idealerweise|gerne|wäre|atout|souhait\w+|appréci\w+|serait|meegenomen|troef|beneficial
+        |ideally|optional|helpful|idéalement|bij voorkeur|voordeel|welcome"""
+    )
+    + r"\b",
     re.IGNORECASE,
 )
 IDEALLY = re.compile(
-    r"\b(?:ideally|preferably|idealerweise|idealiter|idéalement|gerne|bij voorkeur|de préférence)\b", re.IGNORECASE
+    r"\b" + any_of("ideally|preferably|idealerweise|idealiter|idéalement|gerne|bij voorkeur|de préférence") + r"\b",
+    re.IGNORECASE,
 )
 NOT_NEEDED = re.compile(
-    r"\b(?:no|not|kein\w*|nicht|pas|geen|niet)\b[^,;]{0,25}$|^[^,;]{0,25}\b(?:not|nicht|pas|niet) (?:required|needed|necessary|erforderlich|nötig|notwendig|nécessaire|nodig|vereist)",
+    r"\b(?:no|not|kein\w*|nicht|pas|geen|niet)\b[^,;]{0,25}$"
+    r"|^[^,;]{0,25}\b(?:not|nicht|pas|niet)\s"
+    + any_of("required|needed|necessary|erforderlich|nötig|notwendig|nécessaire|nodig|vereist"),
     re.IGNORECASE,
 )
 OF_OTHERS = re.compile(
-    r"\w+[- ]speaking\s+(?:jobs?|countr\w+|markets?|clients?|customers?|world|regions?)|\w+sprachige[nrms]\s+[A-ZÄÖÜ]|\w+talige?\s+(?:klant\w*|markt\w*)",
+    any_of(
+        r"""\w+[-\s]speaking (?:jobs?|countr\w+|markets?|clients?|customers?|world|regions?)
+        |\w+sprachige[nrms] [A-ZÄÖÜ]|\w+talige? (?:klant\w*|markt\w*)"""
+    ),
     re.IGNORECASE,
 )
 """Other people, markets and countries that speak the language."""
-# ruff: noqa: E501 - patterns of alternatives
+_OR = any_of("or|and/or|oder|ou|of|en/of|et/ou|und/oder")
+OR_AFTER = re.compile(rf"\W{{0,3}}\s*{LEVEL}?\W*\b{_OR}\s+{_NAMED}", re.IGNORECASE)
+OR_BEFORE = re.compile(rf"{_NAMED}\W{{0,3}}\s*{LEVEL}?\W*\b{_OR}\s+$", re.IGNORECASE)
+HAS_LEVEL = re.compile(LEVEL, re.IGNORECASE)
+ALSO_A_WORD = frozenset({"polish", "pools", "fins", "thai", "italien"})
+"""Names that are words of their own without a capital."""
 CLAUSE = re.compile(r"[.;!?](?=\s|$)|[\r\n•·]")
+WINDOW = 120
 REACH = 60
 
 
@@ -111,7 +142,7 @@ def read_spoken(document: Document) -> list[Spoken]:
 def _spoken(document: Document, name: re.Match[str]) -> Spoken | None:
     text = document.text
     before, after = clause_around(text, name.start(), name.end())
-    if not name["name"][0].isupper() and name["name"].lower() in _ENGLISH_WORDS:
+    if not name["name"][0].isupper() and name["name"].lower() in ALSO_A_WORD:
         return None
     near = f"{before[-REACH:]} {name['tail']} {after[:REACH]}"
     cued = len(name["tail"]) > 1 or CUE.search(near)
@@ -120,33 +151,23 @@ def _spoken(document: Document, name: re.Match[str]) -> Spoken | None:
     if len(name["tail"]) <= 1 and name["name"].lower() in NAMES and NOT_SPOKEN_AFTER.match(after):
         return None
     section = document.section_at(name.start())
-    if section is Section.COMPANY and not re.search(LEVEL, near, re.IGNORECASE):
+    if section is Section.COMPANY and not HAS_LEVEL.search(near):
         return None
     return Spoken(
         language=ENGLISH_OF[name["name"].lower()],
         start=name.start(),
         end=name.end(),
         welcome=section is Section.NICE or bool(WELCOME.search(after[:REACH]) or IDEALLY.search(before[-25:])),
-        level=bool(re.search(LEVEL, near)),
-        alternative=bool(_OR_AFTER.match(after) or _OR_BEFORE.search(before)),
+        level=bool(HAS_LEVEL.search(near)),
+        alternative=bool(OR_AFTER.match(after) or OR_BEFORE.search(before)),
     )
-
-
-_ENGLISH_WORDS = frozenset({"polish", "pools", "fins", "thai", "italien"})
-_NAMED = f"(?:{_WORDS})"
-_OR_AFTER = re.compile(
-    rf"\W{{0,3}}\s*(?:{LEVEL})?\W*\b(?:or|and/or|oder|ou|of|en/of|et/ou|und/oder)\s+{_NAMED}", re.IGNORECASE
-)
-_OR_BEFORE = re.compile(
-    rf"{_NAMED}\W{{0,3}}\s*(?:{LEVEL})?\W*\b(?:or|and/or|oder|ou|of|en/of|et/ou|und/oder)\s+$", re.IGNORECASE
-)
 
 
 def clause_around(text: str, start: int, end: int) -> tuple[str, str]:
     """What stands before and after a stretch within its sentence, at most 120 characters each."""
-    before = text[max(0, start - 120) : start]
+    before = text[max(0, start - WINDOW) : start]
     before = before[max((found.end() for found in CLAUSE.finditer(before)), default=0) :]
-    after = text[end : end + 120]
+    after = text[end : end + WINDOW]
     stop = CLAUSE.search(after)
     return before, after[: stop.start()] if stop else after
 

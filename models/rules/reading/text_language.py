@@ -1,5 +1,4 @@
 """Which of the four languages a text is written in, by its most frequent small words."""
-# ruff: noqa: E501 - patterns of alternatives
 
 import re
 from collections import Counter
@@ -8,8 +7,10 @@ WORD = re.compile(r"[^\W\d_]+")
 SAMPLE_WORDS = 1500
 SMALL_WORDS = {
     "en": "the and of to in a for with you are our will we is as or on your be have that this looking from not near",
-    "de": "und die der in mit für wir von zu das auf du den im sie ist ein eine bei als zur deine oder sowie suchen nicht",
-    "fr": "de et des la le les vous à en un une du pour dans nous est avec sur au votre recherche ans ou par recrute près",
+    "de": """und die der in mit für wir von zu das auf du den im sie ist ein eine bei als zur deine oder sowie suchen
+    nicht""",
+    "fr": """de et des la le les vous à en un une du pour dans nous est avec sur au votre recherche ans ou par recrute
+    près""",
     "nl": "de en van het een je in voor met op te is ben wij naar jij zijn aan of bij om jouw zoeken zoek regio geen",
 }
 _LANGUAGES_OF = {

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from models.rules.places import PlaceKind, Places
+from models.rules.reading.alternatives import any_of
 from models.rules.reading.document import Document, Line, Section, section_of
 from models.rules.reading.head_words import head_words, names_work
 from models.rules.reading.text_language import text_language
@@ -29,17 +30,35 @@ FIELD_BREAK = re.compile(r"\s*[|•·]\s*|\s+[—@]\s+|\t+")
 PIECE_BREAK = re.compile(r"\s+[-–/]\s+|,\s+|:\s+")
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 SENTENCE = re.compile(
-    r"(?i)(?<![\w-])(?:we|you|your|our|i|us|makes?|is|are|was|have|has|will|wir|du|dein\w*|deine|sie|uns\w*|dich|ist|sind|hast|wirst"
-    r"|nous|vous|votre|vos|notre|nos|est|sont|recherch\w+|recrut\w+|je|jij|jouw|we|wij|ons|onze|ben|bent|heb|zijn|wil|zoek\w*|such\w+"
-    r"|must|please|apply|hast|werde|freue|bieten|that|this|there|join)(?![\w-])"
+    r"(?<![\w-])"
+    + any_of(
+        r"""we|you|your|our|i|us|makes?|is|are|was|have|has|will|wir|du|dein\w*|sie|uns\w*|dich|ist|sind|hast|wirst
+        |nous|vous|votre|vos|notre|nos|est|sont|recherch\w+|recrut\w+|je|jij|jouw|wij|ons|onze|ben|bent|heb|zijn|wil
+        |zoek\w*|such\w+|must|please|apply|werde|freue|bieten|that|this|there|join"""
+    )
+    + r"(?![\w-])",
+    re.IGNORECASE,
 )
+"""Words of a sentence, which a title line does without."""
 ORGANISATION = re.compile(
-    r"(?i)\b(?:gmbh|ag|kg|e\.k\.|ltd|limited|inc|llc|plc|nv|bv|n\.v\.|b\.v\.|sa|sas|sarl|sprl|bvba|trust|hospital|university|group|company"
-    r"|corporation|corp|holding|universität|hochschule|klinikum|department|council|surgery|school|partners)\b\.?"
+    r"\b"
+    + any_of(
+        r"""gmbh|ag|kg|e\.k\.|ltd|limited|inc|llc|plc|nv|bv|n\.v\.|b\.v\.|sa|sas|sarl|sprl|bvba|trust|hospital
+        |university|group|company|corporation|corp|holding|universität|hochschule|klinikum|department|council
+        |surgery|school|partners"""
+    )
+    + r"\b",
+    re.IGNORECASE,
 )
 OTHER_LABEL = re.compile(
-    r"(?i)\W*(?:standort|start|beginn|arbeitszeit|einsatzort|arbeitsort|auslastung|dauer|ort|locations?|salary|lieu|contrat|type de contrat|locatie|employment"
-    r"|department|company|firma|unternehmen|reports to|date|datum|pay|gehalt|salaire|loon|plaats|regio|region|entreprise|bedrijf|closing date|ref\w*|hours|band|grade)\s*:"
+    r"\W*"
+    + any_of(
+        r"""standort|start|beginn|arbeitszeit|einsatzort|arbeitsort|auslastung|dauer|ort|locations?|salary|lieu
+        |contrat|type de contrat|locatie|employment(?:\stype)?|department|company|firma|unternehmen|reports to|date
+        |datum|pay|gehalt|salaire|loon|plaats|regio|region|entreprise|bedrijf|closing date|ref\w*|hours|band|grade"""
+    )
+    + r"\s*:",
+    re.IGNORECASE,
 )
 """A label of something else than the title."""
 IN_PLACE = re.compile(

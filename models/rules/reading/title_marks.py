@@ -1,7 +1,8 @@
 """What stands in and around a title without being part of it: gender marks, working time, pay, where, since when."""
-# ruff: noqa: E501 - patterns of alternatives
 
 import re
+
+from models.rules.reading.alternatives import any_of
 
 LETTER = (
     r"(?:m|w|d|f|x|h|v|i|gn|div|all|alle|tous|homme|femme|hommes|femmes|männlich|weiblich|divers|genders?|geschlechter)"
@@ -12,7 +13,6 @@ GENDER_MARK = re.compile(
     re.IGNORECASE,
 )
 """`(m/w/d)`, `(f,m,x)`, `(gn)`, `(all genders)`, `H/F`, `m/v/x`."""
-# ruff: noqa: E501 - patterns of alternatives
 
 INNER_FORM = re.compile(
     r"(?<=[a-zäöüß])\\?(?:[:*_]|/-?)in(?:nen)?\b|(?<=[a-zäöüß])Innen\b|(?<=[a-zäöüß])\((?:in|innen|r|n|en|e|m/w)\)"
@@ -28,24 +28,31 @@ FRENCH_FORM = re.compile(
 
 _WORKING_TIME_TEXT = """
 remote remotely hybrid onsite site home office homeoffice télétravail full part time fulltime parttime vollzeit
-teilzeit voltijds deeltijds temps plein partiel complet minijob contract permanent perm temporary temp interim intérim
-cdi cdd casual employee per diem night day shift nights days evening evenings weekend weekends befristet unbefristet
-ab sofort asap urgent fixed term ftc mth months month monate monat mois hire eastern western central zone hours hour
-week wk festanstellung vast pt ft prn or and und et en of us usa only first st nd rd th hr h k yr pa gn mwd employment
-hybride bureau
+teilzeit voltijds deeltijds temps plein partiel complet minijob contract permanent perm temporary temp interim
+intérim cdi cdd casual employee per diem night day shift nights days evening evenings weekend weekends befristet
+unbefristet ab sofort asap urgent fixed term ftc mth months month monate monat mois hire eastern western central
+zone hours hour week wk festanstellung vast pt ft prn or and und et en of us usa only first st nd rd th hr h k yr pa
+gn mwd employment hybride bureau
 """
 WORKING_TIME = frozenset(_WORKING_TIME_TEXT.split())
 """Words that alone make up a piece of a title line which says how and when the work is done."""
 PAY = re.compile(r"(?:[$€£]\s?\d|\d[\d.,]*\s?(?:[$€£]|eur|k\b)|\(?\d{4,}\)?$)", re.IGNORECASE)
 
+_ARTICLE = r"(?:(?:an?|une?|een)\s)?"
 PREFIX = re.compile(
-    r"(?:\W*(?:band|grade|level|aps|salary band)\s?\d{1,2}[a-z]?\s*[-–:]?\s+"
-    r"|\W*une?\s+"
-    r"|\W*(?:postes?|emplois?|métiers?|functie|rol|position|role|post|stelle)\s+(?:de\s|d['’]|of\s|van\s|als\s)(?:un\s|une\s|an?\s|een\s)?"
-    r"|\W*(?:job ?title|title|jobtitel|titel|position|poste|offre d'emploi|functie(?:titel)?|role|rolle|vacature|vacancy"
-    r"|stellenangebot|stellenausschreibung|stelle|job|intitulé du poste|bezeichnung|beruf|emploi|function)\s*(?:[:–—-]|\bas\b|\bals\b)\s*"
-    r"|\W*(?:vacature|stellenangebot|stellenanzeige|recrutement|hiring|we are hiring|we're hiring|wanted|gesucht|nous recrutons"
-    r"|recrute|join us as|urgent)\b\s*[:!–—-]?\s*(?:an?\s|une?\s|een\s)?)",
+    r"\W*(?:(?:salary\s)?(?:band|grade|level|aps)\s?\d{1,2}[a-z]?\s*[-–:]?\s+|une?\s+"
+    + r"|(?:postes?|emplois?|métiers?|functie|rol|position|role|post|stelle)\s+"
+    + rf"(?:de\s|d['’]|of\s|van\s|als\s){_ARTICLE}|"
+    + any_of(
+        r"""job ?title|title|jobtitel|titel|position|poste|offre d'emploi|functie(?:titel)?|role|rolle|vacature
+        |vacancy|stellenangebot|stellenausschreibung|stelle|job|intitulé du poste|bezeichnung|beruf|emploi|function"""
+    )
+    + r"\s*(?:[:–—-]|\bas\b|\bals\b)\s*|"
+    + any_of(
+        """vacature|stellenangebot|stellenanzeige|recrutement|hiring|we are hiring|we're hiring|wanted|gesucht
+        |nous recrutons|recrute|join us as|urgent"""
+    )
+    + rf"\b\s*[:!–—-]?\s*{_ARTICLE})",
     re.IGNORECASE,
 )
 SUFFIX = re.compile(

@@ -1,10 +1,10 @@
 """Where an advertisement may name its title: its first lines, its labels, before a gender mark, after a lead-in."""
-# ruff: noqa: E501 - patterns of alternatives
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from models.rules.reading.alternatives import any_of
 from models.rules.reading.document import Document, Line, Section
 from models.rules.reading.lead_ins import LEAD_INS
 from models.rules.reading.phrase_words import GLUED_END, LEADING, NOT_IN_TITLE, STOPS
@@ -13,7 +13,6 @@ from models.rules.titles import is_generic
 
 MOST_CHARACTERS = 20_000
 """Titles are looked for this far into a text."""
-# ruff: noqa: E501 - patterns of alternatives
 LONGEST_PHRASE = 110
 MOST_WORDS = 9
 OPENING_SIGNS = " \t\r\n\"„“”*_'«»("
@@ -21,9 +20,26 @@ AROUND_WORDS = "*_()[]\"„“”«»'’,"
 TOKEN = re.compile(r"\S+")
 BREAK = re.compile(r"[\r\n]|[.!?](?=\s|$|[A-ZÄÖÜ]{1}[a-z])|[;:•\"“”„»«]|\s[-–—|]\s|,\s")
 LABEL = re.compile(
-    r"(?i:\W{0,6}(?:job ?title|title|jobtitel|titel|position|poste|intitulé(?: du poste)?|functie(?:titel)?|role|rolle|vacature"
-    r"|vacancy|stelle(?:nbezeichnung)?|job|function|métier|beruf|we are hiring|now hiring|hiring)\W{0,3}\s?[:：]\W{0,4})(?=\S)"
+    r"\W{0,6}"
+    + any_of(
+        r"""job ?title|title|jobtitel|titel|position|poste|intitulé(?:\sdu poste)?|functie(?:titel)?|role|rolle
+        |vacature|vacancy|stelle(?:nbezeichnung)?|job|function|métier|beruf|we are hiring|now hiring|hiring"""
+    )
+    + r"\W{0,3}\s?[:：]\W{0,4}(?=\S)",
+    re.IGNORECASE,
 )
+GOES_ON = re.compile(r"\*?\s[-–—|]\s(?=[A-ZÄÖÜ])[^,.;:!?\r\n]{2,50}")
+_DE_CUT = r"(?:eine?n?|eine[rms]|suchen|sucht|wir|dich|sie|unsere?n?|einem|(?:erfahrene|engagierte|motivierte)n)"
+_FR_CUT = any_of(
+    r"""un\(e\)|une?/une?|une?|des|d['’]une?|le|la|les|postes? de|emplois? de|recherche de|en tant que|notre|nos"""
+)
+CUTS = re.compile(
+    r"[.!?](?=\s)|[;:•\"“”„»«]|\s[-–—|]\s|,\s"
+    rf"|\b(?:[Aa]ls|(?i:{_DE_CUT}))(?:\s|(?=[A-ZÄÖÜ(]))|(?<=[a-zäöüß])als\s(?=[A-ZÄÖÜ])"
+    rf"|(?:(?<=\s)|(?<=^))(?i:{_FR_CUT})\s"
+    r"|\b(?i:looking for|seeking|hiring|as|join us as|for|is)\s(?:an?\s)?(?=\S)|\b(?i:een|naar|onze|zoeken|zoekt)\s"
+)
+"""Where the words before a gender mark may begin to be the title."""
 SECTION_WEIGHT = {
     Section.OPENING: 1.0,
     Section.TASKS: 1.0,
@@ -33,9 +49,14 @@ SECTION_WEIGHT = {
     Section.NICE: 0.2,
 }
 TRAINING = re.compile(
-    r"(?i)(?:ausbildung|studium|berufserfahrung|erfahrung|abschluss|weiterbildung|z\.\s?b\.|expérience|formation|diplôme|ervaring|opleiding"
-    r"|experience|degree|background|worked)\W+(?:\w+\W+){0,4}$"
+    any_of(
+        r"""ausbildung|studium|berufserfahrung|erfahrung|abschluss|weiterbildung|z\.\s?b\.|expérience|formation
+        |diplôme|ervaring|opleiding|experience|degree|background|worked"""
+    )
+    + r"\W+(?:\w+\W+){0,4}$",
+    re.IGNORECASE,
 )
+"""Before a phrase that names a training or an earlier job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +99,12 @@ def _marked(text: str, line: Line, language: str) -> Iterator[Phrase]:
 
 def _extended(text: str, end: int, line_end: int) -> int:
     """After the mark a title may go on: ` - Agent Solutions`."""
-    more = re.compile(r"\*?\s[-–—|]\s(?=[A-ZÄÖÜ])[^,.;:!?\r\n]{2,50}").match(text, end, line_end)
+    more = GOES_ON.match(text, end, line_end)
     return more.end() if more else end
 
 
-_CUTS = re.compile(
-    r"[.!?](?=\s)|[;:•\"“”„»«]|\s[-–—|]\s|,\s"
-    r"|\b(?:[Aa]ls|(?i:eine?n?|eine[rms]|suchen|sucht|wir|dich|sie|unsere?n?|einem|(?:erfahrene|engagierte|motivierte)n))(?:\s|(?=[A-ZÄÖÜ(]))"
-    r"|(?:(?<=\s)|(?<=^))(?i:un\(e\)|une?/une?|une?|des|d['’]une?|le|la|les|postes? de|emplois? de|recherche de|en tant que|notre|nos)\s"
-    r"|\b(?i:looking for|seeking|hiring|as|join us as|for|is)\s(?:an?\s)?(?=\S)"
-    r"|(?<=[a-zäöüß])als\s(?=[A-ZÄÖÜ])"
-    r"|\b(?i:een|naar|onze|zoeken|zoekt)\s"
-)
-
-
 def _phrase_start(text: str, start: int, end: int, language: str) -> int:
-    for cut in _CUTS.finditer(text, start, end):
+    for cut in CUTS.finditer(text, start, end):
         if cut.end() < end and text[cut.end() : end].strip():
             start = cut.end()
     return _after_leading(text, start, end, language)

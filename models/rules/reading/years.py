@@ -1,80 +1,103 @@
 """Years of experience that a text asks for; ages, company histories, contracts and school years are none."""
-# ruff: noqa: E501 - patterns of alternatives
 
 import re
 from dataclasses import dataclass
 
+from models.rules.reading.alternatives import any_of
 from models.rules.reading.document import Document, Section
 
 MOST_YEARS = 25
 BOAST_YEARS = 11
+"""From here on years belong to the company rather than to the person, unless they are plainly asked for."""
+WINDOW = 110
+EXPERIENCE_REACH = 70
 NUMBER_WORDS = {
     word: number
     for words in (
         "one two three four five six seven eight nine ten",
-        "einem zwei drei vier fünf sechs sieben acht neun zehn",
+        "ein zwei drei vier fünf sechs sieben acht neun zehn",
         "un deux trois quatre cinq six sept huit neuf dix",
         "één twee drie vier vijf zes zeven acht negen tien",
     )
     for number, word in enumerate(words.split(), start=1)
-} | {"ein": 1, "une": 1, "een": 1, "eine": 1, "einen": 1, "einjährige": 1}
-_NUMBER = rf"(?:\d{{1,2}}(?![\d.,]\d)|{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})"
+} | {"une": 1, "een": 1, "eine": 1, "einem": 1}
+_WORDS = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
+_NUMBER = rf"(?:\d{{1,2}}(?![\d.,]\d)|{_WORDS})"
 _UNIT = r"(?:years?|yrs?|jahren?|jahre|ans|années?|an(?=\s+d)|jaar|jaren)"
 _MONTHS = r"(?:months?|monaten?|monate|mois|maanden)"
+_OR_MORE = r"(?:\+|or\s+more|oder\s+mehr|ou\s+plus|of\s+meer)"
 YEARS = re.compile(
     rf"(?<![\w.,/$€£-])(?P<low>{_NUMBER})\s?(?P<plus>\+|plus\b|\(\d+\))?"
     rf"(?:\s?(?:-|–|—|to|bis|à|tot|or|oder|ou|of|/)\s?(?P<high>{_NUMBER})\s?\+?)?"
-    rf"\s?(?P<after>\+|or\s+more|oder\s+mehr|ou\s+plus|of\s+meer)?[\s-]{{0,2}}(?P<unit>{_UNIT}|{_MONTHS})(?![\w-])(?P<poss>['’])?"
-    rf"(?P<tail>\s?\+)?",
+    rf"\s?(?P<after>{_OR_MORE})?[\s-]{{0,2}}(?P<unit>{_UNIT}|{_MONTHS})(?![\w-])",
     re.IGNORECASE,
 )
-MONTHS = re.compile(_MONTHS, re.IGNORECASE)
-READER = re.compile(r"\b(?:you|sie|du|vous|je|jij|u|candidat\w*|bewerber)\b", re.IGNORECASE)
-EXPERIENCE_REACH = 70
 COMPOUND = re.compile(
-    rf"\b(?P<low>\d{{1,2}}|{'|'.join(word for word in NUMBER_WORDS if len(word) > 2)})\s?[-–]?(?P<high>(?<=-)\d{{1,2}}-)?jährige[nrms]?\s+"  # noqa: PLR2004
-    r"(?:\w+\s+){0,2}\w*(?:erfahrung|praxis|tätigkeit)",
+    rf"\b(?P<low>\d{{1,2}}|{_WORDS})\s?[-–]?jährige[nrms]?\s+(?:\w+\s+){{0,2}}\w*(?:erfahrung|praxis|tätigkeit)",
     re.IGNORECASE,
 )
+"""`5-jährige Berufserfahrung`, `dreijährige praktische Erfahrung`; `mehrjährige` counts nothing."""
+MONTHS = re.compile(_MONTHS, re.IGNORECASE)
+READER = re.compile(any_of(r"\b(?:you|sie|du|vous|je|jij|u|candidat\w*|bewerber)\b"), re.IGNORECASE)
 EXPERIENCE = re.compile(
-    r"experien|erfahrung|praxis|expérience|experience|ervaring|track record|tätigkeit|worked|exp\b|ancienneté",
+    any_of("experien|erfahrung|praxis|expérience|ervaring|track record|tätigkeit|worked|exp\\b|ancienneté"),
     re.IGNORECASE,
 )
 BEFORE_EXPERIENCE = re.compile(
-    r"(?:experience|expérience|erfahrung\w*|praxis|ervaring)(?:\s+\w+){0,3}\W{0,4}(?:(?:of|de|d['’]|von|van|with|:|\(|min\w*\.?|au moins|at least|mind\w*\.?)\W*)*$",
+    r"(?:experience|expérience|erfahrung\w*|praxis|ervaring)(?:\s+\w+){0,3}\W{0,4}"
+    r"(?:(?:of|de|d['’]|von|van|with|:|\(|min\w*\.?|au moins|at least|mind\w*\.?)\W*){0,4}$",
     re.IGNORECASE,
 )
 ASKED = re.compile(
-    r"(?:minimum|min\.?|mind\.?|mindestens|at least|au moins|minstens|ten minste|requires?|required|must have|more than|mehr als|over|über|plus de|"
-    r"meer dan|ab|from|you have|du hast|sie (?:haben|bringen|verfügen)|vous (?:avez|justifiez|disposez)|je hebt)\W*$",
+    any_of(
+        """minimum|min\\.?|mind\\.?|mindestens|at least|au moins|minstens|ten minste|requires?|required|must have
+        |more than|mehr als|over|über|plus de|meer dan|ab|from|you have|du hast|sie (?:haben|bringen|verfügen)
+        |vous (?:avez|justifiez|disposez)|je hebt"""
+    )
+    + r"\W*$",
     re.IGNORECASE,
 )
 NOT_EXPERIENCE_BEFORE = re.compile(
-    r"(?:\bseit(?:\s+\w+){0,2}|\bsince|\bdepuis(?:\s+\w+){0,3}|\bsinds|\b(?:last|past|next|first|previous|recent|letzten|nächsten|ersten|vergangenen|derni[eè]r\w*|prochain\w*|laatste|"
-    r"afgelopen|komende)|\bvor(?:\s+\w+)?|\bage[ds]?|\bâgée?s?(?:\s+de)?|\bwithin|\bunder|\bentre|\bevery|\balle|\btous les|\bafter|\bnach|\baprès|\bna"
-    r"|\b(?:vertrag|contract|contrat|befristet|laufzeit|duration|durée|duur|garantie|warranty|studium|study|degree|diploma)\W+(?:\w+\W+){0,3}?"
-    r"|\bfor\s+(?:over|more than|nearly|almost)?|\bil y a|\bfor the|\bdurée (?:de|d['’])|\bduring|\bfounded|\bgegründet)\W*$",
+    any_of(
+        r"""\bseit(?:\s\w+){0,2}|\bsince|\bdepuis(?:\s\w+){0,3}|\bsinds|\b(?:last|past|next|first|previous|recent)
+        |\b(?:letzten|nächsten|ersten|vergangenen|derni[eè]r\w*|prochain\w*|laatste|afgelopen|komende)|\bvor(?:\s\w+)?
+        |\bage[ds]?|\bâgée?s?(?:\sde)?|\bwithin|\bunder|\bentre|\bevery|\balle|\btous les|\bafter|\bnach|\baprès|\bna
+        |\b(?:vertrag|contract|contrat|befristet|laufzeit|duration|durée|duur|garantie|warranty|studium|study|degree
+        |diploma)\W+(?:\w+\W+){0,3}?|\bfor(?:\s(?:over|more than|nearly|almost|the))?|\bil y a|\bdurée (?:de|d['’])
+        |\bduring|\bfounded|\bgegründet"""
+    )
+    + r"\W*$",
     re.IGNORECASE,
 )
 NOT_EXPERIENCE_AFTER = re.compile(
-    r"\W*(?:old\b|of age|or older|or over|alt\b|âge|oud\b|jong\b|ago\b|running|in business|of history|d['’]existence|garantie|warranty|high school|college|"
-    r"degree|diploma|vertrag|contract|program|programme|studium|bachelor|master|lehre\b|ausbildung|apprenticeship|course|training|school|post\b|served"
-    r"|fixed|term\b|befristet|unternehmensgeschichte|tradition|position\b|project|am markt|d['’]études|erfolgreich|au service|pension)",
+    r"\W*"
+    + any_of(
+        r"""old\b|of age|or older|or over|alt\b|âge|oud\b|jong\b|ago\b|running|in business|of history|d['’]existence
+        |garantie|warranty|high school|college|degree|diploma|vertrag|contract|program|programme|studium|bachelor
+        |master|lehre\b|ausbildung|apprenticeship|course|training|school|post\b|served|fixed|term\b|befristet
+        |unternehmensgeschichte|tradition|position\b|project|am markt|d['’]études|erfolgreich|au service|pension"""
+    ),
     re.IGNORECASE,
 )
 BOAST = re.compile(
-    r"\b(?:we have|we've|we’ve|we bring|our (?:team|company|firm|story)|wir (?:haben|sind|verfügen|blicken|bieten|können|stehen)|unser(?:e|em|er)? (?:team|unternehmen|"
-    r"firma)|nous (?:avons|sommes|accompagnons)|notre (?:équipe|entreprise|société)|wij (?:hebben|zijn)|ons (?:team|bedrijf)|"
-    r"the company|combined|gemeinsam|company with|family business|familienunternehmen|unternehmen mit|agency with|entreprise|bedrijf met|has been|leading|market leader|"
-    r"experts?\b[^.]{0,20}with)",
+    r"\b"
+    + any_of(
+        r"""we have|we've|we’ve|we bring|our (?:team|company|firm|story)
+        |wir (?:haben|sind|verfügen|blicken|bieten|können|stehen)|unser(?:e|em|er)? (?:team|unternehmen|firma)
+        |nous (?:avons|sommes|accompagnons)|notre (?:équipe|entreprise|société)|wij (?:hebben|zijn)
+        |ons (?:team|bedrijf)|the company|combined|gemeinsam|company with|family business|familienunternehmen
+        |unternehmen mit|agency with|entreprise|bedrijf met|has been|market leader"""
+    ),
     re.IGNORECASE,
 )
 SECONDARY = re.compile(
-    r"(?:including|of which|inclusive|davon|dont|waarvan|thereof|preferred|ideally|nice to have|a plus)\W*(?:at least|minimum)?\W*$",
+    any_of("including|of which|inclusive|davon|dont|waarvan|thereof|preferred|ideally|nice to have|a plus")
+    + r"\W*(?:at least|minimum)?\W*$",
     re.IGNORECASE,
 )
-MORE_THAN_MOST = re.compile(
-    r"(?:up to|max(?:imum|\.|imal)?|less than|bis zu|weniger als|höchstens|jusqu['’]à|moins de|tot|minder dan|under|<)\W*$",
+AT_MOST = re.compile(
+    any_of("up to|max(?:imum|\\.|imal)?|less than|bis zu|weniger als|höchstens|jusqu['’]à|moins de|tot|minder dan|<")
+    + r"\W*$",
     re.IGNORECASE,
 )
 SENTENCE_END = re.compile(r"[.!?](?=\s)|[\r\n]")
@@ -119,7 +142,7 @@ def _counted(text: str, found: re.Match[str]) -> YearsFound | None:
         return None
     if MONTHS.fullmatch(found["unit"]):
         return YearsFound(None, None, found.start(), found.end())
-    if MORE_THAN_MOST.search(before):
+    if AT_MOST.search(before):
         return YearsFound(None, high or low, found.start(), found.end())
     return YearsFound(low, None if (found["plus"] or found["after"]) else high, found.start(), found.end())
 
@@ -143,12 +166,12 @@ def number_of(text: str) -> int | None:
 
 
 def _before(text: str, start: int) -> str:
-    window = text[max(0, start - 110) : start]
+    window = text[max(0, start - WINDOW) : start]
     cut = max((found.end() for found in SENTENCE_END.finditer(window)), default=0)
     return window[cut:]
 
 
 def _after(text: str, end: int) -> str:
-    window = text[end : end + 110]
+    window = text[end : end + WINDOW]
     cut = SENTENCE_END.search(window)
     return window[: cut.start()] if cut else window
