@@ -173,6 +173,8 @@ class Client:
         if status == HTTPStatus.TOO_MANY_REQUESTS:
             now = self._now()
             raise SourceBusy(f"{operation} is rate limited", retry_at=reset_time(headers, now=now) or next_minute(now))
+        if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            raise AnswerTooLarge(f"{operation} would have answered with over 1 MiB")
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             busy = SourceBusy(f"{operation} answered {status}", cooldown_seconds=FAULT_SECONDS)
             raise _PassingFault(busy, repeats=FAULT_REPEATS)
