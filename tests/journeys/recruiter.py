@@ -1,0 +1,102 @@
+"""A recruiter at the API: what an integrator's client would do, over HTTP."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import httpx
+
+from stack.account import sign_up
+
+FINAL = {"completed", "completed_no_audience", "failed", "aborted"}
+DATA_ENGINEERS = {"must": {"titles": ["Data Engineer"], "location": {"countries": ["BE", "NL", "DE", "FR", "GB"]}}}
+Json = dict[str, Any]
+
+
+@dataclass
+class Recruiter:
+    """One workspace. Calls are repeated while the service is out of reach, as a client with a retry policy would."""
+
+    api_url: str
+    api_key: str
+    workspace_id: str
+    patience: float = 90
+    http: httpx.Client = field(init=False)
+
+    def __post_init__(self) -> None:
+        headers = {"Authorization": f"Bearer {self.api_key}"}
+        self.http = httpx.Client(base_url=self.api_url, headers=headers, trust_env=False, timeout=20)
+
+    @classmethod
+    def join(cls, facts: Json, *, name: str = "Journey") -> "Recruiter":
+        """Sign up a verified workspace of one's own."""
+        account = sign_up(facts["api_url"], facts["sandbox_url"], name=name)
+        return cls(facts["api_url"], account.api_key, account.workspace_id)
+
+    def call(self, method: str, path: str, **asked: Any) -> httpx.Response:
+        """One call, repeated with the same Idempotency-Key while nobody answers or the answer says to wait."""
+        deadline = time.monotonic() + self.patience
+        while True:
+            try:
+                answer = self.http.request(method, path, **asked)
+                if answer.status_code not in {409, 429, 500, 503} or answer.json()["error"]["code"] == "conflict":
+                    return answer
+            except httpx.TransportError:
+                answer = None
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{method} {path} was not answered: {answer and answer.text}")
+            time.sleep(float(answer.headers.get("Retry-After", 0.5)) if answer is not None else 0.5)
+
+    def get(self, path: str, **asked: Any) -> Json:
+        """A successful read."""
+        answer = self.call("GET", path, **asked)
+        assert answer.status_code == 200, answer.text
+        read: Json = answer.json()
+        return read
+
+    def start_run(self, **ask: Any) -> str:
+        """Start a run and give its id."""
+        body = {"intent": DATA_ENGINEERS, "target": 60} | ask
+        answer = self.call("POST", "/v1/runs", json=body, headers={"Idempotency-Key": uuid4().hex})
+        assert answer.status_code == 202, answer.text
+        return str(answer.json()["run"]["id"])
+
+    def run(self, run_id: str) -> Json:
+        """The run as it is."""
+        return self.get(f"/v1/runs/{run_id}")
+
+    def finished(self, run_id: str, *, within: float = 120) -> Json:
+        """The run once it has ended."""
+        deadline = time.monotonic() + within
+        while (run := self.run(run_id))["status"] not in FINAL:
+            assert time.monotonic() < deadline, run
+            time.sleep(0.6)  # below the 120 requests a minute
+        return run
+
+    def candidates(self, run_id: str) -> list[Json]:
+        """Every candidate, compact, in delivery order."""
+        rows: list[Json] = []
+        cursor: str | None = None
+        while True:
+            page = self.get(
+                f"/v1/runs/{run_id}/candidates",
+                params={"view": "compact", "limit": 100} | ({"cursor": cursor} if cursor else {}),
+            )
+            rows += page["data"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return rows
+
+    def charges(self) -> list[tuple[str, int]]:
+        """Credits charged by reason, from the ledger."""
+        sums: dict[str, int] = {}
+        cursor: str | None = None
+        while True:
+            page = self.get("/v1/billing/ledger", params={"limit": 100} | ({"cursor": cursor} if cursor else {}))
+            for entry in page["data"]:
+                if entry["kind"] == "charge":
+                    sums[entry["reason"]] = sums.get(entry["reason"], 0) - entry["credits"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return sorted(sums.items())
