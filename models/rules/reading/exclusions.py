@@ -32,6 +32,15 @@ AGENCIES = re.compile(
     + r"\b",
     re.IGNORECASE,
 )
+NO_AGENCIES = re.compile(
+    any_of(
+        r"""no (?:recruitment\s)?agencies
+        |keine (?:personaldienstleister\w*|personalvermittl\w+|headhunter|zeitarbeit\w*)|pas d['’]agences?
+        |geen (?:bureaus|uitzendbureaus|recruiters)|no recruiters|agencies need not apply"""
+    ),
+    re.IGNORECASE,
+)
+"""How advertisements turn agencies away."""
 FREELANCE = re.compile(
     any_of(
         r"""freelanc\w*|freiberuf\w*|selbstständig\w*|selbständig\w*|indépendants?|zelfstandigen?|zzp\S*|contractors?

@@ -4,13 +4,14 @@ import re
 from dataclasses import dataclass
 
 from models.rules.reading.alternatives import any_of
-from models.rules.reading.head_words import head_words, names_work
-from models.rules.reading.spoken import LEVEL, NAME, language_named
+from models.rules.reading.head_words import is_head_word, names_work
+from models.rules.reading.spoken import ENGLISH_OF, LEVEL, NAME, Spoken
 from models.rules.reading.years import MOST_YEARS, YearsFound
 
 LONGEST_INTENT = 300
 MOST_LINES = 3
-MOST_WORDS = 45
+MOST_WORDS = 35
+WORDS_PER_SENTENCE = 7
 _AT_MOST = any_of(r"<|max\.?\s|up to\s|bis zu\s|jusqu['’]à\s|tot\s|less than\s|under\s")
 _AT_LEAST = any_of(r">=?|≥|min\.?\s|mind\.?\s|at least\s|over\s|more than\s|ab\s|au moins\s|minstens\s|mindestens\s")
 _YEARS = r"(?:years?|yrs?|yoe|y|jahren?|jahre|j|ans?|années?|jaar|jaren)"
@@ -35,10 +36,17 @@ ASKING = re.compile(
     re.IGNORECASE,
 )
 PIECE = re.compile(
-    r"[,;|\n\r•]|\s[-–—]\s|\.(?=\s|$)"
-    r"|(?<!\w)(?:with|mit|avec|met|who|and|or|und|oder|et|ou|en|of(?=\s+\w+s\b)|having|ayant|knowing|speaking)(?!\w)",
+    r"[,;|\n\r•!?]|\s[-–—]\s|\.(?=\s|$)"
+    r"|(?<!\w)(?:with|mit|avec|met|who|having|ayant|knowing|speaking)(?!\w)",
     re.IGNORECASE,
 )
+LANGUAGE_REACH = 25
+SPEAKING = re.compile(r"[\s-]*(?:speaking|speakers?|required|fluen\w*|native|level|[abc][12])\b", re.IGNORECASE)
+LEVEL_AFTER = re.compile(rf"\W{{0,3}}\(?{LEVEL}", re.IGNORECASE)
+LEVEL_BEFORE = re.compile(rf"{LEVEL}\s+(?:in\s|en\s)?$", re.IGNORECASE)
+AND_OR = re.compile(r"\s+(?:and|or|und|oder|et|ou|en|of|&|/)\s+|\s*/\s*", re.IGNORECASE)
+WORD = re.compile(r"[^\s()\[\]\"„“”:]+")
+SENTENCE = re.compile(r"[.!?](?=\s|$)")
 _EDGE_WORDS_TEXT = """
 in at near around within of for from to the a an based located region area greater close by im bei nahe um raum aus
 der die das von à au aux dans près de du des sur en la le les région autour d l te bij het regio omgeving nabij rond
@@ -63,8 +71,11 @@ def is_short(text: str) -> bool:
     stripped = text.strip()
     if len(stripped) > LONGEST_INTENT:
         return False
-    lines = [line for line in stripped.splitlines() if line.strip()]
-    return len(lines) <= MOST_LINES and len(stripped.split()) <= MOST_WORDS
+    words, lines = len(stripped.split()), [line for line in stripped.splitlines() if line.strip()]
+    sentences = len(SENTENCE.findall(stripped))
+    return (
+        len(lines) <= MOST_LINES and words <= MOST_WORDS and (sentences <= 1 or words <= WORDS_PER_SENTENCE * sentences)
+    )
 
 
 def short_years(text: str) -> YearsFound | None:
@@ -82,48 +93,64 @@ def short_years(text: str) -> YearsFound | None:
     return None
 
 
-def short_languages(text: str) -> list[tuple[str, int, int, bool]]:
-    """Languages named in a short intent: language, offsets, whether a level stands beside it."""
-    found: list[tuple[str, int, int, bool]] = []
+def short_languages(text: str) -> list[Spoken]:
+    """The languages that a short intent names; before a word for work they belong to the title: `German teacher`."""
+    found: list[Spoken] = []
     for name in NAME.finditer(text):
-        language = language_named(name["name"])
-        after = text[name.end() : name.end() + 25]
-        following = re.match(r"\s*([^\W\d_]+)", after)
-        speaking = bool(name["tail"]) or re.match(
-            r"(?i)[\s-]*(?:speaking|speakers?|required|fluen|native|level|c1|b2)", after
-        )
-        if language is None or (following and not speaking and head_words(following.group(1))):
+        after = text[name.end() : name.end() + LANGUAGE_REACH]
+        following = WORD.match(after.lstrip())
+        if following and is_head_word(following.group()) and not (name["tail"] or SPEAKING.match(after)):
             continue
-        level = re.match(rf"\W{{0,3}}\(?{LEVEL}", after, re.IGNORECASE)
-        before = re.search(rf"{LEVEL}\s+(?:in\s|en\s)?$", text[max(0, name.start() - 25) : name.start()], re.IGNORECASE)
-        start = name.start() - (len(before.group()) if before else 0)
-        found.append((language, start, name.end() + (level.end() if level else 0), bool(level or before)))
+        level = LEVEL_AFTER.match(after)
+        before = LEVEL_BEFORE.search(text, max(0, name.start() - LANGUAGE_REACH), name.start())
+        found.append(
+            Spoken(
+                language=ENGLISH_OF[name["name"].lower()],
+                start=before.start() if before else name.start(),
+                end=name.end() + (level.end() if level else 0),
+                welcome=False,
+                level=bool(level or before),
+                alternative=False,
+            )
+        )
     return found
 
 
 def title_pieces(text: str, masked: list[tuple[int, int]]) -> list[Piece]:
-    """The stretches left over, those that name work first."""
-    shown = list(text)
-    for start, end in masked:
-        shown[start:end] = "\n" * (end - start)
-    left = "".join(shown)
+    """The stretches that no other reader took, those that name work first."""
+    left = hidden(text, masked)
     asking = ASKING.match(left)
     begin = asking.end() if asking else 0
     pieces: list[Piece] = []
     for cut in [*PIECE.finditer(left, begin), None]:
-        piece = _trimmed(left, begin, cut.start() if cut else len(left))
-        if piece:
-            pieces.append(piece)
+        pieces += _several(left, begin, cut.start() if cut else len(left))
         begin = cut.end() if cut else len(left)
     return sorted(pieces, key=lambda piece: not names_work(left[piece.start : piece.end]))
 
 
+def hidden(text: str, spans: list[tuple[int, int]]) -> str:
+    """The text with line breaks in place of the spans; offsets stay."""
+    shown = list(text)
+    for start, end in spans:
+        shown[start:end] = "\n" * (end - start)
+    return "".join(shown)
+
+
+def _several(text: str, start: int, end: int) -> list[Piece]:
+    """`nurses or midwives` are two pieces, `research and development manager` is one."""
+    found, begin = [], start
+    for cut in AND_OR.finditer(text, start, end):
+        if names_work(text[begin : cut.start()]) and names_work(text[cut.end() : end]):
+            found.append(_trimmed(text, begin, cut.start()))
+            begin = cut.end()
+    found.append(_trimmed(text, begin, end))
+    return [piece for piece in found if piece]
+
+
 def _trimmed(text: str, start: int, end: int) -> Piece | None:
-    words = list(re.finditer(r"[^\s()\[\]\"„“”:]+", text[start:end]))
+    words = list(WORD.finditer(text, start, end))
     while words and (words[0].group().lower() in EDGE_WORDS or words[0].group().strip("x").isdigit()):
         words.pop(0)
     while words and (words[-1].group().lower() in EDGE_WORDS or words[-1].group().isdigit()):
         words.pop()
-    if not words:
-        return None
-    return Piece(start + words[0].start(), start + words[-1].end())
+    return Piece(words[0].start(), words[-1].end()) if words else None

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from models.rules.reading.alternatives import any_of
 from models.rules.reading.document import Document, Section
@@ -170,9 +169,3 @@ def clause_around(text: str, start: int, end: int) -> tuple[str, str]:
     after = text[end : end + WINDOW]
     stop = CLAUSE.search(after)
     return before, after[: stop.start()] if stop else after
-
-
-@lru_cache(maxsize=256)
-def language_named(word: str) -> str | None:
-    """The language a word names on its own."""
-    return ENGLISH_OF.get(word.lower())

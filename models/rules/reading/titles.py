@@ -50,10 +50,11 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class TitleReading:
-    """Candidates, best first, and those of them worth searching for."""
+    """Candidates, best first; those worth searching for; whether nothing but a mention speaks for the first."""
 
     candidates: tuple[Wording, ...] = ()
     searched: tuple[Wording, ...] = ()
+    mentioned: bool = False
 
 
 class Ballot:
@@ -116,7 +117,9 @@ def _chosen(ballot: Ballot, text: str) -> TitleReading:
     more = [*first.best[1:], *_alternatives(first.best[0])]
     found = [first.best[0], *more, *others] if first.line_score >= SURE_LINE else [first.best[0], *others, *more]
     searched = [first.best[0], *_alternatives(first.best[0]), *first.best[1:]]
-    return TitleReading(candidates=_distinct(found), searched=_distinct(searched))
+    return TitleReading(
+        candidates=_distinct(found), searched=_distinct(searched), mentioned=first.best[0].weight <= MENTIONED
+    )
 
 
 def _alternatives(wording: Wording) -> list[Wording]:

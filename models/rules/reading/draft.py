@@ -1,0 +1,91 @@
+"""What a reader gathers while it reads: values with their evidence, warnings, and what it cannot serve."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from models.rules.filters import Range
+from models.rules.intents import Evidence, ExcludeBlock, Intent, IntentBlock, IntentLocation, Reading
+from models.rules.reading.years import YearsFound
+
+MOST = {"titles": 3, "skills": 15, "languages": 10}
+"""As many values of a field as a reading gives; what comes later in a text matters less."""
+
+
+class Block(StrEnum):
+    """The blocks of an intent."""
+
+    MUST = "must"
+    NICE = "nice"
+    EXCLUDE = "exclude"
+
+
+@dataclass(slots=True)
+class Draft:
+    """An intent in the making. Values come once each, in order, every one with the stretch it was read from."""
+
+    text: str
+    values: dict[tuple[Block, str], list[str]] = field(default_factory=dict)
+    locations: dict[Block, IntentLocation] = field(default_factory=dict)
+    years: Range | None = None
+    evidence: list[Evidence] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+
+    def add(self, block: Block, name: str, value: str, *, start: int, end: int) -> None:
+        """A value of a list field; a repeated one, or one beyond the most, is left out."""
+        values = self.values.setdefault((block, name), [])
+        if value in values or len(values) >= MOST[name]:
+            return
+        values.append(value)
+        self._prove(f"{block}.{name}", value, start=start, end=end)
+
+    def set_years(self, found: YearsFound) -> None:
+        """The required years of experience."""
+        self.years = Range(min=found.low, max=found.high)
+        for name, value in (("min", found.low), ("max", found.high)):
+            if value is not None:
+                self._prove(f"must.experience_years.{name}", value, start=found.start, end=found.end)
+
+    def _prove(self, name: str, value: str | int, *, start: int, end: int) -> None:
+        self.evidence.append(Evidence(field=name, value=value, quote=self.text[start:end], start=start, end=end))
+
+    def warn(self, text: str) -> None:
+        """Something the caller should know before searching."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+    def ignore(self, name: str, why: str) -> None:
+        """Something asked for that no filter can express."""
+        if name not in self.ignored:
+            self.ignored.append(name)
+        self.warn(why)
+
+    def reading(self, *, candidates: tuple[str, ...], language: str | None) -> Reading:
+        """Everything gathered."""
+        return Reading(
+            intent=Intent(
+                must=IntentBlock(
+                    titles=self._tuple(Block.MUST, "titles"),
+                    location=self.locations.get(Block.MUST),
+                    experience_years=self.years,
+                    skills=self._tuple(Block.MUST, "skills"),
+                    languages=self._tuple(Block.MUST, "languages"),
+                ),
+                nice=IntentBlock(
+                    skills=self._tuple(Block.NICE, "skills"), languages=self._tuple(Block.NICE, "languages")
+                ),
+                exclude=ExcludeBlock(
+                    titles=self._tuple(Block.EXCLUDE, "titles"),
+                    location=self.locations.get(Block.EXCLUDE),
+                    skills=self._tuple(Block.EXCLUDE, "skills"),
+                ),
+            ),
+            evidence=tuple(self.evidence),
+            title_candidates=candidates,
+            text_language=language,
+            warnings=tuple(self.warnings),
+            ignored_fields=tuple(self.ignored),
+        )
+
+    def _tuple(self, block: Block, name: str) -> tuple[str, ...]:
+        return tuple(self.values.get((block, name), ()))
