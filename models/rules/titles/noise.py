@@ -95,18 +95,23 @@ LEVELS = (
     ),
     re.compile(r"\b(?:[elEL][egEG]?\s?\d{1,2}[a-z]?|TV[öÖ]D\s?[\w-]*|TV-L\s?\w*)\s*$"),
     re.compile(r"(?<=\w)\s+(?:I{1,3}|IV|VI{0,2})(?:\s?[/&-]\s?(?:I{1,3}|IV|VI{0,2}))*(?=\s*(?:$|[,(–—|-]))"),
-    re.compile(r"(?<=\w)[\s,]+#?\d{1,8}(?:\s?[-–/]\s?\d{1,8})*\s*$"),
+    re.compile(r"(?<=\w)[\s,]+#?(?!365\b)\d{1,8}(?:\s?[-–/]\s?\d{1,8})*\s*$"),
     re.compile(r"^\d{3,}\s*[-–—:_]\s*"),
 )
 
 _PLACE = r"(?:raum|großraum|region|standort|gebiet|bereich\s+\w+|der\s+region|die\s+region|den\s+raum)"
+_INTEGRAL = (
+    r"(?:test|charge|residence|training|chief|e-?commerce|\w*(?:außendienst|innendienst)|einzelhandel|groß-?|gesundheitswesen"
+    r"|gastgewerbe|vertrieb|verkauf|handwerk|sozial|rettungsdienst|garten|hotel|tief|hoch|straßen|anlagen|bereich|der pflege)\b"
+)
+"""What belongs to the occupation although a preposition stands before it: Kaufmann im Einzelhandel."""
 CUTS = (
     re.compile(r"\s(?:at|@|bei|chez)\s(?=\S)"),
     re.compile(r"\s(?:for|pour)\s(?=\S)"),
     re.compile(r"\sfür\s(?:unser|den|die|das|der|eine|ein|mehrere|" + _PLACE + ")", re.IGNORECASE),
     re.compile(r"\svoor\s(?=\S)"),
     re.compile(rf"\s(?:im|in|in\s+der|in\s+den|für|für\s+den)\s+{_PLACE}\b", re.IGNORECASE),
-    re.compile(r"\s(?:im|in|in\s+der|in\s+den|in\s+de|in\s+het|within|based\s+in)\s(?=\S)"),
+    re.compile(rf"\s(?:im|in|in\s+der|in\s+den|in\s+de|in\s+het|within|based\s+in)\s(?!{_INTEGRAL})(?=\S)", re.IGNORECASE),
     re.compile(r"\s(?:à|te|près\s+de|near|nahe)\s(?=[A-ZÉÎ])"),
     re.compile(r"\sau\s+sein\s"),
     re.compile(r"\s(?:with|mit|avec|met|zur\s+unterstützung)\s(?=\S)"),
