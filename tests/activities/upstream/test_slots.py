@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -11,7 +10,6 @@ from sqlalchemy import text
 from activities.upstream import slots as slots_module
 from activities.upstream.slots import SlotLost, UpstreamSlots
 from models.database import Database
-from models.tables.upstream import UpstreamSlot
 
 OpenSlots = Callable[..., Awaitable[UpstreamSlots]]
 SHORT = {"lease_seconds": 0.6, "renew_seconds": 0.15}
@@ -20,9 +18,6 @@ SHORT = {"lease_seconds": 0.6, "renew_seconds": 0.15}
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
     database = Database(database_url, pool_size=0)
-    table: Any = UpstreamSlot
-    async with database.engine.begin() as connection:
-        await connection.run_sync(table.__table__.create, checkfirst=True)
     yield database
     await database.close()
 

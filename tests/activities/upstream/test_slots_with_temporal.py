@@ -18,7 +18,6 @@ from temporalio.client import ActivityHandle, Client
 from temporalio.common import Priority, RetryPolicy
 
 from models.database import Database
-from models.tables.upstream import UpstreamSlot
 
 WORKER = Path(__file__).with_name("slot_worker.py")
 PROJECT = Path(__file__).parents[3]
@@ -29,9 +28,7 @@ SECONDS = 0.15
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
     database = Database(database_url, pool_size=0)
-    table: Any = UpstreamSlot
     async with database.engine.begin() as connection:
-        await connection.run_sync(table.__table__.create, checkfirst=True)
         await connection.execute(
             text("create table calls (tenant text, number int, began timestamptz, ends timestamptz)")
         )

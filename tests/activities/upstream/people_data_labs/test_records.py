@@ -260,7 +260,7 @@ def test_a_past_job_counts_only_when_that_same_job_has_ended() -> None:
         (letter_case.place, "Stoke-on-Trent"),
     ],
 )
-def test_capital_letters_are_restored_and_left_alone_where_they_are(case: Any, written: str) -> None:  # noqa: ANN401
+def test_capital_letters_are_restored_and_left_alone_where_they_are(case: Any, written: str) -> None:
     assert case(written.lower()) == written
     assert case(written) == written
 

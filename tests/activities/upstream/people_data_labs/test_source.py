@@ -330,7 +330,7 @@ async def test_half_a_compressed_answer_is_unusable(connect: Connect, atlas: Dir
         await connect(Recorder(compressed(cut=20))).search(ENGINEERS, atlas, size=5, token=None)
 
 
-def item(status: int, n: int | None, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+def item(status: int, n: int | None, **more: Any) -> dict[str, Any]:
     return {"status": status, **({"metadata": {"n": n}} if n is not None else {}), **more}
 
 
@@ -387,7 +387,7 @@ async def test_without_echoed_numbers_the_order_counts(connect: Connect, atlas: 
         {"status": 200, "data": []},
     ],
 )
-async def test_a_bulk_answer_of_another_shape_is_unusable(items: Any, connect: Connect, atlas: Directory) -> None:  # noqa: ANN401
+async def test_a_bulk_answer_of_another_shape_is_unusable(items: Any, connect: Connect, atlas: Directory) -> None:
     with pytest.raises(SourceUnusable):
         await connect(Recorder(httpx.Response(200, json=items))).fetch(["a", "b"], atlas)
 

@@ -85,7 +85,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "wait_random_exponential", lambda **_: lambda _state: 0.01)
 
 
-async def fault(control: httpx.AsyncClient, kind: str, operation: str = "person/search", **more: Any) -> None:  # noqa: ANN401
+async def fault(control: httpx.AsyncClient, kind: str, operation: str = "person/search", **more: Any) -> None:
     order = {"provider": "people", "operation": operation, "fault": kind} | more
     (await control.post("/faults", json=order)).raise_for_status()
 
