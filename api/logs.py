@@ -10,7 +10,8 @@ ROOT = Path(__file__).parent.parent
 
 
 def configure(*, level: str, as_json: bool) -> None:
-    """Set up structlog for this process."""
+    """Set up structlog for this process. A server's own access log is silenced: it would write query strings."""
+    logging.getLogger("uvicorn.access").disabled = True
     renderer = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=False)
     structlog.configure(
         processors=[

@@ -13,6 +13,11 @@ from models.rules.access import Scope
 from models.rules.versions import CURRENT, SUPPORTED
 
 Document = dict[str, Any]
+Node = Any
+"""Any JSON value."""
+
+DEFS = "#/$defs/"
+COMPONENTS = "#/components/schemas/"
 
 ERRORS: Mapping[str, tuple[str, str]] = {
     "invalid_request": ("400", "A field is missing or has an unacceptable value; `details.field` names it."),
@@ -118,10 +123,31 @@ def document(app: FastAPI, *, server: str) -> Document:
     schemas["Error"] = ERROR_SCHEMA
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
+    components["schemas"] = _hoisted(schemas)
     for path in made["paths"].values():
         for described in path.values():
             _complete(described, OPERATIONS[described["operationId"]])
     return made
+
+
+def _hoisted(schemas: Document) -> Document:
+    """Definitions that a schema brought along, beside the others: a reference leads to the components alone."""
+    found: Document = {}
+
+    def lift(part: Node) -> Node:
+        if isinstance(part, list):
+            return [lift(inner) for inner in part]
+        if not isinstance(part, dict):
+            return part
+        for name, definition in part.get("$defs", {}).items():
+            found.setdefault(name, lift(definition))
+        lifted = {name: lift(inner) for name, inner in part.items() if name != "$defs"}
+        if str(lifted.get("$ref", "")).startswith(DEFS):
+            lifted["$ref"] = COMPONENTS + lifted["$ref"].removeprefix(DEFS)
+        return lifted
+
+    lifted: Document = lift(schemas)
+    return found | lifted
 
 
 def _complete(described: Document, operation: Operation[Any, Any]) -> None:

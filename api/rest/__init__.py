@@ -1,11 +1,12 @@
 """REST routes: thin rows over the operations."""
 
-from api.rest import audit, billing, intents, keys, lookups, runs, search_plans, workspaces
+from api.rest import audit, billing, customers, intents, keys, lookups, runs, search_plans, workspaces
 from api.rest.routing import Router
 
 ROUTERS: tuple[Router, ...] = (
     workspaces.router,
     keys.router,
+    customers.router,
     billing.router,
     lookups.router,
     intents.router,

@@ -173,6 +173,39 @@ class RotateKey(Ask):
     overlap_seconds: Annotated[int, Field(ge=0, le=86_400)] = 0
 
 
+ExternalId = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class CreateCustomer(Ask):
+    """A new customer. `external_id` is the caller's own name for it, unique in the workspace."""
+
+    name: Name
+    external_id: ExternalId | None = None
+    daily_cap_credits: Credits | None = None
+
+
+class ChangeCustomer(Ask):
+    """What may change on a customer; a field that is left out stays, `null` takes a cap or an external id away."""
+
+    name: Name | None = None
+    external_id: ExternalId | None = None
+    daily_cap_credits: Credits | None = None
+    status: Literal["active", "disabled"] | None = None
+
+
+class CustomerView(Answer):
+    """A customer."""
+
+    id: str
+    object: Literal["customer"] = "customer"
+    name: str
+    external_id: str | None
+    daily_cap_credits: int | None
+    spent_today_credits: int
+    status: Literal["active", "disabled"]
+    created_at: Time
+
+
 class SourceBalance(Answer):
     """Credits left of one kind of grant."""
 

@@ -44,27 +44,20 @@ Time = Annotated[
 _DATE = re.compile(r"^\d{4}-\d{2}-\d{2}")
 
 
-def _written(value: object) -> object:
-    """A moment or date in writing; a number would be read as seconds since 1970, which nobody asked for."""
-    if isinstance(value, datetime) or (isinstance(value, str) and _DATE.match(value)):
+def _moment(value: object) -> datetime:
+    """Read a moment or date in writing; a number would be seconds since 1970, which nobody asked for."""
+    if isinstance(value, datetime):
         return value
-    raise ValueError("must be an ISO 8601 date and time")
-
-
-def _utc(value: datetime) -> datetime:
+    if not isinstance(value, str) or not _DATE.match(value):
+        raise ValueError("must be an ISO 8601 date and time")
     try:
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-    except OverflowError as error:
-        raise ValueError("is out of range") from error
+        read = datetime.fromisoformat(value)
+        return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise ValueError("must be an ISO 8601 date and time") from error
 
 
-Moment = Annotated[
-    datetime,
-    Field(strict=False),
-    AfterValidator(_utc),
-    BeforeValidator(_written),
-    WithJsonSchema({"type": "string", "format": "date-time"}),
-]
+Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 """A moment in requests: ISO 8601; without an offset it is UTC."""
 
 

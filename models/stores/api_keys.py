@@ -94,4 +94,4 @@ async def spent(session: AsyncSession, subject_ids: Sequence[str], day: date) ->
             col(DailySpend.subject_id).in_(subject_ids), col(DailySpend.day) == day
         )
     )
-    return dict(rows.tuples().all())
+    return {row[0]: row[1] for row in rows}

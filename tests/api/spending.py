@@ -1,0 +1,86 @@
+"""An operation that spends, on a route of its own: it writes one lead for each execution, so that they can be counted.
+
+What it does before it answers is told by `note`: `fail`, `poor`, `deadlock` (once), `wait` (until `release`), `linger`.
+"""
+
+import asyncio
+import secrets
+from dataclasses import dataclass, field
+
+from fastapi import FastAPI
+from sqlalchemy import text
+from starlette.responses import Response
+
+from api.operations.kernel import Context, Effect, operation
+from api.rest.routing import Invoke, Router
+from api.schemas.values import Answer, Ask
+from models.errors import InsufficientCredits
+from models.rules.access import Scope
+
+
+class Spend(Ask):
+    note: str = ""
+    amount: int = 1
+
+
+class Spent(Answer):
+    id: str
+    amount: int
+
+
+@dataclass
+class Stage:
+    """What the tests and the handler tell each other."""
+
+    entered: asyncio.Event = field(default_factory=asyncio.Event)
+    release: asyncio.Event = field(default_factory=asyncio.Event)
+    attempts: int = 0
+
+
+stage = Stage()
+
+DEADLOCK = "do $$ begin raise exception 'invented' using errcode = '40P01'; end $$"
+
+
+@operation("tests.spend", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+async def spend(ctx: Context, ask: Spend) -> Spent:
+    stage.attempts += 1
+    lead = f"lead_{secrets.token_hex(8)}"
+    await ctx.session.execute(
+        text("insert into leads (workspace_id, profile_id, created_at) values (:workspace, :lead, :now)"),
+        {"workspace": ctx.tenant.id, "lead": lead, "now": ctx.now},
+    )
+    match ask.note:
+        case "fail":
+            raise RuntimeError("a defect")
+        case "poor":
+            raise InsufficientCredits(required_credits=3, balance_credits=1)
+        case "deadlock" if stage.attempts == 1:
+            await ctx.session.execute(text(DEADLOCK))
+        case "wait":
+            stage.entered.set()
+            await stage.release.wait()
+        case "linger":
+            await asyncio.sleep(0.2)
+    return Spent(id=lead, amount=ask.amount)
+
+
+router = Router(tags=["Tests"])
+
+
+@router.post("/tests/spend", status_code=202, operation_id="tests.spend", response_model=Spent)
+async def spend_route(ask: Spend, invoke: Invoke) -> Response:
+    return await invoke(spend, ask, location=lambda spent: f"/v1/tests/{spent.id}")
+
+
+def add_to(app: FastAPI) -> None:
+    """Serve the route."""
+    app.router.routes.extend(router.routes)
+    app.state.paths.learn(app.router.routes)
+
+
+def reset() -> None:
+    """Forget what earlier tests told."""
+    stage.entered.clear()
+    stage.release.clear()
+    stage.attempts = 0
