@@ -41,6 +41,8 @@ _LEADING = {
     "de": "",
 }
 STOPS = {language: frozenset(words.split()) for language, words in _STOPS.items()}
+STOPS["de"] = STOPS["nl"] = STOPS["de"] | STOPS["nl"]
+"""German and Dutch share their announcing words, so a phrase may be of either language."""
 LEADING = {language: frozenset(words.split()) for language, words in _LEADING.items()}
 _PAIRS = """
 en période|en cdi|en cdd|en intérim|en alternance|en vue|en contrat|en temps|en journée|en extérieur

@@ -54,7 +54,7 @@ LEVEL = any_of(
 _NAMED = "(?:" + "|".join(sorted(map(re.escape, ENGLISH_OF), key=len, reverse=True)) + ")"
 NAME = re.compile(
     rf"(?<![\w-])(?P<name>{_NAMED})"
-    r"(?P<tail>s?-?(?:kenntnisse?n?|sprach\w*|talig\w*|sprekend\w*|speaking|speakers?|-\s?(?=und|and|oder|or|en|of))?)(?!\w)",
+    r"(?P<tail>s?-?(?:kenntnisse?n?|sprach\w*|talig\w*|sprekend\w*|speaking|speakers?)?)(?!\w)",
     re.IGNORECASE,
 )
 CUE = re.compile(
@@ -144,7 +144,7 @@ def _spoken(document: Document, name: re.Match[str]) -> Spoken | None:
     if not name["name"][0].isupper() and name["name"].lower() in ALSO_A_WORD:
         return None
     near = f"{before[-REACH:]} {name['tail']} {after[:REACH]}"
-    cued = len(name["tail"]) > 1 or CUE.search(near)
+    cued = name["tail"].endswith("-") or len(name["tail"]) > 1 or CUE.search(near)
     if OF_OTHERS.match(text, name.start()) or not cued or NOT_NEEDED.search(before) or NOT_NEEDED.search(after):
         return None
     if len(name["tail"]) <= 1 and name["name"].lower() in NAMES and NOT_SPOKEN_AFTER.match(after):

@@ -18,7 +18,7 @@ MOST_WORDS = 9
 OPENING_SIGNS = " \t\r\n\"„“”*_'«»("
 AROUND_WORDS = "*_()[]\"„“”«»'’,"
 TOKEN = re.compile(r"\S+")
-BREAK = re.compile(r"[\r\n]|[.!?](?=\s|$|[A-ZÄÖÜ]{1}[a-z])|[;:•\"“”„»«]|\s[-–—|]\s|,\s")
+BREAK = re.compile(r"[\r\n]|[.!?](?=\s|$|[A-ZÄÖÜ]{1}[a-z])|[;:•\"“”„»«]|\*\*|\s[-–—|]\s|,\s")
 LABEL = re.compile(
     r"\W{0,6}"
     + any_of(
@@ -48,6 +48,10 @@ SECTION_WEIGHT = {
     Section.REQUIRED: 0.35,
     Section.NICE: 0.2,
 }
+FOREIGN = 0.8
+"""An announcement in another language than the text's."""
+CONFUSED = {("nl", "de"), ("de", "nl")}
+"""German and Dutch announce with the same words."""
 TRAINING = re.compile(
     any_of(
         r"""ausbildung|studium|berufserfahrung|erfahrung|abschluss|weiterbildung|z\.\s?b\.|expérience|formation
@@ -113,12 +117,13 @@ def _phrase_start(text: str, start: int, end: int, language: str) -> int:
 def _announced(document: Document, language: str | None) -> Iterator[Phrase]:
     text = document.text
     for lead in LEAD_INS:
-        if language and lead.language not in {language, "en"}:
+        if (lead.language, language) in CONFUSED:
             continue
+        foreign = 1.0 if language in {lead.language, None} else FOREIGN
         for found in lead.pattern.finditer(text, 0, MOST_CHARACTERS):
             start, end = announced_span(text, found.end(), lead.language)
             if start < end:
-                weight = lead.weight * SECTION_WEIGHT[document.section_at(found.start())]
+                weight = foreign * lead.weight * SECTION_WEIGHT[document.section_at(found.start())]
                 if TRAINING.search(text, max(0, found.start() - 60), found.start()):
                     weight *= 0.3
                 yield Phrase(start, end, weight)

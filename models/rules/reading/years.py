@@ -62,8 +62,7 @@ NOT_EXPERIENCE_BEFORE = re.compile(
         r"""\bseit(?:\s\w+){0,2}|\bsince|\bdepuis(?:\s\w+){0,3}|\bsinds|\b(?:last|past|next|first|previous|recent)
         |\b(?:letzten|nächsten|ersten|vergangenen|derni[eè]r\w*|prochain\w*|laatste|afgelopen|komende)|\bvor(?:\s\w+)?
         |\bage[ds]?|\bâgée?s?(?:\sde)?|\bwithin|\bunder|\bentre|\bevery|\balle|\btous les|\bafter|\bnach|\baprès|\bna
-        |\b(?:vertrag|contract|contrat|befristet|laufzeit|duration|durée|duur|garantie|warranty|studium|study|degree
-        |diploma)\W+(?:\w+\W+){0,3}?|\bfor(?:\s(?:over|more than|nearly|almost|the))?|\bil y a|\bdurée (?:de|d['’])
+        |\b(?:vertrag|contract|contrat|befristet|laufzeit|duration|durée|duur|garantie|warranty|studium)\W+(?:\w+\W+){0,3}?|\bfor(?:\s(?:over|more than|nearly|almost|the))?|\bil y a|\bdurée (?:de|d['’])
         |\bduring|\bfounded|\bgegründet"""
     )
     + r"\W*$",
