@@ -10,7 +10,7 @@ beraterin besoin betreuer career careers cadre chef chief clerk collaborateur co
 consultant consultante contractor coordinateur coordinatrice coordinator deputy designer developer developpeur
 developpeuse directeur director directrice direktor direktorin dienst duales einsteiger employe employee
 engineer entwickler entwicklerin executive expert experte experten expertin fachkraft fachkrafte
-fachmann fellow fellowship first freelancer fuhrungskraft gerant gestionnaire graduate group hand head helfer
+fachmann fellow functionaris functionnaire fachberater fellowship first freelancer fuhrungskraft gerant gestionnaire graduate group hand head helfer
 helferin help hilfskraft hire hoofd ingenieur ingenieurin ingenieure inspector intern internship interim jobstudent
 junior koordinator koordinatorin kraft leader lead leider leiter leiterin leitung local lokal manager managerin
 management medewerker medewerkster member meister meisterin mitarbeitende mitarbeitender mitarbeiter mitarbeiterin

@@ -20,7 +20,7 @@ GENDER_MARKS = (
 )
 
 _CONTRACT_WORDS = r"""
-full[\s-]?time part[\s-]?time vollzeit teilzeit voltijds deeltijds fulltime parttime temps\s+plein interim
+full[\s-]?time part[\s-]?time vollzeit teilzeit voltijds deeltijds fulltime parttime temps\s+plein
 temps\s+partiel
 [àa]\s+temps\s+(?:plein|partiel)
 (?:in\s+)?(?:vollzeit|teilzeit)\s*(?:/|oder|und|or|,|&)\s*(?:vollzeit|teilzeit|minijob)
@@ -40,7 +40,7 @@ maternity\s+cover parental\s+leave\s+cover per\s+diem prn locum seasonal saisonn
 (?:first|second|third|1st|2nd|3rd|day|night|evening|weekend|early|late|rotating)\s+shifts? nachtschicht
 spätschicht frühschicht
 (?:im\s+)?(?:schichtdienst|schichtbetrieb|2-schicht|3-schicht) dagploeg nachtploeg
-cdi cdd mission\s+intérim contract\s+onbepaalde\s+duur onbepaalde\s+duur bepaalde\s+duur
+  mission\s+intérim contract\s+onbepaalde\s+duur onbepaalde\s+duur bepaalde\s+duur
 vaste?\s+(?:contract|functie|job) freelance freelancer
 gesucht now\s+hiring we['’]?re\s+hiring we\s+are\s+hiring vacature vacancy vacatures
 job\s+(?:offer|opening|ad) stellenangebot stellenanzeige stellenausschreibung jobangebot offre\s+d['’]emploi
@@ -55,7 +55,7 @@ deutschlandweit bundesweit europaweit weltweit nationwide emea\s+wide
 _CONTRACT = "|".join(_CONTRACT_WORDS.split())
 _TRAILING_WORDS = r"""
 contract(?:\s+role)? contractor casual(?:\s+employee)? temporary temp hybrid wanted needed required hiring bonus
-intérim saison 2x8 3x8 ploegen ploegendienst
+ saison 2x8 3x8 ploegen ploegendienst
 """
 _TRAILING = "|".join(_TRAILING_WORDS.split())
 _EDGE_SIGNS = r"[\s,;:/|–—\-!.*+&]"
@@ -80,6 +80,8 @@ NOISE = (
     re.compile(rf"^(?:(?:{_CONTRACT})(?=[^\w]|$){_EDGE_SIGNS}*)+", re.IGNORECASE),
     re.compile(rf"(?:(?:^|{_EDGE_SIGNS}+)(?:{_CONTRACT}|{_TRAILING}))+{_EDGE_SIGNS}*$", re.IGNORECASE),
     re.compile(rf"(?<=\s[-–—|])\s*(?:{_CONTRACT})\s*(?=\s[-–—|])", re.IGNORECASE),
+    re.compile(r"^(?:CDI|CDD|int[ée]rim)(?:\s*[-–—:|]\s*|\s+(?=HR\b|CTO|CFO|CEO|Head|Manager|Director))", re.IGNORECASE),
+    re.compile(r"(?:^|\s*[-–—:|,]\s*|\s+(?:en\s+)?(?=CD))(?:CDI|CDD|int[ée]rim)(?:\s*/\s*(?:CDI|CDD|int[ée]rim))*\s*$", re.IGNORECASE),
     re.compile(r"(?<=,)\s*(?:" + _CONTRACT + r")\s*(?=,)", re.IGNORECASE),
     re.compile(
         r"^(?:als|wir suchen|we are looking for|looking for|nous recherchons|nous recrutons|wij zoeken)\s+"
@@ -107,9 +109,10 @@ _INTEGRAL = (
 """What belongs to the occupation although a preposition stands before it: Kaufmann im Einzelhandel."""
 CUTS = (
     re.compile(r"\s(?:at|@|bei|chez)\s(?=\S)"),
-    re.compile(r"\s(?:for|pour)\s(?=\S)"),
+    re.compile(r"\sfor\s(?=\S)"),
+    re.compile(r"\spour\s(?=(?:une?|notre|nos|les?|la|l['’])\b|[A-Z])"),
     re.compile(r"\sfür\s(?:unser|den|die|das|der|eine|ein|mehrere|" + _PLACE + ")", re.IGNORECASE),
-    re.compile(r"\svoor\s(?=\S)"),
+    re.compile(r"\svoor\s(?=(?:een|onze?|ons|de|het)\b|[A-Z])"),
     re.compile(rf"\s(?:im|in|in\s+der|in\s+den|für|für\s+den)\s+{_PLACE}\b", re.IGNORECASE),
     re.compile(rf"\s(?:im|in|in\s+der|in\s+den|in\s+de|in\s+het|within|based\s+in)\s(?!{_INTEGRAL})(?=\S)", re.IGNORECASE),
     re.compile(r"\s(?:à|te|près\s+de|near|nahe)\s(?=[A-ZÉÎ])"),

@@ -6,7 +6,7 @@ from itertools import chain, zip_longest
 
 from models.rules.occupations import Occupations
 from models.rules.titles.classified import Classified
-from models.rules.titles.cleaning import clean
+from models.rules.titles.cleaning import clean, collapsed
 from models.rules.titles.core import alternatives, core
 from models.rules.titles.families import Family, Language
 from models.rules.titles.generic import is_generic
@@ -100,7 +100,7 @@ class Titles:
 
     def _own(self, title: str) -> list[tuple[Family, Language]]:
         """The families of the whole title, or of each occupation it names."""
-        for form in (clean(title), core(title)):
+        for form in (collapsed(title), clean(title), core(title)):
             if found := self._curated.get(title_key(form)):
                 return [found]
         several = (self._curated.get(title_key(part)) for part in alternatives(title))
