@@ -25,7 +25,7 @@ AT_ONCE = 10
 SETTLE_SECONDS = 0.05
 """Notifications that come together are looked after together."""
 RING_AGAIN_SECONDS = 3.0
-"""A row just rung is left alone for so long: its workflow is about to answer."""
+"""A row just rung is left alone for so long, unless it has answered meanwhile and is due again."""
 
 
 class Dispatcher:
@@ -37,7 +37,7 @@ class Dispatcher:
         self._listen_url = listen_url
         self._overdue_seconds = overdue_seconds
         self._woken = asyncio.Event()
-        self._rung: dict[str, float] = {}
+        self._rung: dict[Due, float] = {}
 
     async def run(self) -> None:
         """Ring until cancelled."""
@@ -62,8 +62,8 @@ class Dispatcher:
         async with self._database.transaction() as session:
             rows = await doorbells.due(session, limit=BATCH, overdue_seconds=self._overdue_seconds)
         now = asyncio.get_running_loop().time()
-        self._rung = {key: at for key, at in self._rung.items() if now - at < RING_AGAIN_SECONDS}
-        fresh = [row for row in rows if row.subject.workflow_id not in self._rung]
+        self._rung = {row: at for row, at in self._rung.items() if now - at < RING_AGAIN_SECONDS}
+        fresh = [row for row in rows if row not in self._rung]
         gate = asyncio.Semaphore(AT_ONCE)
         await asyncio.gather(*(self._ring(row, gate) for row in fresh))
         return len(fresh)
@@ -79,7 +79,7 @@ class Dispatcher:
             except RPCError as error:
                 log.warning("dispatcher.ring_failed", kind=row.subject.kind, status=error.status.name)
                 return
-        self._rung[row.subject.workflow_id] = asyncio.get_running_loop().time()
+        self._rung[row] = asyncio.get_running_loop().time()
 
     async def _listen(self) -> None:
         """Wake at every notification; a lost connection is opened again, the poll covers the gap."""

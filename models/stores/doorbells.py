@@ -1,6 +1,7 @@
 """Doorbells: ringing a waiting row inside the transaction that changes it, and finding rows that need attention."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Table, text, update
@@ -15,11 +16,13 @@ OVERDUE_SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A row that needs a ring, and whose it is: null for the installation's own."""
+    """A row that needs a ring, whose it is (null for the installation's own), and the state that needs it."""
 
     subject: Subject
     workspace_id: str | None
     tenant_id: str | None
+    rings: int
+    wake_at: datetime | None
 
 
 def _table(kind: str) -> Table:
@@ -38,7 +41,7 @@ async def ring(session: AsyncSession, subject: Subject) -> None:
 def _select(kind: str) -> str:
     table = _table(kind)
     whose = ", ".join(name if name in table.c else f"null as {name}" for name in ("workspace_id", "tenant_id"))
-    return f"select '{kind}' as kind, id, {whose} from {table.name}"  # noqa: S608 - names from our own tables
+    return f"select '{kind}' as kind, id, {whose}, rings, wake_at from {table.name}"  # noqa: S608 - names from our own tables
 
 
 DUE = " union all ".join(
@@ -52,5 +55,5 @@ DUE = " union all ".join(
 async def due(session: AsyncSession, *, limit: int, overdue_seconds: float = OVERDUE_SECONDS) -> list[Due]:
     """Rows that were rung and not answered, or should have woken more than `overdue_seconds` ago."""
     rows = await session.execute(text(DUE), {"limit": limit, "overdue": overdue_seconds})
-    found = (Due(Subject(kind, row_id), workspace, tenant) for kind, row_id, workspace, tenant in rows)
+    found = (Due(Subject(kind, row_id), *whose_and_state) for kind, row_id, *whose_and_state in rows)
     return list({row.subject: row for row in found}.values())
