@@ -1,0 +1,34 @@
+"""Service time: the wall clock plus an offset that the control API moves."""
+
+from datetime import UTC, datetime, timedelta
+
+from sandbox.state import State
+
+
+def rfc3339(moment: datetime) -> str:
+    """Write a moment in UTC with a `Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Clock:
+    """The sandbox's clock; an offset given at the start replaces the remembered one."""
+
+    def __init__(self, state: State, *, offset_seconds: float | None = None) -> None:
+        self._state = state
+        if offset_seconds is not None:
+            state.remember("clock_offset", offset_seconds)
+        self._offset = state.number("clock_offset")
+
+    @property
+    def offset_seconds(self) -> float:
+        """How far service time is ahead of the wall clock."""
+        return self._offset
+
+    def now(self) -> datetime:
+        """Give service time."""
+        return datetime.now(UTC) + timedelta(seconds=self._offset)
+
+    def move(self, offset_seconds: float) -> None:
+        """Set the offset."""
+        self._state.remember("clock_offset", offset_seconds)
+        self._offset = offset_seconds
