@@ -36,9 +36,10 @@ COLUMNS = {
     "location": "Place",
     "distance_km": "km",
     "experience_years": "Years",
-    "tenure_months": "Tenure, months",
+    "tenure_months": "Months",
     "tier": "Tier",
 }
+WIDEST = 36
 NUMBERS = {"distance_km", "experience_years", "tenure_months", "tier"}
 
 Json = dict[str, Any]
@@ -133,7 +134,10 @@ class MainJob:
         self.screen.rule("4. Candidates, in the order of delivery")
         table = Table()
         for key, heading in COLUMNS.items():
-            table.add_column(heading, justify="right" if key in NUMBERS else "left", overflow="fold")
+            if key in NUMBERS:
+                table.add_column(heading, justify="right", no_wrap=True)
+            else:
+                table.add_column(heading, no_wrap=True, overflow="ellipsis", max_width=WIDEST)
         for candidate in _candidates(http, run["id"]):
             table.add_row(*(_cell(candidate[key]) for key in COLUMNS))
         self.screen.print(table)
