@@ -32,7 +32,7 @@ in\s+festanstellung (?:ab\s+)?sofort ab\s+sofort zum\s+nächstmöglichen\s+zeitp
 elternzeitvertretung
 schwangerschaftsvertretung krankheitsvertretung homeoffice home[\s-]office home-based remote(?!\s+sensing)
 100\s?%\s?remote
-remote[\s-]first fully[\s-]remote on-?site onsite télétravail thuiswerk(?:en)? zelfstandig telewerk
+remote[\s-]first fully[\s-]remote on-?site onsite télétravail thuiswerk(?:en)? telewerk
 permanent(?:\s+(?:position|contract|role))? perm temp-to-perm fixed[\s-]term(?:\s+contract)? ftc
 
 \d{1,2}(?:\s*[-–]\s*\d{1,2})?\s*-?\s*(?:months?|mths?|mth|monate|mois|maanden)(?:\s+(?:ftc|contract|befristet|fixed\s+term))?
@@ -80,7 +80,7 @@ NOISE = (
     re.compile(rf"^(?:(?:{_CONTRACT})(?=[^\w]|$){_EDGE_SIGNS}*)+", re.IGNORECASE),
     re.compile(rf"(?:(?:^|{_EDGE_SIGNS}+)(?:{_CONTRACT}|{_TRAILING}))+{_EDGE_SIGNS}*$", re.IGNORECASE),
     re.compile(rf"(?<=\s[-–—|])\s*(?:{_CONTRACT})\s*(?=\s[-–—|])", re.IGNORECASE),
-    re.compile(r"^(?:CDI|CDD|int[ée]rim)(?:\s*[-–—:|]\s*|\s+(?=HR\b|CTO|CFO|CEO|Head|Manager|Director))", re.IGNORECASE),
+    re.compile(r"^(?:CDI|CDD|int[ée]rim)(?:\s*[-–—:|]\s*|\s+(?=HR\b|CTO|CFO|CEO|Head))", re.IGNORECASE),
     re.compile(r"(?:^|\s*[-–—:|,]\s*|\s+(?:en\s+)?(?=CD))(?:CDI|CDD|int[ée]rim)(?:\s*/\s*(?:CDI|CDD|int[ée]rim))*\s*$", re.IGNORECASE),
     re.compile(r"(?<=,)\s*(?:" + _CONTRACT + r")\s*(?=,)", re.IGNORECASE),
     re.compile(
