@@ -1,7 +1,7 @@
 """A recruiter at the API: what an integrator's client would do, over HTTP."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -22,11 +22,6 @@ class Recruiter:
     api_key: str
     workspace_id: str
     patience: float = 90
-    http: httpx.Client = field(init=False)
-
-    def __post_init__(self) -> None:
-        headers = {"Authorization": f"Bearer {self.api_key}"}
-        self.http = httpx.Client(base_url=self.api_url, headers=headers, trust_env=False, timeout=20)
 
     @classmethod
     def join(cls, facts: Json, *, name: str = "Journey") -> "Recruiter":
@@ -39,7 +34,7 @@ class Recruiter:
         deadline = time.monotonic() + self.patience
         while True:
             try:
-                answer = self.http.request(method, path, **asked)
+                answer = self._once(method, path, **asked)
                 if answer.status_code not in {409, 429, 500, 503} or answer.json()["error"]["code"] == "conflict":
                     return answer
             except httpx.TransportError:
@@ -47,6 +42,11 @@ class Recruiter:
             if time.monotonic() > deadline:
                 raise AssertionError(f"{method} {path} was not answered: {answer and answer.text}")
             time.sleep(float(answer.headers.get("Retry-After", 0.5)) if answer is not None else 0.5)
+
+    def _once(self, method: str, path: str, **asked: Any) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self.api_key}"} | asked.pop("headers", {})
+        with httpx.Client(base_url=self.api_url, headers=headers, trust_env=False, timeout=20) as http:
+            return http.request(method, path, **asked)
 
     def get(self, path: str, **asked: Any) -> Json:
         """A successful read."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
@@ -104,6 +104,7 @@ async def _write_candidates(
     if not profiles:
         return
     anchor = (await plan_of(session, run)).anchor
+    profiles = {one: _as_of(profile, now.date()) for one, profile in profiles.items()}
     await session.execute(
         insert(Candidate),
         [
@@ -124,6 +125,17 @@ async def _write_candidates(
             }
             for place, (profile_id, profile) in enumerate(profiles.items())
         ],
+    )
+
+
+def _as_of(profile: Profile, today: date) -> Profile:
+    """The profile with its years and tenure counted to the day of delivery, also when it was fetched before."""
+    start = profile.current.start_date if profile.current else None
+    return profile.model_copy(
+        update={
+            "experience_years": facts.experience_years(profile.experience, as_of=today),
+            "tenure_months": facts.tenure_months(start, as_of=today),
+        }
     )
 
 
