@@ -80,7 +80,7 @@ async def new_draft(ctx: Context, *, job_description: str | None, intent: GivenI
             raise InvalidRequest(
                 "No job title can be read from this description.", field="job_description", fix=NO_TITLE
             )
-    with inside("intent"):
+    with inside("intent") if intent is not None else naming("job_description"):
         return drafted(ctx, found, remembered, changes)
 
 
@@ -112,6 +112,16 @@ def inside(field: str) -> Iterator[None]:
         yield
     except InvalidRequest as error:
         error.details["field"] = f"{field}.{error.details['field']}"
+        raise
+
+
+@contextmanager
+def naming(field: str) -> Iterator[None]:
+    """Name the one field that everything was read from."""
+    try:
+        yield
+    except InvalidRequest as error:
+        error.details["field"] = field
         raise
 
 
