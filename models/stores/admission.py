@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Row
-from sqlalchemy.ext.asyncio import AsyncConnection
-
+from models.database import Statements
 from models.rules.access import Caller, Power, Scope
 
 WINDOW_SECONDS = 60
@@ -42,7 +39,7 @@ with clock as materialized (
         for no key update of k skip locked)
 )
 select p.id as key_id, p.workspace_id, p.customer_id as bound_to, p.scopes, p.daily_cap_credits, p.version, p.suspended,
-       c.id as customer_id, c.status as customer_status,
+       c.status as customer_status,
        hit.hits,
        greatest(1, ceil(extract(epoch from hit.started_at - clock.wall) + {WINDOW_SECONDS}))::int as resets_in,
        clock.now
@@ -71,33 +68,50 @@ class Admission:
     customer: Selected | None = None
 
 
+class _Row:
+    """What `ADMIT` returns."""
+
+    key_id: str | None
+    workspace_id: str
+    bound_to: str | None
+    scopes: list[str]
+    daily_cap_credits: int | None
+    version: str
+    suspended: bool
+    customer_status: str | None
+    hits: int
+    resets_in: int
+    now: datetime
+
+
 async def admit(
-    connection: AsyncConnection, *, secret_hash: bytes | None, network: str, customer_id: str | None
+    statements: Statements, *, secret_hash: bytes | None, network: str, customer_id: str | None
 ) -> Admission:
-    """Count one request and say who made it. `connection` commits each statement by itself.
+    """Count one request and say who made it.
 
     `network` is the bucket of requests without a working key; `customer_id` is what the header selects.
     """
-    found = await connection.exec_driver_sql(ADMIT, (secret_hash, network, customer_id))
-    row = found.one()
+    row = await statements.one(_Row, ADMIT, secret_hash, network, customer_id)
+    if row is None:
+        raise AssertionError("the statement returns a row for every request")
     if row.key_id is None:
         return Admission(hits=row.hits, resets_in=row.resets_in, now=row.now)
     return Admission(
         hits=row.hits,
         resets_in=row.resets_in,
         now=row.now,
-        caller=_caller(row),
+        caller=_caller(row, row.key_id),
         suspended=row.suspended,
         customer=_selected(row, customer_id),
     )
 
 
-def _caller(row: Row[Any]) -> Caller:
+def _caller(row: _Row, key_id: str) -> Caller:
     scopes = frozenset(Scope(scope) for scope in row.scopes)
     power = Power(scopes=scopes, daily_cap_credits=row.daily_cap_credits, customer_id=row.bound_to)
-    return Caller(workspace_id=row.workspace_id, api_key_id=row.key_id, power=power, version=row.version)
+    return Caller(workspace_id=row.workspace_id, api_key_id=key_id, power=power, version=row.version)
 
 
-def _selected(row: Row[Any], customer_id: str | None) -> Selected | None:
+def _selected(row: _Row, customer_id: str | None) -> Selected | None:
     wanted = customer_id or row.bound_to
     return None if wanted is None else Selected(wanted, row.customer_status)

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, exists, or_, select
+from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.stores.paging import By, Page, Slice, fetch
-from models.tables import Candidate, PersonKey, Suppression
+from models.tables import Candidate, Person, PersonKey, Suppression
 from models.tenancy import Tenant
 
 ORDER = (By(col(Candidate.position)),)
@@ -47,14 +47,13 @@ def _wanted(filters: CandidateFilters) -> list[ColumnElement[bool]]:
 
 
 def _suppressed(tenant: Tenant) -> ColumnElement[bool]:
-    """Suppressed for the tenant: by its own, the account's or a global suppression."""
+    """Suppressed for the tenant: by its own, the account's or a global suppression of the person, aliases followed."""
     own = (col(Suppression.workspace_id) == tenant.workspace_id) & or_(
         col(Suppression.customer_id).is_(None), col(Suppression.customer_id) == tenant.customer_id
     )
     return exists(
         select(col(PersonKey.hash))
         .join(Suppression, col(Suppression.key_hash) == col(PersonKey.hash))
-        .where(
-            col(PersonKey.profile_id) == col(Candidate.profile_id), or_(col(Suppression.workspace_id).is_(None), own)
-        )
+        .join(Person, func.coalesce(col(Person.alias_of), col(Person.id)) == col(PersonKey.profile_id))
+        .where(col(Person.id) == col(Candidate.profile_id), or_(col(Suppression.workspace_id).is_(None), own))
     )

@@ -93,6 +93,27 @@ async def balance(session: AsyncSession, workspace_id: str) -> int:
     return int(total or 0)
 
 
+SPENDABLE = text(
+    """
+    select least(
+      (select coalesce(sum(remaining_credits), 0) from grants
+        where workspace_id = :workspace and expires_at > service_now()),
+      (select k.daily_cap_credits - coalesce(d.credits, 0) from api_keys k
+         left join daily_spends d on d.subject_id = k.id and d.day = (service_now() at time zone 'UTC')::date
+        where k.id = :key),
+      (select c.daily_cap_credits - coalesce(d.credits, 0) from customers c
+         left join daily_spends d on d.subject_id = c.id and d.day = (service_now() at time zone 'UTC')::date
+        where c.id = cast(:customer as text)))
+    """
+)
+
+
+async def spendable(session: AsyncSession, payer: Payer) -> int:
+    """Credits that balance and daily caps allow now, unlocked: what a step may plan with, never what it may spend."""
+    asked = {"workspace": payer.workspace_id, "key": payer.api_key_id, "customer": payer.customer_id}
+    return max(0, int(await session.scalar(SPENDABLE, asked) or 0))
+
+
 async def spent_today(session: AsyncSession, subject_id: str) -> int:
     """Credits spent on this UTC day by a key, a customer or a workspace."""
     now = await service_time(session)

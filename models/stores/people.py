@@ -155,46 +155,55 @@ async def source_ids(session: AsyncSession, source: str, profile_ids: Collection
     return {profile_id: tuple(values) for profile_id, values in rows}
 
 
-SURVIVORS = text("select id, coalesce(alias_of, id) from people where id = any(cast(:ids as text[]))")
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a tenant and one of its runs know of a person. `profile_id` is the id that stands for the person now."""
+
+    profile_id: str
+    suppressed: bool
+    seen: bool
+    paid: bool
+    cached: bool
+    delivered: bool
 
 
-async def survivors(session: AsyncSession, profile_ids: Collection[str]) -> dict[str, str]:
-    """The id that stands for each person now; ids that were erased are missing."""
-    rows = await session.execute(SURVIVORS, {"ids": list(profile_ids)})
-    return {profile_id: survivor for profile_id, survivor in rows}  # noqa: C416 - rows are not pairs
-
-
-SUPPRESSED = text(
+KNOWN = text(
     """
-    select distinct k.profile_id from person_keys k join suppressions s on s.key_hash = k.hash
-     where k.profile_id = any(cast(:ids as text[]))
-       and (s.workspace_id is null
-            or (s.workspace_id = :workspace and (s.customer_id is null or s.customer_id = cast(:customer as text))))
-    """
-)
-
-
-async def suppressed(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> set[str]:
-    """Which of these people are suppressed for the tenant: by its own, the account's or a global suppression."""
-    rows = await session.execute(
-        SUPPRESSED, {"ids": list(profile_ids), "workspace": tenant.workspace_id, "customer": tenant.customer_id}
+    with asked as (
+      select id, coalesce(alias_of, id) as person from people where id = any(cast(:ids as text[]))
     )
-    return {row[0] for row in rows}
-
-
-SEEN = text(
-    """
-    select profile_id from seen_entries
-     where tenant_id = :tenant and profile_id = any(cast(:ids as text[]))
-       and (first_seen_at is not null or contacted_at is not null or do_not_contact)
+    select a.id, a.person,
+           exists (select 1 from person_keys k join suppressions s on s.key_hash = k.hash
+                    where k.profile_id = a.person
+                      and (s.workspace_id is null or (s.workspace_id = :workspace
+                           and (s.customer_id is null or s.customer_id = cast(:customer as text))))) as suppressed,
+           exists (select 1 from seen_entries e where e.tenant_id = :tenant and e.profile_id = a.person
+                      and (e.first_seen_at is not null or e.contacted_at is not null or e.do_not_contact)) as seen,
+           exists (select 1 from leads l where l.workspace_id = :workspace and l.profile_id = a.person) as paid,
+           exists (select 1 from cached_profiles c
+                    where c.profile_id = a.person and c.fetched_at > service_now() - cast(:life as interval)) as cached,
+           exists (select 1 from candidates d where d.run_id = :run and d.profile_id = a.person) as delivered
+      from asked a
     """
 )
 
 
-async def seen(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> set[str]:
-    """Which of these people the tenant has seen, contacted or must not contact."""
-    rows = await session.execute(SEEN, {"tenant": tenant.id, "ids": list(profile_ids)})
-    return {row[0] for row in rows}
+async def known(
+    session: AsyncSession, tenant: Tenant, profile_ids: Collection[str], *, run_id: str
+) -> dict[str, Known]:
+    """What is known of each person, by the id asked with; people erased from the installation are missing."""
+    rows = await session.execute(
+        KNOWN,
+        {
+            "ids": list(profile_ids),
+            "workspace": tenant.workspace_id,
+            "customer": tenant.customer_id,
+            "tenant": tenant.id,
+            "run": run_id,
+            "life": CACHE_LIFE,
+        },
+    )
+    return {row.id: Known(*row[1:]) for row in rows}
 
 
 MARK_SEEN = text(
@@ -236,17 +245,6 @@ async def cached(session: AsyncSession, profile_ids: Collection[str]) -> dict[st
     return {row.profile_id: Profile.model_validate(row.content) for row in rows}
 
 
-async def cached_ids(session: AsyncSession, profile_ids: Collection[str]) -> set[str]:
-    """Which of these people have a full profile in the cache that is not too old."""
-    now = await service_time(session)
-    rows = await session.scalars(
-        select(col(CachedProfile.profile_id)).where(
-            col(CachedProfile.profile_id).in_(list(profile_ids)), col(CachedProfile.fetched_at) > now - CACHE_LIFE
-        )
-    )
-    return set(rows.all())
-
-
 async def store(session: AsyncSession, profiles: Mapping[str, Profile]) -> None:
     """Put full profiles into the cache; the newest copy stays."""
     if not profiles:
@@ -269,20 +267,6 @@ async def store(session: AsyncSession, profiles: Mapping[str, Profile]) -> None:
         ),
         rows,
     )
-
-
-NEW_LEADS = text(
-    """
-    select id from unnest(cast(:ids as text[])) as id
-     where not exists (select 1 from leads where workspace_id = :workspace and profile_id = id)
-    """
-)
-
-
-async def unpaid_leads(session: AsyncSession, workspace_id: str, profile_ids: Iterable[str]) -> set[str]:
-    """Which of these people the workspace has not paid a lead for."""
-    rows = await session.execute(NEW_LEADS, {"ids": list(profile_ids), "workspace": workspace_id})
-    return {row[0] for row in rows}
 
 
 TAKE_LEADS = text(

@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.clock import service_time
+from models.database import Statements
 from models.errors import Conflict, NotFound
 from models.ids import new_id
 from models.rules.run_states import CREDITS_PER_PERSON, EXTENDABLE, FINAL, LIFE, RunStatus
@@ -65,10 +66,21 @@ async def create(
     return run
 
 
+SHOWN = "select * from runs where id = $1 and tenant_id = $2"
+
+
 async def get(session: AsyncSession, tenant: Tenant, run_id: str, *, lock: bool = False) -> Run:
     """The tenant's run. Raises `NotFound`."""
     query = select(Run).where(col(Run.id) == run_id, col(Run.tenant_id) == tenant.id)
     run = (await session.scalars(query.with_for_update() if lock else query)).one_or_none()
+    if run is None:
+        raise NotFound("There is no such run.")
+    return run
+
+
+async def shown(statements: Statements, tenant: Tenant, run_id: str) -> Run:
+    """The tenant's run to look at, in one round trip. Raises `NotFound`."""
+    run = await statements.one(Run, SHOWN, run_id, tenant.id)
     if run is None:
         raise NotFound("There is no such run.")
     return run

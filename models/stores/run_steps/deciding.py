@@ -8,12 +8,11 @@ from enum import StrEnum
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.clock import service_time
 from models.rules import pricing
 from models.rules.run_states import FINAL, LIFE, RunStatus, StopReason
 from models.rules.run_steps import Price, Room, Standing, Stop, Walk, exhausted, stop_now, walk
 from models.stores import credits, people
-from models.stores.run_steps.rows import DELIVERED, PlanRead, checkpoint, finish, locked, payer_of, plan_of, tenant_of
+from models.stores.run_steps.rows import PlanRead, checkpoint, finish, locked, payer_of, plan_of, tenant_of
 from models.tables import Run
 from models.tenancy import customer_of
 
@@ -66,8 +65,7 @@ async def _standing(session: AsyncSession, run: Run, now: datetime) -> Standing:
 
 async def decide(session: AsyncSession, run_id: str) -> Decision:
     """Say what the run needs next; answers every ring up to now and sets `wake_at`."""
-    run = await locked(session, run_id)
-    now = await service_time(session)
+    run, now = await locked(session, run_id)
     plan = await plan_of(session, run)
     run.answered = run.rings
     run.wake_at = None
@@ -130,33 +128,30 @@ def _turn_page(run: Run, *, last: bool) -> None:
 
 async def _funds(session: AsyncSession, run: Run) -> int:
     """Credits the run may still spend: its budget, the balance and the daily caps, as they are now."""
-    payer = payer_of(run)
-    bounds = [cap.remaining for cap in await credits.caps(session, payer)]
-    balance = await credits.balance(session, run.workspace_id)
-    return min([run.max_credits - run.spent_credits, balance, *bounds])
+    return min(run.max_credits - run.spent_credits, await credits.spendable(session, payer_of(run)))
 
 
 async def _sort_out(session: AsyncSession, run: Run, page_people: Sequence[str]) -> Walk:
-    tenant = tenant_of(run)
-    standing_for = await people.survivors(session, page_people)
-    ids = [standing_for[one] for one in page_people if one in standing_for]
-    unpaid = await people.unpaid_leads(session, run.workspace_id, ids)
-    cached = await people.cached_ids(session, ids)
-    delivered = set((await session.scalars(DELIVERED, {"run": run.id, "ids": ids})).all())
-    funds = await _funds(session, run)
+    found = await people.known(session, tenant_of(run), page_people, run_id=run.id)
+    now_called = {one: found[one].profile_id if one in found else one for one in page_people}
+    by_person = {known.profile_id: known for known in found.values()}
 
     def price(person: str) -> Price:
-        live = person not in cached
-        return Price((pricing.LEAD if person in unpaid else 0) + (pricing.LIVE_PROFILE if live else 0), live)
+        known = by_person[person]
+        credits_due = (0 if known.paid else pricing.LEAD) + (0 if known.cached else pricing.LIVE_PROFILE)
+        return Price(credits_due, live=not known.cached)
 
     return walk(
-        [standing_for.get(one, one) for one in page_people],
-        suppressed=await people.suppressed(session, tenant, ids) | (set(page_people) - standing_for.keys()),
-        known=delivered | await people.seen(session, tenant, ids),
+        [now_called[one] for one in page_people],
+        # Somebody erased has no row any more and counts as suppressed.
+        suppressed={
+            person for person in now_called.values() if person not in by_person or by_person[person].suppressed
+        },
+        known={person for person, known in by_person.items() if known.seen or known.delivered},
         price=price,
         room=Room(
             people=run.target - run.candidates_delivered,
-            credits=funds,
+            credits=await _funds(session, run),
             profile_fetches=None
             if run.max_profile_fetches is None
             else run.max_profile_fetches - run.spent_profile_fetches,

@@ -1,6 +1,6 @@
 """A chunk of people becomes candidates: cache, charges, counters and checkpoint in one transaction."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -9,7 +9,6 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.clock import service_time
 from models.database import lock_people
 from models.ids import new_id
 from models.rules import facts, pricing
@@ -18,7 +17,7 @@ from models.rules.people import Profile
 from models.rules.run_states import RunStatus, StopReason, retry_delay
 from models.rules.run_steps import UNUSABLE_ANSWERS, Stop, affordable
 from models.stores import credits, people
-from models.stores.run_steps.rows import DELIVERED, called, finish, payer_of, plan_of, start_call, tenant_of
+from models.stores.run_steps.rows import called, finish, payer_of, plan_of, start_call, tenant_of
 from models.tables import Candidate, Run
 
 
@@ -32,13 +31,12 @@ class ChunkAsk:
 
 async def begin_profiles(session: AsyncSession, run_id: str, number: int) -> ChunkAsk | None:
     """Note that the profile call starts; null when the call is out of date."""
-    run = await called(session, run_id, number)
+    run, now = await called(session, run_id, number)
     if run is None or run.chunk is None:
         return None
-    start_call(run, RunStatus.FETCHING, await service_time(session))
-    cached = await people.cached_ids(session, run.chunk)
-    suppressed = await people.suppressed(session, tenant_of(run), run.chunk)
-    wanted = (one for one in run.chunk if one not in cached and one not in suppressed)
+    start_call(run, RunStatus.FETCHING, now)
+    found = await people.known(session, tenant_of(run), run.chunk, run_id=run.id)
+    wanted = [known.profile_id for known in found.values() if not known.cached and not known.suppressed]
     return ChunkAsk(tuple(run.chunk), tuple(wanted)[: run.reserved_fetches])
 
 
@@ -52,36 +50,33 @@ async def deliver(
     """
     chunk = await session.scalar(select(col(Run.chunk)).where(col(Run.id) == run_id))
     await lock_people(session, chunk or ())
-    run = await called(session, run_id, number)
+    run, now = await called(session, run_id, number)
     if run is None or run.chunk is None:
         return
-    now = await service_time(session)
-    tenant = tenant_of(run)
-    present = await people.survivors(session, run.chunk)
-    gone = await people.suppressed(session, tenant, list(present.values()))
+    found = await people.known(session, tenant_of(run), run.chunk, run_id=run.id)
     allowed = {
-        one: profile.model_copy(update={"fetched_at": now})
-        for one, profile in fetched.items()
-        if one in present and one not in gone
+        known.profile_id: fetched[known.profile_id].model_copy(update={"fetched_at": now})
+        for known in found.values()
+        if known.profile_id in fetched and not known.suppressed
     }
     await people.store(session, allowed)
-    profiles = {**await people.cached(session, list(present.values())), **allowed}
-    known = set((await session.scalars(DELIVERED, {"run": run.id, "ids": list(present.values())})).all())
-    known |= await people.seen(session, tenant, list(present.values()))
-    standing = [present[one] for one in run.chunk if one in present and one not in again]
-    run.omitted_suppressed += sum(one in gone for one in standing) + sum(one not in present for one in run.chunk)
-    run.duplicates_skipped += sum(one in known and one not in gone for one in standing)
-    wanted = [one for one in dict.fromkeys(standing) if one in profiles and one not in gone and one not in known]
-    paid = await _charge(session, run, wanted, live=fetched.keys())
+    cached = await people.cached(session, [known.profile_id for known in found.values() if known.cached])
+    profiles = cached | allowed
+    settled = [found[one] for one in run.chunk if one in found and one not in again]
+    run.omitted_suppressed += sum(known.suppressed for known in settled) + sum(one not in found for one in run.chunk)
+    new = {known.profile_id: known for known in settled if not (known.suppressed or known.seen or known.delivered)}
+    run.duplicates_skipped += sum(not known.suppressed for known in settled) - len(new)
+    wanted = [one for one in new if one in profiles]
+    paid = await _charge(session, run, wanted, live=allowed)
     await _write_candidates(session, run, {one: profiles[one] for one in paid}, paid, now)
     if run.mark_seen and paid:
-        await people.mark_seen(session, tenant, paid.keys(), run_id=run.id)
-    _settle(run, paid, live=len(fetched), again=[one for one in again if one in present], now=now)
+        await people.mark_seen(session, tenant_of(run), paid.keys(), run_id=run.id)
+    _settle(run, paid, live=len(fetched), again=[one for one in again if one in found], now=now)
     if len(paid) < len(wanted):
         finish(run, Stop(RunStatus.COMPLETED, StopReason.BUDGET), now)
 
 
-async def _charge(session: AsyncSession, run: Run, wanted: Sequence[str], *, live: Collection[str]) -> dict[str, int]:
+async def _charge(session: AsyncSession, run: Run, wanted: Sequence[str], *, live: Container[str]) -> dict[str, int]:
     """Pay for as many of the people, in order, as budget, balance and daily caps allow; credits paid by person."""
     new = await people.take_leads(session, run.workspace_id, wanted)
     prices = [(pricing.LEAD if one in new else 0) + (pricing.LIVE_PROFILE if one in live else 0) for one in wanted]

@@ -7,7 +7,6 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.clock import service_time
 from models.rules.planner.values import PAGE_SIZE
 from models.rules.run_states import RunStatus
 from models.secrets import Vault
@@ -29,10 +28,9 @@ class PageAsk:
 
 async def begin_page(session: AsyncSession, run_id: str, number: int) -> PageAsk | None:
     """Note that the page call starts; null when the call is out of date."""
-    run = await called(session, run_id, number)
+    run, now = await called(session, run_id, number)
     if run is None or run.chunk is not None:
         return None
-    now = await service_time(session)
     plan = await plan_of(session, run)
     start_call(run, RunStatus.RUNNING, now)
     tier = plan.tiers[run.tier]
@@ -54,10 +52,9 @@ async def keep_page(
 ) -> None:
     """Store the page as a checkpoint. A page somebody else stored first stays; it is then theirs that was paid."""
     ids = await people.identify(session, vault, page.sightings)
-    run = await called(session, run_id, number)
+    run, now = await called(session, run_id, number)
     if run is None:
         return
-    now = await service_time(session)
     values = {
         "workspace_id": run.workspace_id,
         "query_key": ask.tier.query_key,

@@ -3,22 +3,21 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from models.clock import service_time
 from models.rules.filters import TierFilters
 from models.rules.planner.values import Anchor
 from models.rules.run_states import FINAL, RunStatus
 from models.rules.run_steps import Stop
 from models.stores.credits import Payer
 from models.tables import Run, SearchPageRow, SearchPlan
+from models.tables.base import Payload
 from models.tenancy import Tenant, customer_of
 
 CHECKPOINT_LIFE = timedelta(days=30)
-
-
-DELIVERED = text("select profile_id from candidates where run_id = :run and profile_id = any(cast(:ids as text[]))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +47,40 @@ def payer_of(run: Run) -> Payer:
     return Payer(run.workspace_id, run.api_key_id, customer_of(run.tenant_id))
 
 
+_PLANS: dict[str, PlanRead] = {}
+_PLANS_KEPT = 256
+
+
 async def plan_of(session: AsyncSession, run: Run) -> PlanRead:
-    """The run's plan."""
-    plan = await session.get_one(SearchPlan, run.plan_id)
+    """The run's plan; plans never change, so that a process reads each one once."""
+    known = _PLANS.get(run.plan_id)
+    if known is None:
+        if len(_PLANS) >= _PLANS_KEPT:
+            _PLANS.clear()
+        plan = await session.get_one(SearchPlan, run.plan_id)
+        known = _PLANS[run.plan_id] = _read(plan.content)
+    return known
+
+
+def _read(content: Payload) -> PlanRead:
     tiers = tuple(
         PlannedTier(TierFilters.model_validate(tier["filters"]), tier["query_key"], tier["label"])
-        for tier in plan.content["tiers"]
+        for tier in content["tiers"]
     )
-    anchor = plan.content["anchor"]
+    anchor = content["anchor"]
     return PlanRead(tiers, None if anchor is None else Anchor.model_validate(anchor))
 
 
-async def locked(session: AsyncSession, run_id: str) -> Run:
-    """The run, locked until the transaction ends."""
-    return (await session.scalars(select(Run).where(col(Run.id) == run_id).with_for_update())).one()
+async def locked(session: AsyncSession, run_id: str) -> tuple[Run, datetime]:
+    """The run, locked until the transaction ends, and service time after the lock was got."""
+    run = (await session.scalars(select(Run).where(col(Run.id) == run_id).with_for_update())).one()
+    return run, await service_time(session)
 
 
-async def called(session: AsyncSession, run_id: str, number: int) -> Run | None:
-    """The run, locked, if this call is still the one it waits for."""
-    run = await locked(session, run_id)
-    return run if run.call_number == number and run.status not in FINAL else None
+async def called(session: AsyncSession, run_id: str, number: int) -> tuple[Run | None, datetime]:
+    """The run, locked, if this call is still the one it waits for; and service time."""
+    run, now = await locked(session, run_id)
+    return (run if run.call_number == number and run.status not in FINAL else None), now
 
 
 async def checkpoint(

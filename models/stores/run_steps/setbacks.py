@@ -4,7 +4,6 @@ from datetime import timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.clock import service_time
 from models.rules.run_states import FINAL, FailureCode, RunStatus, retry_delay
 from models.rules.run_steps import UNUSABLE_ANSWERS, failed
 from models.stores.run_steps.rows import called, finish, locked
@@ -13,20 +12,19 @@ from models.tables import Run
 
 async def put_off(session: AsyncSession, run_id: str, number: int, *, after: timedelta | None) -> None:
     """The source is busy: wait so long, or by the doubling delay when it did not say."""
-    run = await called(session, run_id, number)
+    run, now = await called(session, run_id, number)
     if run is None:
         return
     run.failures += 1
     run.status = RunStatus.WAITING_FOR_QUOTA
-    run.retry_at = await service_time(session) + (retry_delay(run.failures) if after is None else after)
+    run.retry_at = now + (retry_delay(run.failures) if after is None else after)
 
 
 async def unusable(session: AsyncSession, run_id: str, number: int, *, final: bool) -> None:
     """The source answered with something unusable: try again, and after a few times (or at once) fail."""
-    run = await called(session, run_id, number)
+    run, now = await called(session, run_id, number)
     if run is None:
         return
-    now = await service_time(session)
     run.failures += 1
     if final or run.failures >= UNUSABLE_ANSWERS:
         finish(run, failed(FailureCode.UPSTREAM_ERROR), now)
@@ -37,8 +35,8 @@ async def unusable(session: AsyncSession, run_id: str, number: int, *, final: bo
 
 async def still_queued(session: AsyncSession, run_id: str, number: int, *, look_again: timedelta) -> Run:
     """A call has queued for long: show the run as waiting for quota until it starts."""
-    run = await locked(session, run_id)
+    run, now = await locked(session, run_id)
     if run.call_number == number and run.call_started_at is None and run.status not in FINAL:
         run.status = RunStatus.WAITING_FOR_QUOTA
-        run.retry_at = await service_time(session) + look_again
+        run.retry_at = now + look_again
     return run
