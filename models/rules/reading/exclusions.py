@@ -1,6 +1,7 @@
 """What a text rules out: `not agencies`, `kein Java`, `hors Paris`, `geen freelancers`."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from models.rules.reading.alternatives import any_of
@@ -62,28 +63,33 @@ REMOTE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """One thing ruled out, and the whole stretch with its `not`."""
+    """One thing ruled out."""
 
     what: str
     start: int
     end: int
-    whole_start: int
-    whole_end: int
 
 
-def read_exclusions(text: str) -> list[Exclusion]:
-    """Everything that a short intent rules out, one entry for each thing."""
-    found: list[Exclusion] = []
-    for said in EXCLUSION.finditer(text):
-        if NOT_NEEDED.search(said["what"]):
-            continue
-        start = said.start("what")
-        cuts = [*BETWEEN.finditer(text, start, said.end("what")), None]
-        for cut in cuts:
-            end = cut.start() if cut else said.end("what")
-            what = text[start:end].strip()
-            if what:
-                begins = start + (len(text[start:end]) - len(text[start:end].lstrip()))
-                found.append(Exclusion(what, begins, begins + len(what), said.start(), said.end()))
-            start = cut.end() if cut else end
-    return found
+@dataclass(frozen=True, slots=True)
+class Exclusions:
+    """What a short intent rules out, and every stretch that says so, `no German required` included."""
+
+    found: tuple[Exclusion, ...]
+    taken: tuple[tuple[int, int], ...]
+
+
+def read_exclusions(text: str) -> Exclusions:
+    """Everything that a short intent rules out, one entry for each thing; what is merely not required is none."""
+    said = list(EXCLUSION.finditer(text))
+    found = [exclusion for one in said if not NOT_NEEDED.search(one["what"]) for exclusion in _things(text, one)]
+    return Exclusions(found=tuple(found), taken=tuple(one.span() for one in said))
+
+
+def _things(text: str, said: re.Match[str]) -> Iterator[Exclusion]:
+    start = said.start("what")
+    for cut in [*BETWEEN.finditer(text, start, said.end("what")), None]:
+        raw = text[start : cut.start() if cut else said.end("what")]
+        if what := raw.strip():
+            begins = start + raw.index(what)
+            yield Exclusion(what, begins, begins + len(what))
+        start = cut.end() if cut else start

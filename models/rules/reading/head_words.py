@@ -113,6 +113,7 @@ beheerder adviseur chauffeur assistente hulp consulent plaatser lasser marketeer
 bewerker controleur inspecteur specialist deskundige verzorgende smith woman wright man keeper maker
 """
 ENDINGS = tuple(_ENDINGS_TEXT.split())
+IRREGULAR = (("ives", "ife"), ("men", "man"))
 SHORTEST_STEM = 3
 WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _NOT_WORK_TEXT = """
@@ -134,6 +135,7 @@ def _forms(low: str) -> tuple[str, ...]:
     forms = [low]
     if low.endswith("s"):
         forms.append(low[:-1])
+    forms += [low.removesuffix(many) + one for many, one in IRREGULAR if low.endswith(many)]
     if low.endswith("innen"):
         forms.append(low[:-3])
     forms += [stem for stem in (low.removesuffix("en"), low.removesuffix("n")) if stem != low and _inflects(stem)]

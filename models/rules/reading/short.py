@@ -69,7 +69,7 @@ class Piece:
 def is_short(text: str) -> bool:
     """Whether a text is an intent in a few words and not an advertisement."""
     stripped = text.strip()
-    if len(stripped) > LONGEST_INTENT:
+    if len(stripped) > LONGEST_INTENT or len(text) > 2 * LONGEST_INTENT:
         return False
     words, lines = len(stripped.split()), [line for line in stripped.splitlines() if line.strip()]
     sentences = len(SENTENCE.findall(stripped))

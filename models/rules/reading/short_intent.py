@@ -5,7 +5,7 @@ from models.rules.reading.advertisement import ignore_levels, note_working_place
 from models.rules.reading.asked import ReadingKnowledge
 from models.rules.reading.draft import Block, Draft
 from models.rules.reading.exclusions import AGENCIES, FREELANCE, REMOTE, Exclusion, read_exclusions
-from models.rules.reading.head_words import names_work
+from models.rules.reading.head_words import head_words, names_work
 from models.rules.reading.short import hidden, short_languages, short_years, title_pieces
 from models.rules.reading.singular import one_of
 from models.rules.reading.text_language import text_language
@@ -17,13 +17,13 @@ def read_short_intent(text: str, reference: ReadingKnowledge) -> Reading:
     """The intent of a few words, such as `3y Go devs near Ghent, not agencies`."""
     draft, language = Draft(text), text_language(text)
     exclusions = read_exclusions(text)
-    taken = [(exclusion.whole_start, exclusion.whole_end) for exclusion in exclusions]
+    taken = list(exclusions.taken)
     taken += _take_years(text, draft)
     taken += _take_languages(hidden(text, taken), draft)
     taken += [(remote.start(), remote.end()) for remote in REMOTE.finditer(text)]
-    note_working_place(text, draft)
+    note_working_place(hidden(text, list(exclusions.taken)), draft)
     _add_titles(text, taken, draft, reference)
-    for exclusion in exclusions:
+    for exclusion in exclusions.found:
         _exclude(exclusion, draft)
     return draft.reading(candidates=tuple(draft.values.get((Block.MUST, "titles"), ())), language=language)
 
@@ -57,7 +57,7 @@ def _exclude(exclusion: Exclusion, draft: Draft) -> None:
         for title in ("freelance", "freelancer"):
             draft.add(Block.EXCLUDE, "titles", title, start=exclusion.start, end=exclusion.end)
         draft.warn("Freelancers are recognised by their titles alone.")
-    elif not AGENCIES.match(exclusion.what) and names_work(exclusion.what):
+    elif not AGENCIES.match(exclusion.what) and head_words(exclusion.what):
         title = one_of(exclusion.what)
         draft.add(Block.EXCLUDE, "titles", title, start=exclusion.start, end=exclusion.end)
     else:

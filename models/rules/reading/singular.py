@@ -2,7 +2,7 @@
 
 import re
 
-from models.rules.reading.head_words import WORD, is_head_word
+from models.rules.reading.head_words import IRREGULAR, WORD, is_head_word
 
 SHORT_FORMS = {
     "dev": "developer",
@@ -13,6 +13,7 @@ SHORT_FORMS = {
     "mgrs": "manager",
 }
 _ENDINGS = (
+    *((re.compile(rf"(?<=[^\W\d_]{{2}}){many}$"), one) for many, one in IRREGULAR),
     (re.compile(r"(?<=[^\W\d_]{2})ies$"), "y"),
     (re.compile(r"(?<=[^\W\d_]{3})(?<!s)s$"), ""),
     (re.compile(r"(?<=[^\W\d_]{4})innen$"), "in"),

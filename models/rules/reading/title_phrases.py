@@ -3,17 +3,20 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from models.rules.reading.alternatives import any_of
 from models.rules.reading.document import Document, Line, Section
-from models.rules.reading.lead_ins import LEAD_INS
+from models.rules.reading.lead_ins import LEAD_INS, LeadIn
 from models.rules.reading.phrase_words import GLUED_END, LEADING, NOT_IN_TITLE, STOPS
 from models.rules.reading.title_marks import GENDER_MARK
 from models.rules.titles import is_generic
 
 MOST_CHARACTERS = 20_000
 """Titles are looked for this far into a text."""
+MOST_OF_A_KIND = 60
 LONGEST_PHRASE = 110
+BEFORE_TRAINING, NOT_THIS_JOB = 60, 0.3
 MOST_WORDS = 9
 OPENING_SIGNS = " \t\r\n\"„“”*_'«»("
 AROUND_WORDS = "*_()[]\"„“”«»'’,"
@@ -73,13 +76,13 @@ class Phrase:
 
 
 def phrases(document: Document, language: str | None) -> Iterator[Phrase]:
-    """Every stretch worth looking at, in no order."""
-    for line in document.lines:
-        if line.start > MOST_CHARACTERS:
-            break
-        yield from _labelled(document.text, line)
-        yield from _marked(document.text, line, language or "en")
-    yield from _announced(document, language)
+    """Every stretch worth looking at, in no order; of each kind as many as an honest advertisement has."""
+    lines = [line for line in document.lines if line.start <= MOST_CHARACTERS]
+    yield from islice((phrase for line in lines for phrase in _labelled(document.text, line)), MOST_OF_A_KIND)
+    marked = (phrase for line in lines for phrase in _marked(document.text, line, language or "en"))
+    yield from islice(marked, MOST_OF_A_KIND)
+    for lead in LEAD_INS:
+        yield from islice(_announced(document, lead, language), MOST_OF_A_KIND)
 
 
 def _labelled(text: str, line: Line) -> Iterator[Phrase]:
@@ -95,8 +98,8 @@ def _marked(text: str, line: Line, language: str) -> Iterator[Phrase]:
         if start >= mark.start():
             continue
         weight = 5.0 * SECTION_WEIGHT[line.section]
-        if TRAINING.search(text, max(line.start, start - 60), start):
-            weight *= 0.3
+        if TRAINING.search(text, max(line.start, start - BEFORE_TRAINING), start):
+            weight *= NOT_THIS_JOB
         yield Phrase(start, _extended(text, mark.end(), line.end), weight)
         yield Phrase(start, mark.start(), weight * 0.9)
 
@@ -114,19 +117,19 @@ def _phrase_start(text: str, start: int, end: int, language: str) -> int:
     return _after_leading(text, start, end, language)
 
 
-def _announced(document: Document, language: str | None) -> Iterator[Phrase]:
+def _announced(document: Document, lead: LeadIn, language: str | None) -> Iterator[Phrase]:
+    if (lead.language, language) in CONFUSED:
+        return
     text = document.text
-    for lead in LEAD_INS:
-        if (lead.language, language) in CONFUSED:
+    foreign = 1.0 if language in {lead.language, None} else FOREIGN
+    for found in lead.pattern.finditer(text, 0, MOST_CHARACTERS):
+        start, end = announced_span(text, found.end(), lead.language)
+        if start >= end:
             continue
-        foreign = 1.0 if language in {lead.language, None} else FOREIGN
-        for found in lead.pattern.finditer(text, 0, MOST_CHARACTERS):
-            start, end = announced_span(text, found.end(), lead.language)
-            if start < end:
-                weight = foreign * lead.weight * SECTION_WEIGHT[document.section_at(found.start())]
-                if TRAINING.search(text, max(0, found.start() - 60), found.start()):
-                    weight *= 0.3
-                yield Phrase(start, end, weight)
+        weight = foreign * lead.weight * SECTION_WEIGHT[document.section_at(found.start())]
+        if TRAINING.search(text, max(0, found.start() - BEFORE_TRAINING), found.start()):
+            weight *= NOT_THIS_JOB
+        yield Phrase(start, end, weight)
 
 
 def announced_span(text: str, start: int, language: str) -> tuple[int, int]:

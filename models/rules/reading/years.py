@@ -60,10 +60,12 @@ ASKED = re.compile(
 NOT_EXPERIENCE_BEFORE = re.compile(
     any_of(
         r"""\bseit(?:\s\w+){0,2}|\bsince|\bdepuis(?:\s\w+){0,3}|\bsinds|\b(?:last|past|next|first|previous|recent)
-        |\b(?:letzten|nächsten|ersten|vergangenen|derni[eè]r\w*|prochain\w*|laatste|afgelopen|komende)|\bvor(?:\s\w+)?
-        |\bage[ds]?|\bâgée?s?(?:\sde)?|\bwithin|\bunder|\bentre|\bevery|\balle|\btous les|\bafter|\bnach|\baprès|\bna
-        |\b(?:vertrag|contract|contrat|befristet|laufzeit|duration|durée|duur|garantie|warranty|studium)\W+(?:\w+\W+){0,3}?|\bfor(?:\s(?:over|more than|nearly|almost|the))?|\bil y a|\bdurée (?:de|d['’])
-        |\bduring|\bfounded|\bgegründet"""
+        |\b(?:letzten|nächsten|ersten|vergangenen|derni[eè]r\w*|prochain\w*|laatste|afgelopen|komende)
+        |\bvor(?:\s\w+)?|\bage[ds]?|\bâgée?s?(?:\sde)?|\bwithin|\bunder|\bentre|\bevery|\balle|\btous les|\bafter
+        |\bnach|\baprès|\bna
+        |\b(?:vertrag|contract|contrat|befristet|laufzeit|duration|durée|duur|garantie|warranty|studium)\W+(?:\w+\W+){0,3}?
+        |\bfor(?:\s(?:over|more than|nearly|almost|the))?|\bil y a|\bdurée (?:de|d['’])|\bduring|\bfounded
+        |\bgegründet"""
     )
     + r"\W*$",
     re.IGNORECASE,
