@@ -17,6 +17,7 @@ from api.operations.kernel import OPERATIONS, Kernel
 from api.pages import documentation, verification
 from api.paths import Paths
 from api.rest import ROUTERS, health
+from api.rest.routing import Direct
 from models.database import Database
 from models.errors import InternalError, InvalidRequest, MethodNotAllowed, NotFound
 from models.rules.versions import CURRENT
@@ -48,6 +49,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         finally:
             await database.close()
 
+    routes = [route for router in ROUTERS for route in router.routes]
+    routes += [*health.ROUTES, *documentation.ROUTES, *verification.ROUTES]
     paths = Paths(OPERATIONS)
     app = FastAPI(
         title="Recruiting sourcing and outreach service",
@@ -64,17 +67,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
                 networks=Networks(settings.trusted_proxies),
                 limit=settings.rate_limit_per_minute,
                 is_public=paths.is_public,
-            )
+            ),
+            Middleware(Direct, routes=routes),
         ],
         exception_handlers={HTTPException: _unrouted},
     )
     app.state.kernel = kernel
     app.state.paths = paths
-    for router in ROUTERS:
-        app.router.routes.extend(router.routes)
-    for pages in (health.ROUTES, documentation.ROUTES, verification.ROUTES):
-        app.router.routes.extend(pages)
-    paths.learn(app.router.routes)
+    app.router.routes.extend(routes)
+    paths.learn(routes)
     return app
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import asyncpg
 import structlog
-from sqlalchemy.exc import DBAPIError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import auth, versions
@@ -121,14 +121,12 @@ class Edge:
         """Ask once more on a new connection when the pooled one turns out to be dead: the database was restarted."""
         try:
             return await self._admit_once(hashed, network, wanted)
-        except DBAPIError as error:
-            if not error.connection_invalidated:
-                raise
+        except (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, OSError):
             return await self._admit_once(hashed, network, wanted)
 
     async def _admit_once(self, hashed: bytes | None, network: str, wanted: str | None) -> Admission:
-        async with self._database.autocommit() as connection:
-            return await admission.admit(connection, secret_hash=hashed, network=network, customer_id=wanted)
+        statements = self._database.statements
+        return await admission.admit(statements, secret_hash=hashed, network=network, customer_id=wanted)
 
     def _network(self, scope: Scope, headers: Mapping[str, str]) -> str:
         peer = scope["client"][0] if scope.get("client") else None

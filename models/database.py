@@ -5,10 +5,13 @@ Locks are taken in this order everywhere: workspace settings, account, sequence,
 event clock.
 """
 
+import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
+import asyncpg
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, create_async_engine
@@ -28,19 +31,17 @@ class Database:
 
     def __init__(self, url: str, *, pool_size: int = 16) -> None:
         pool = {"poolclass": NullPool} if pool_size == 0 else {"pool_size": pool_size, "max_overflow": 0}
-        self.engine = create_async_engine(
-            url,
-            **pool,
-            connect_args={
-                "statement_cache_size": 0 if "pgbouncer" in url else 512,
-                "server_settings": {
-                    "lock_timeout": LOCK_TIMEOUT,
-                    "statement_timeout": STATEMENT_TIMEOUT,
-                    "timezone": "UTC",
-                    "application_name": "service",
-                },
+        connect_args: dict[str, Any] = {
+            "statement_cache_size": 0 if "pgbouncer" in url else 512,
+            "server_settings": {
+                "lock_timeout": LOCK_TIMEOUT,
+                "statement_timeout": STATEMENT_TIMEOUT,
+                "timezone": "UTC",
+                "application_name": "service",
             },
-        )
+        }
+        self.engine = create_async_engine(url, **pool, connect_args=connect_args)
+        self.statements = Statements(url, most=pool_size or 4, connect_args=connect_args)
 
         self._autocommit = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
@@ -59,8 +60,12 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncSession]:
         """A session for reading, statement by statement, without a transaction around them."""
-        async with AsyncSession(self._autocommit, expire_on_commit=False) as session:
+        session = AsyncSession(self._autocommit, expire_on_commit=False)
+        try:
             yield session
+        finally:
+            if session.in_transaction():  # it was used: its connection goes back
+                await session.close()
 
     async def run(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         """Run `work` in one transaction; a deadlock or serialization failure repeats the whole of it."""
@@ -78,11 +83,76 @@ class Database:
     async def close(self) -> None:
         """Close every connection."""
         await self.engine.dispose()
+        await self.statements.close()
+
+
+class _Record(asyncpg.Record):  # type: ignore[misc] # the driver ships no types
+    """A row whose columns are attributes, as those of the tables' rows are."""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a column of any type
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+class Statements:
+    """Single statements, each a transaction of its own, straight to the driver over a few connections of their own.
+
+    For what every request does: a tenth of the work that a session makes of one row.
+    """
+
+    def __init__(self, url: str, *, most: int, connect_args: dict[str, Any]) -> None:
+        self._url = url.replace("+asyncpg", "")
+        self._most = most
+        self._connect_args = connect_args
+        self._opening = asyncio.Lock()
+        self._pool: asyncpg.Pool[_Record] | None = None
+
+    async def one(self, kind: type[T], statement: str, *values: object) -> T | None:
+        """The row that a statement returns, null for none, with columns as attributes.
+
+        `kind` says what it looks like: a table's row class, or a class with the same attributes. It is no entity:
+        changing it saves nothing.
+        """
+        pool = self._pool or await self._open()
+        async with pool.acquire() as connection:
+            return cast(T | None, await connection.fetchrow(statement, *values))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._pool is not None:
+            await self._pool.close()
+            self._pool = None
+
+    async def _open(self) -> "asyncpg.Pool[_Record]":
+        async with self._opening:
+            if self._pool is None:
+                self._pool = await asyncpg.create_pool(
+                    self._url,
+                    min_size=0,
+                    max_size=self._most,
+                    init=_read_json,
+                    reset=_leave_as_it_is,
+                    record_class=_Record,
+                    **self._connect_args,
+                )
+            return self._pool
+
+
+async def _read_json(connection: "asyncpg.Connection[_Record]") -> None:
+    await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=json.dumps, decoder=json.loads)
+
+
+async def _leave_as_it_is(_: "asyncpg.Connection[_Record]") -> None:
+    """Single statements leave no session state behind: the driver's round trip to clear it is not needed."""
 
 
 def sqlstate(error: BaseException) -> str | None:
     """The SQLSTATE of a database error, null for anything else."""
-    return getattr(error.orig, "sqlstate", None) if isinstance(error, DBAPIError) else None
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    state: str | None = getattr(cause, "sqlstate", None)
+    return state
 
 
 def constraint(error: BaseException) -> str | None:

@@ -105,7 +105,7 @@ async def start_run(ctx: Context, ask: StartRun) -> RunStarted | RunPreview:
 @operation("runs.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
 async def get_run(ctx: Context, run_id: str) -> RunView:
     """One run."""
-    return RunView.of(await runs.get(ctx.session, ctx.tenant, run_id))
+    return RunView.of(await runs.shown(ctx.statements, ctx.tenant, run_id))
 
 
 @operation("runs.list", scope=Scope.SOURCING_READ, effect=Effect.READ)

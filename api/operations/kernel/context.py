@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from api.operations.reference import Reference
 from api.schemas.lists import Listing, PageAsk
 from models.clock import service_time
+from models.database import Statements
 from models.rules.access import Caller
 from models.rules.subjects import Subject
 from models.secrets import Vault
@@ -44,10 +45,12 @@ class Context:
     """One attempt at one operation. A repeated transaction gets a new one.
 
     `now` is service time, read when the transaction began; a handler that takes locks reads it again with
-    `await ctx.read_clock()` once it has them. `version` is the API version of the request.
+    `await ctx.read_clock()` once it has them. `version` is the API version of the request. `statements` is for
+    operations that only read one row, often.
     """
 
     session: AsyncSession
+    statements: Statements
     now: datetime
     dry_run: bool
     version: str

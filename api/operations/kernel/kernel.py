@@ -225,6 +225,7 @@ class Kernel:
     def _context(self, operation: Operation[Any, Any], call: Call, session: AsyncSession, now: datetime) -> Context:
         return Context(
             session=session,
+            statements=self.database.statements,
             now=now,
             dry_run=call.dry_run,
             version=call.version,
