@@ -17,7 +17,7 @@ import csv
 import json
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,7 +35,9 @@ LEVELS = frozenset({"senior", "junior", "sr", "jr", "lead", "mid", "medior", "ex
 WORD = re.compile(r"[^\W_]+[+#]*")
 NEAR_KM = 15
 LONG_WORD = 8
-NAMED_AFTER_DASH = re.compile(r"^\s*(?P<area>\d\w{1,2})\s*-\s*(?P<city>.+)$")
+LARGE = 300_000
+BETWEEN_PARTS = re.compile(r"\s*[,;(/)]\s*|\s+and\s+")
+NUMBERED = re.compile(r"^\s*(?P<area>\d\w{1,2})\s*-\s*(?P<city>.+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +110,28 @@ def contained(one: list[str], other: list[str]) -> bool:
     return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
 
 
-def stated_city(sample: Sample, known: Reference) -> Place | None:
-    """The city that the portal states; null for a country, a region, or a place we cannot tell."""
-    numbered = NAMED_AFTER_DASH.match(sample.location)
-    query = f"{numbered['city']} ({numbered['area']})" if numbered else sample.location
+def stated_cities(sample: Sample, known: Reference) -> list[Place]:
+    """The cities that the portal states, any of which is right; none for a country, a region or an unknown place."""
+    numbered = NUMBERED.match(sample.location)
+    if numbered:
+        return known.places.find(numbered["city"], country=sample.countries[0], kind=PlaceKind.CITY, limit=1)
+    parts = [part for part in BETWEEN_PARTS.split(sample.location) if part.strip()]
     for country in sample.countries:
-        parts = [numbered["city"]] if numbered else [query, *reversed(re.split(r"\s*[,;(/]\s*", query))]
-        for part in parts:
-            found = known.places.find(part, country=country, kind=PlaceKind.CITY, limit=1) if part.strip() else []
+        for query in (sample.location, *reversed(parts)):
+            found = known.places.find(query, country=country, kind=PlaceKind.CITY, limit=1)
             if found and place_key(found[0].name):
-                return found[0]
-    return None
+                return found + _large(parts, sample.countries, known)
+    return []
+
+
+def _large(parts: Sequence[str], countries: Sequence[str], known: Reference) -> list[Place]:
+    """The large cities among the parts of `London, New York, Singapore`."""
+    found = [
+        known.places.find(part, country=country, kind=PlaceKind.CITY, limit=1)
+        for part in parts
+        for country in countries
+    ]
+    return [city for cities in found for city in cities if city.population >= LARGE]
 
 
 def read_places(location: IntentLocation | None, known: Reference) -> list[Place]:
@@ -160,20 +173,27 @@ def score_place(score: Score, sample: Sample, reading: Reading, known: Reference
     right_country = not countries.isdisjoint(sample.countries)
     score.count("country", hit=right_country)
     cities = [place for place in places if place.kind in (PlaceKind.CITY, PlaceKind.METRO)]
-    city = stated_city(sample, known)
-    if not right_country:
-        score.misses.append(f"{sample.id} country: {sample.countries} — read {sorted(countries)}")
-    if city is None:
+    stated = stated_cities(sample, known)
+    if not stated:
         return
-    right = any(is_city(place, city) for place in cities)
+    right = any(is_city(place, city) for place in cities for city in stated)
     score.count("city", hit=right)
     score.count("wrong city", hit=bool(cities) and not right)
-    if f" {place_key(city.name)} " in f" {place_key(sample.text)} ":
+    if is_named(sample, stated):
         score.count("city when named", hit=right)
     if not right:
-        score.misses.append(
-            f"{sample.id} city: {sample.location} = {city.label} — read {[place.label for place in cities]}"
-        )
+        read = [place.label for place in cities]
+        score.misses.append(f"{sample.id} city: {sample.location} = {stated[0].label} — read {read}")
+
+
+def is_named(sample: Sample, cities: Sequence[Place]) -> bool:
+    """Whether the body names a stated city, in English or as the portal writes it."""
+    body = f" {place_key(sample.text)} "
+    numbered = NUMBERED.match(sample.location)
+    written = [numbered["city"]] if numbered else BETWEEN_PARTS.split(sample.location)[:1]
+    return any(
+        f" {place_key(name)} " in body for name in [*(city.name for city in cities), *written] if place_key(name)
+    )
 
 
 def score_years(score: Score, sample: Sample, reading: Reading, labels: dict[str, int | None]) -> None:

@@ -1,6 +1,7 @@
 """Words that name a kind of work: the head of a title in English, German, French and Dutch."""
 
 import re
+from functools import lru_cache
 
 ENGLISH = """
 accountant actuary adjuster administrator adviser advisor agent agronomist aide ambassador analyst anaesthetist
@@ -31,7 +32,8 @@ veterinarian videographer volunteer waiter waitress warden watchmaker welder woo
 cfo cto coo cmo ciso cio cpo chro vp rn lpn cna stna hca gp bookbinder fundraiser evangelist champion crew
 apprenticeship internship traineeship coordinator dev devs controller reservist beautician stylist tester chairman
 hygienist planner purchaser doctoral doctorate postdoctoral expediter inspector scheduler sommelier toolmaker
-storekeeper warehouseman hairstylist dba qa
+storekeeper warehouseman salesman chairman tradesman craftsman repairman doorman serviceman fireman postman
+hairstylist dba qa
 """
 GERMAN = """
 architekt architektin arzt ärztin assistent assistentin assistenz aushilfe auszubildende auszubildender azubi bäcker
@@ -110,7 +112,7 @@ verwalter vertreter wirt arbeiter anwalt trainer trainerin schlosser bauer mache
 schleifer dreher fräser operator disponent controller analyst architekt informatiker programmierer pädagoge bediende
 medewerker medewerkster begeleider technieker technicus leider leidster kundige werker bouwer verkoper ontwikkelaar
 beheerder adviseur chauffeur assistente hulp consulent plaatser lasser marketeer verantwoordelijke coördinator
-bewerker controleur inspecteur specialist deskundige verzorgende smith woman wright man keeper maker
+bewerker controleur inspecteur specialist deskundige verzorgende smith woman wright keeper maker
 """
 ENDINGS = tuple(_ENDINGS_TEXT.split())
 IRREGULAR = (("ives", "ife"), ("men", "man"))
@@ -125,6 +127,7 @@ NOT_WORK = frozenset(_NOT_WORK_TEXT.split())
 """Words of the lists that often mean something else; they count only where a title is expected."""
 
 
+@lru_cache(maxsize=20_000)
 def is_head_word(word: str) -> bool:
     """Whether the word names a kind of work, alone or as the last part of a compound; plural forms included."""
     low = word.lower()
@@ -135,7 +138,11 @@ def _forms(low: str) -> tuple[str, ...]:
     forms = [low]
     if low.endswith("s"):
         forms.append(low[:-1])
-    forms += [low.removesuffix(many) + one for many, one in IRREGULAR if low.endswith(many)]
+    forms += [
+        stem
+        for stem in (low.removesuffix(many) + one for many, one in IRREGULAR if low.endswith(many))
+        if stem in WORDS
+    ]
     if low.endswith("innen"):
         forms.append(low[:-3])
     forms += [stem for stem in (low.removesuffix("en"), low.removesuffix("n")) if stem != low and _inflects(stem)]
@@ -150,6 +157,8 @@ def _inflects(stem: str) -> bool:
 def _known(form: str) -> bool:
     if form in WORDS:
         return True
+    if not form.endswith(ENDINGS):
+        return False
     return any(form.endswith(ending) and len(form) >= len(ending) + SHORTEST_STEM for ending in ENDINGS)
 
 
