@@ -96,6 +96,10 @@ def people_control(
         rows = [_seen(population, presence, number) for number in numbers[: wanted.limit]]
         return {"data": rows, "total": len(numbers)}
 
+    @router.delete("/states")
+    async def restore_people(_: Annotated[Strict, Query()]) -> dict[str, int]:
+        return {"restored": presence.restore()}
+
     @router.get("/{person_id}")
     async def show_person(person_id: str) -> dict[str, Any]:
         return _seen(population, presence, _known(population, presence, person_id))

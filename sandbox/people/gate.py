@@ -142,12 +142,9 @@ class Gate:
         answer = operation.perform(Call(operation.name, request.path_params, ask, self.faults))
         if isinstance(answer, Response):
             return answer
-        turn.credits = answer.credits
-        self.credits.spend(answer.credits)
+        response = self._shaped(operation, turn, answer, pretty=reading.flag(ask, "pretty"))
         broken = await self._break(request, operation, turn, after_execution=True)
-        if broken is not None:
-            return broken
-        return self._shaped(operation, turn, answer, pretty=reading.flag(ask, "pretty"))
+        return response if broken is None else broken
 
     def _admit(self, request: Request, operation: Operation, turn: _Turn) -> None:
         if turn.api_key not in self.api_keys:
@@ -196,16 +193,21 @@ class Gate:
         return self._refusal(operation, turn, ApiError(429, "too many calls in this window"))
 
     def _shaped(self, operation: Operation, turn: _Turn, answer: Answer, *, pretty: bool) -> Response:
+        """Bill the answer and write it, spoilt when a fault says so; one that is too large is not billed."""
         content = encoded(answer.body, pretty=pretty)
-        headers = self._headers(operation, turn) | dict(answer.headers)
-        if self.faults.strike(PROVIDER, operation.name, FaultKind.TRUNCATED_JSON):
-            content = content[: len(content) * 2 // 3]
-        if self.faults.strike(PROVIDER, operation.name, FaultKind.OVERSIZE):
-            return respond(200, content + b" " * _OVERSIZE_PADDING, headers, compress=False)
-        response = respond(200, content, headers, compress=turn.compress)
-        if len(response.body) > MOST_BYTES:
-            return self._refusal(operation, turn, ApiError(413, f"the response would be over {MOST_BYTES} bytes"))
-        return response
+        packed = respond(200, content, {}, compress=turn.compress)
+        if len(packed.body) > MOST_BYTES:
+            raise ApiError(413, f"the response would be over {MOST_BYTES} bytes")
+        turn.credits = answer.credits
+        self.credits.spend(answer.credits)
+        packed.headers.update(self._headers(operation, turn) | dict(answer.headers))
+        cut = self.faults.strike(PROVIDER, operation.name, FaultKind.TRUNCATED_JSON)
+        padded = self.faults.strike(PROVIDER, operation.name, FaultKind.OVERSIZE)
+        if not (cut or padded):
+            return packed
+        spoilt = content[: len(content) * 2 // 3] if cut else content
+        spoilt += b" " * (_OVERSIZE_PADDING if padded else 0)
+        return respond(200, spoilt, self._headers(operation, turn), compress=turn.compress and not padded)
 
     def _refusal(self, operation: Operation, turn: _Turn, error: ApiError) -> Response:
         body = error.body(

@@ -38,7 +38,7 @@ def plain(text: str) -> str:
 
 def profile_key(url: str) -> str:
     """Reduce a profile address to its last part, decoded and composed."""
-    path = urlsplit(url if "//" in url else f"//{url}").path.strip("/")
+    path = urlsplit(url).path.strip("/")
     return unicodedata.normalize("NFC", unquote(path.rsplit("/", 1)[-1])).lower()
 
 
@@ -145,7 +145,7 @@ class Lookup:
 
     @cached_property
     def _by_profile(self) -> dict[str, list[int]]:
-        return self._table(lambda number: [profile_key(self._writer.profile_slug(number))])
+        return self._table(lambda number: [profile_key(f"in/{self._writer.profile_slug(number)}")])
 
     @cached_property
     def _by_email(self) -> dict[str, list[int]]:

@@ -56,11 +56,8 @@ class Presence:
         self._state = state
         self._fates: dict[int, PersonState] = {}
         self.mask: Bools = np.ones(len(population), dtype=np.bool_)
+        self._begin()
         columns = population.columns
-        for number in np.flatnonzero(columns.has(Oddity.OPTED_OUT_BUT_LISTED)).tolist():
-            self._set(number, PersonState(fate=Fate.OPTED_OUT, still_listed=True))
-        for number in np.flatnonzero(columns.has(Oddity.OPTED_OUT)).tolist():
-            self._set(number, PersonState(fate=Fate.OPTED_OUT))
         self._former = {
             population.identities.former_id_of(number): number
             for number in np.flatnonzero(columns.has(Oddity.FORMER_ID)).tolist()
@@ -70,6 +67,22 @@ class Presence:
             # A state directory may have served a larger population.
             if known is not None:
                 self._set(known, PersonState.model_validate(json.loads(body)))
+
+    def _begin(self) -> None:
+        """Set the fates that people have from the start."""
+        self._fates.clear()
+        self.mask[:] = True
+        columns = self._population.columns
+        for number in np.flatnonzero(columns.has(Oddity.OPTED_OUT_BUT_LISTED)).tolist():
+            self._set(number, PersonState(fate=Fate.OPTED_OUT, still_listed=True))
+        for number in np.flatnonzero(columns.has(Oddity.OPTED_OUT)).tolist():
+            self._set(number, PersonState(fate=Fate.OPTED_OUT))
+
+    def restore(self) -> int:
+        """Undo all changes; gives how many people's fates had been changed."""
+        restored = self._state.database.execute("delete from fates").rowcount
+        self._begin()
+        return restored
 
     def fate_of(self, number: int) -> PersonState:
         """Give a person's fate."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -61,6 +61,7 @@ class Population:
         return self.identities.number_of(person_id)
 
 
+@lru_cache(maxsize=4)
 def build_population(size: int = 20_000, seed: int = 7) -> Population:
     """Invent `size` people; the same seed gives the same people, and fewer people are the first of more."""
     draws, places, occupations = Draws(seed), load_places(), load_occupations()

@@ -1,0 +1,96 @@
+"""A population shared by all tests, and a sandbox behind a real web server, as new for each test."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+from sandbox.people.gate import KEY_LENGTH
+from sandbox.people.ledger import START_CREDITS, UNLIMITED_PER_MINUTE
+from sandbox.people.population import Population, build_population
+from sandbox.people.service import PeopleSettings
+from sandbox.server import Settings, build_sandbox
+
+# A JSON object as it travels.
+Object = dict[str, Any]
+
+PEOPLE = 2000
+SEED = 7
+API_KEY = "k" * KEY_LENGTH
+
+
+@pytest.fixture(scope="session")
+def population() -> Population:
+    return build_population(PEOPLE, SEED)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A served sandbox: `people` carries the API key, `control` steers."""
+
+    url: str
+    people: httpx.Client
+    control: httpx.Client
+
+    def search(self, query: object, **more: object) -> httpx.Response:
+        return self.people.post("/v5/person/search", json={"query": query} | more)
+
+    def order(self, operation: str, fault: str, **more: object) -> None:
+        body = {"provider": "people", "operation": operation, "fault": fault} | more
+        self.control.post("/_control/faults", json=body).raise_for_status()
+
+
+class _Served(threading.Thread):
+    def __init__(self, settings: Settings, listening: socket.socket) -> None:
+        super().__init__(daemon=True)
+        self._settings, self._listening = settings, listening
+        self.server: uvicorn.Server | None = None
+
+    def run(self) -> None:
+        sandbox = build_sandbox(self._settings)
+        config = uvicorn.Config(sandbox.app, log_level="critical", access_log=False, lifespan="off")
+        self.server = uvicorn.Server(config)
+        self.server.run(sockets=[self._listening])
+        sandbox.state.close()
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        people = PeopleSettings(api_keys=frozenset({API_KEY}))
+        settings = Settings(state_dir=tmp_path_factory.mktemp("sandbox"), people=people, population=PEOPLE, seed=SEED)
+        thread = _Served(settings, listening)
+        thread.start()
+        while thread.server is None or not thread.server.started:
+            assert thread.is_alive()
+            time.sleep(0.005)
+        with (
+            httpx.Client(base_url=url, headers={"X-Api-Key": API_KEY}, trust_env=False, timeout=30) as client,
+            httpx.Client(base_url=url, trust_env=False, timeout=30) as control,
+        ):
+            yield Running(url, client, control)
+        thread.server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture
+def sandbox(served: Running) -> Running:
+    """The served sandbox, as if just started."""
+    for path in ("faults", "people/states", "people/log", "mail"):
+        served.control.delete(f"/_control/{path}").raise_for_status()
+    for path, body in (
+        ("clock", {"offset_seconds": 0}),
+        ("people/credits", {"remaining": START_CREDITS}),
+        ("people/limits", {"per_minute": {"person/search": UNLIMITED_PER_MINUTE}}),
+    ):
+        served.control.post(f"/_control/{path}", json=body).raise_for_status()
+    return served
