@@ -37,11 +37,20 @@ returning extract(epoch from shift)::double precision
 """)
 RING = text("notify doorbell")
 NEXT_WAKE = text("select min(wake_at) from waiting_rows where wake_at > service_now()")
-# What is under way now: (who, in which state). Time stands still while any of these answers.
+# What is under way now: (who, in which state). Time stands still while any of these answers. An open row without a
+# time to wake at is neither finished nor waiting, so somebody works on it.
 UNDER_WAY = text("""
-select kind || ' ' || id,
+select kind || ' ' || id as who,
        'rung ' || rings || ' times, answered ' || answered || ', wakes at ' || coalesce(wake_at::text, 'no time')
-from waiting_rows where rings > answered or wake_at <= service_now() order by 1
+from waiting_rows where rings > answered or wake_at <= service_now()
+union all
+select 'run ' || id, status || ', ' || call_number || ' calls, ' || people_looked_at || ' people looked at, '
+       || candidates_delivered || ' delivered'
+from runs where finished_at is null and wake_at is null and rings = answered
+union all
+select 'mail ' || id, 'attempt ' || attempts
+from mails where secret is not null and wake_at is null and rings = answered
+order by who
 """)
 CALLS = text("""
 select 'upstream call ' || slot, fence::text from upstream_slots where working and busy_until > clock_timestamp()

@@ -9,13 +9,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
 import pytest
 
-from stack.__main__ import parser
+from stack.__main__ import EXAMPLE, parser
 from stack.children import PROJECT
 from stack.processes import NAMES
 from tests import services
@@ -51,13 +53,26 @@ def stack(*arguments: str, code: int | None = 0, **variables: str) -> subprocess
     return done
 
 
-def workspace(facts: Facts) -> dict[str, str | int]:
-    answer = httpx.get(
-        f"{facts['api_url']}/v1/workspace", headers={"Authorization": f"Bearer {facts['api_key']}"}, trust_env=False
-    )
-    assert answer.status_code == 200, answer.text
-    read: dict[str, str | int] = answer.json()
+def asked(facts: Facts, method: str, path: str, **more: Any) -> dict[str, Any]:
+    """Ask the API with the key of the first workspace."""
+    headers = {"Authorization": f"Bearer {facts['api_key']}", "Idempotency-Key": "once"}
+    answer = httpx.request(method, f"{facts['api_url']}{path}", headers=headers, trust_env=False, timeout=30, **more)
+    assert answer.is_success, answer.text
+    read: dict[str, Any] = answer.json()
     return read
+
+
+def workspace(facts: Facts) -> dict[str, Any]:
+    return asked(facts, "GET", "/v1/workspace")
+
+
+def started_run(facts: Facts) -> str:
+    ask = {"job_description": EXAMPLE.read_text(), "target": 30}
+    return str(asked(facts, "POST", "/v1/runs", json=ask)["run"]["id"])
+
+
+def moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
 
 
 def processes_of(folder: Path) -> list[str]:
@@ -228,10 +243,15 @@ def test_reset_leaves_nothing_of_a_running_installation(folder: Path) -> None:
 @pytest.mark.slow
 def test_virtual_time_passes_on_the_real_stack_and_stays_passed(folder: Path) -> None:
     where = ("--data-dir", str(folder))
-    stack("up", "--detach", "--virtual-time", *SMALL, *where)
+    facts: Facts = json.loads(stack("up", "--detach", "--virtual-time", *SMALL, *where).stdout)
     before = stack("now", *where).stdout.strip()
+    run = started_run(facts)
     after = stack("advance", "3d", *where).stdout.strip()
     assert after[:10] > before[:10]
+    ended = asked(facts, "GET", f"/v1/runs/{run}")
+    assert ended["status"].startswith("completed")
+    # Time stood still while it worked, though housekeeping wakes every quarter of an hour.
+    assert moment(ended["finished_at"]) - moment(ended["created_at"]) < timedelta(minutes=5)
     stack("down", *where)
     stack("up", "--detach", *where)
     assert stack("now", *where).stdout.strip() > after
