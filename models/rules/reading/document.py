@@ -10,6 +10,7 @@ from models.rules.reading.alternatives import any_of
 
 LINE = re.compile(r"[^\r\n\u2028\u2029\x0b\x0c\x85]+")
 BULLET = re.compile(r"[\s>*•·\-–—▪●‣◦○✓✔➤►+#|]*")
+LISTED = re.compile(r"[-•·▪●‣◦○✓✔➤►–+]\s*$|(?<!\*)\*\s*$")
 LONGEST_HEADING = 60
 
 
@@ -56,18 +57,17 @@ _HEADING = {section: re.compile(any_of(phrases), re.IGNORECASE) for section, phr
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line that is not blank, without what stands around its words; `heading` when it only names a section."""
+    """One line that is not blank, without what stands around its words.
+
+    `marked` when it stands out as a heading, `listed` when it is an item of a list.
+    """
 
     start: int
     end: int
     text: str
     section: Section
     marked: bool
-
-    @property
-    def heading(self) -> bool:
-        """Whether the line opens a section and says nothing else."""
-        return section_of(self.text) is not None
+    listed: bool
 
 
 def section_of(line: str) -> Section | None:
@@ -96,7 +96,8 @@ class Document:
             words = self.text[start:end]
             section = section_of(words) or section
             marked = "#" in self.text[found.start() : start] or words.startswith("**")
-            lines.append(Line(start, end, words, section, marked))
+            listed = bool(LISTED.search(self.text, found.start(), start))
+            lines.append(Line(start, end, words, section, marked, listed))
         return tuple(lines)
 
     def _words(self, start: int, end: int) -> tuple[int, int]:

@@ -96,7 +96,7 @@ specialist stagiair stagiaire steigerbouwer stratenmaker student studentenjob te
 teamleider teamlead terreinmedewerker timmerman toezichthouder traiteur tuinier tuinman uitvoerder vakman vakvrouw
 verkoper verkoopster verpleegkundige vertaler vertegenwoordiger verzorgende vloerder voorman vrachtwagenchauffeur
 werfleider werknemer werkvoorbereider wetenschapper winkelbediende zaakvoerder zorgkundige zorgverlener loodgieter
-verzorger klusjesman poetsvrouw manusje
+verzorger klusjesman poetsvrouw
 """
 _INFLECTED = frozenset(f"{GERMAN} {DUTCH}".split())
 WORDS = frozenset(f"{ENGLISH} {GERMAN} {FRENCH} {DUTCH}".split())

@@ -99,7 +99,7 @@ def line_score(line: Line, *, number: int) -> float:
     words = WORD.findall(plain)
     if not words or len(words) > 16:  # noqa: PLR2004 - longer lines are sentences
         return 0.0
-    if OTHER_LABEL.match(text) or line.section is not Section.OPENING:
+    if OTHER_LABEL.match(text) or line.section is not Section.OPENING or (line.listed and number):
         return 0.0
     if not (names_work(plain) or (number == 0 and head_words(plain)) or GENDER_MARK.search(text) or PREFIX.match(text)):
         return _headless_score(line, plain, number=number)

@@ -1,10 +1,11 @@
 """Which title an advertisement is about: every phrase that may name it, weighed."""
 
+import re
 from dataclasses import dataclass, field
 
 from models.rules.places import Places
 from models.rules.reading.document import Document
-from models.rules.reading.head_words import names_work
+from models.rules.reading.head_words import head_words, names_work
 from models.rules.reading.singular import one_of
 from models.rules.reading.title_lines import is_wording, line_titles
 from models.rules.reading.title_marks import clean_title
@@ -13,9 +14,11 @@ from models.rules.titles import Titles, alternatives, clean, is_generic, normali
 
 LINE_WEIGHT = 2.0
 WITHOUT_WORK = 0.15
+FRENCH_HEAD = 3
 GENERIC = 0.6
 """`Specialist` alone says little: a fuller title elsewhere in the text goes before it."""
 MOST_CANDIDATES = 3
+BEFORE_PREPOSITION = re.compile(r".+?(?=\s+(?:de|des|du|en|et|à|of|in|for|and|für|und|van|voor|-|–|&)\s|\s+d['’]|/|,)")
 LEAST_SCORE = 2.0
 SURE_LINE = 8.0
 SURE_SCORE = 3.0
@@ -86,13 +89,22 @@ def read_titles(document: Document, language: str | None, *, places: Places, tit
         ballot.vote(line.wordings, weight=LINE_WEIGHT * line.score, start=line.start, end=line.end, line=True)
     for phrase in phrases(document, language):
         title = one_of(clean_title(document.text[phrase.start : phrase.end]))
-        weight = phrase.weight * (1.0 if names_work(title) else WITHOUT_WORK)
+        weight = phrase.weight * _telling(title, language)
         shorter = clean(title)
         wordings = (shorter, title) if names_work(shorter) or not names_work(title) else (title,)
         ballot.vote(tuple(dict.fromkeys(wordings)), weight=weight, start=phrase.start, end=phrase.end)
     if all(contender.score < SURE_SCORE for contender in ballot.contenders.values()):
         _vote_mentions(ballot, document, titles)
     return _chosen(ballot, document.text[:MOST_CHARACTERS].casefold())
+
+
+def _telling(title: str, language: str | None) -> float:
+    """How much an announced phrase is worth by its words; a French title begins with its word for work."""
+    if not names_work(title):
+        return WITHOUT_WORK
+    if language == "fr" and not head_words(" ".join(title.split()[:FRENCH_HEAD])):
+        return WITHOUT_WORK
+    return 1.0
 
 
 def _vote_mentions(ballot: Ballot, document: Document, titles: Titles) -> None:
@@ -116,6 +128,7 @@ def _chosen(ballot: Ballot, text: str) -> TitleReading:
     first, others = ranked[0], [contender.best[0] for contender in ranked[1:]]
     more = [*first.best[1:], *_alternatives(first.best[0])]
     found = [first.best[0], *more, *others] if first.line_score >= SURE_LINE else [first.best[0], *others, *more]
+    found += [_head(wording) for wording in found]
     searched = [first.best[0], *_alternatives(first.best[0]), *first.best[1:]]
     return TitleReading(
         candidates=_distinct(found), searched=_distinct(searched), mentioned=first.best[0].weight <= MENTIONED
@@ -126,6 +139,13 @@ def _alternatives(wording: Wording) -> list[Wording]:
     """The titles that one wording names: `Recruiter / Personalreferent`."""
     titles = [title for title in alternatives(wording.title) if names_work(title)]
     return [Wording(title, wording.start, wording.end, wording.weight) for title in titles] if len(titles) > 1 else []
+
+
+def _head(wording: Wording) -> Wording:
+    """The title up to its first preposition: `cuisinier` of `cuisinier en collectivité`."""
+    head = BEFORE_PREPOSITION.match(wording.title)
+    title = head.group() if head and names_work(head.group()) and not is_generic(head.group()) else wording.title
+    return Wording(title, wording.start, wording.end, wording.weight)
 
 
 def _distinct(wordings: list[Wording]) -> tuple[Wording, ...]:
