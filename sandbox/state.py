@@ -20,7 +20,8 @@ class State:
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
-        self.database = sqlite3.connect(directory / "sandbox.sqlite", isolation_level=None)
+        # One event loop uses the file, though it may run in another thread than the one that opened it.
+        self.database = sqlite3.connect(directory / "sandbox.sqlite", isolation_level=None, check_same_thread=False)
         self.database.execute("pragma journal_mode = wal")
         # The file outlives a killed process; only a power cut could lose the last moments, and nothing here is dear.
         self.database.execute("pragma synchronous = off")

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from sandbox.clock import Clock
@@ -19,6 +21,7 @@ from sandbox.people.population import Population
 from sandbox.people.presence import Presence
 from sandbox.people.search import Search
 from sandbox.people.suggestions import Suggestions
+from sandbox.people.wire import ApiError, encoded, respond
 from sandbox.side import Side
 from sandbox.state import State
 
@@ -57,6 +60,10 @@ def _operations(population: Population, presence: Presence) -> tuple[Operation, 
     )
 
 
+async def _unknown_path(_: Request) -> Response:
+    return respond(404, encoded(ApiError(404, "there is no such path").body()), {}, compress=False)
+
+
 def people_side(
     *, population: Population, state: State, clock: Clock, faults: Faults, settings: PeopleSettings
 ) -> Side:
@@ -78,9 +85,12 @@ def people_side(
     return Side(
         provider=PROVIDER,
         operations=names,
-        routes=tuple(
-            Route(operation.path, gate.endpoint(operation), methods=list(_ANY), name=operation.name)
-            for operation in operations
+        routes=(
+            *(
+                Route(operation.path, gate.endpoint(operation), methods=list(_ANY), name=operation.name)
+                for operation in operations
+            ),
+            Route("/v5/{path:path}", _unknown_path, methods=list(_ANY)),
         ),
         control=people_control(
             population=population,

@@ -71,7 +71,9 @@ def _spans(backdrop: Backdrop, months: Ints) -> _Spans:
     place = np.arange(MOST_JOBS, dtype=np.int64)
     real = place < count[:, None]
     parts = np.where(real, 0.4 + backdrop.slots("share of career", MOST_JOBS), 0.0)
-    ends = np.floor(np.cumsum(parts, axis=1) * (months / parts.sum(axis=1))[:, None] + 0.5).astype(np.int64)
+    # A running sum adds in one order everywhere, which a plain sum does not promise.
+    sums = np.cumsum(parts, axis=1)
+    ends = np.floor(sums * (months / sums[:, -1])[:, None] + 0.5).astype(np.int64)
     ends = np.where(place >= count[:, None] - 1, months[:, None], ends)
     starts = np.concatenate((np.zeros_like(ends[:, :1]), ends[:, :-1]), axis=1)
     gap_units = backdrop.slots("gap", MOST_JOBS)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from functools import cached_property, lru_cache
+from math import sqrt
 from typing import Any
 
 from sandbox.people.population import contacts, texts
@@ -174,7 +175,7 @@ class RecordWriter:
 
     def connections(self, person: int) -> int:
         """Give how many contacts the person has on the network."""
-        return int(500 * self._draws.unit_at("connections", person) ** 0.5) + 1
+        return int(500 * sqrt(self._draws.unit_at("connections", person))) + 1
 
     def month_text(self, person: int, month: int) -> str | None:
         """Write a month the way this person states dates."""

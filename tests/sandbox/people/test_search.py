@@ -235,3 +235,15 @@ def test_an_answer_over_the_cap_is_refused_unbilled(sandbox: Running) -> None:
     assert answer.status_code == 413
     assert sandbox.control.get("/_control/people/log").json()["credits_billed"] == 0
     assert sandbox.people.post("/v5/person/search", json=body).status_code == 200
+
+
+def test_an_unknown_path_is_404_in_the_same_envelope(sandbox: Running) -> None:
+    answer = sandbox.people.get("/v5/person/horoscope")
+    assert (answer.status_code, answer.json()["error"]["type"]) == (404, ["not_found"])
+
+
+@pytest.mark.parametrize("bound", [10**30, -(10**30)])
+def test_bounds_beyond_all_numbers_are_bounds(sandbox: Running, population: Population, bound: int) -> None:
+    query = {"range": {"inferred_years_experience": {"lt": bound}}}
+    expected = len(matching(population, {"exists": {"field": "inferred_years_experience"}})) if bound > 0 else 0
+    assert sandbox.search(query).json().get("total", 0) == expected
