@@ -18,6 +18,7 @@ from api.schemas.lookups import (
 from models.errors import InvalidRequest
 from models.rules.access import Scope
 from models.rules.places import Place, PlaceKind, place_key
+from models.rules.planner import default_radius
 from models.rules.titles import Language
 
 MOST_ALTERNATIVES = 10
@@ -35,10 +36,11 @@ async def find_area(ctx: Context, ask: FindArea) -> AreaView:
     """The location ids within a radius of a town."""
     places = ctx.reference.shipped.places
     anchor, *others = _anchors(ctx, ask)
-    area = places.area(anchor, ask.radius_km)
+    radius = ask.radius_km or default_radius(anchor)
+    area = places.area(anchor, radius)
     return AreaView(
         anchor=LocationView.of(anchor),
-        radius_km=ask.radius_km,
+        radius_km=radius,
         location_ids=[place.id for place in area],
         population=sum(place.population for place in area),
         alternatives=[LocationView.of(place) for place in others],

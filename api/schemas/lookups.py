@@ -32,7 +32,9 @@ class FindArea(Ask):
     city: Words | None = None
     location_id: KnownAnchor | None = None
     country: Country | None = Field(default=None, description="Where the town of `city` lies.")
-    radius_km: Annotated[int, Field(ge=1, le=200)] = 50
+    radius_km: Annotated[int, Field(ge=1, le=200)] | None = Field(
+        default=None, description="By default 50, or as far as a metropolitan area reaches."
+    )
 
 
 class FindCompanies(Ask):

@@ -5,6 +5,7 @@ from models.rules.planner.asked import (
     PeopleStatistics,
     TitleKnowledge,
 )
+from models.rules.planner.ground import default_radius
 from models.rules.planner.planning import Draft, draft, plan, retargeted
 from models.rules.planner.query_key import query_key
 from models.rules.planner.values import (
@@ -33,6 +34,7 @@ __all__ = [
     "TargetRange",
     "Tier",
     "TitleKnowledge",
+    "default_radius",
     "draft",
     "plan",
     "query_key",

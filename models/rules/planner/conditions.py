@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from models.errors import InvalidRequest
-from models.rules.filters import PeopleFilters, SkillFilter, TitleFilter
+from models.rules.filters import PeopleFilters, Range, SkillFilter, TitleFilter
 from models.rules.intents import ExcludeBlock, Intent, IntentBlock
-from models.rules.places import Places
-from models.rules.planner.ground import Barred, area_of
+from models.rules.planner.ground import Spots
 from models.rules.planner.notes import Notes
 from models.rules.planner.wording import conditions, years
 from models.rules.sources import PeopleSourceAbilities
@@ -51,12 +50,15 @@ def _block_for(source: PeopleSourceAbilities, name: str, block: IntentBlock, not
 
 
 def conditions_of(
-    intent: Intent, company_ids: Sequence[str], barred: Barred, *, places: Places, notes: Notes
+    intent: Intent, company_ids: Sequence[str], *, barred: Spots, preferred: Spots, notes: Notes
 ) -> Conditions:
-    """Turn the three blocks into filters; `company_ids` are those wanted, target companies included.
+    """Turn the three blocks into filters.
+
+    `company_ids` are those wanted, target companies included; `barred` and `preferred` the places of the `exclude` and
+    the `nice` block.
 
     Raises:
-        InvalidRequest: a required value is excluded too, or an unknown place.
+        InvalidRequest: a required value is excluded too.
     """
     must, exclude = intent.must, intent.exclude
     _refuse_contradictions(must, exclude)
@@ -64,52 +66,53 @@ def conditions_of(
     if company_ids and not employers:
         raise InvalidRequest("Every wanted company is excluded.", field="exclude.company_ids")
     _note(intent, notes)
-    nice, words = _nice(intent.nice, must, places=places, notes=notes)
+    nice = _nice(intent.nice, must, preferred)
     return Conditions(
         common=PeopleFilters(
             exclude_location_ids=barred.location_ids,
             company_ids=employers,
             exclude_company_ids=exclude.company_ids,
             skills=SkillFilter(all=must.skills, exclude=exclude.skills) if must.skills or exclude.skills else None,
-            experience_years=must.experience_years,
+            experience_years=_span(must.experience_years),
             languages=must.languages[:1],
             exclude_profile_ids=exclude.profile_ids,
         ),
         all_of=tuple(PeopleFilters(languages=(language,)) for language in must.languages[1:]),
         none_of=_none_of(exclude, barred),
         nice=nice,
-        nice_words=words,
+        nice_words=conditions(nice, place=preferred.label) if nice else "",
     )
 
 
-def _none_of(exclude: ExcludeBlock, barred: Barred) -> tuple[PeopleFilters, ...]:
+def _none_of(exclude: ExcludeBlock, barred: Spots) -> tuple[PeopleFilters, ...]:
     out = []
     if barred.countries:
         out.append(PeopleFilters(countries=barred.countries))
     if exclude.languages:
         out.append(PeopleFilters(languages=exclude.languages))
-    if exclude.experience_years and not exclude.experience_years.empty:
-        out.append(PeopleFilters(experience_years=exclude.experience_years))
+    if span := _span(exclude.experience_years):
+        out.append(PeopleFilters(experience_years=span))
     return tuple(out)
 
 
-def _nice(nice: IntentBlock, must: IntentBlock, *, places: Places, notes: Notes) -> tuple[PeopleFilters | None, str]:
+def _nice(nice: IntentBlock, must: IntentBlock, preferred: Spots) -> PeopleFilters | None:
     """One conjunction: any of the values of each field; what is required anyway adds nothing."""
     skills = _beyond(nice.skills, must.skills)
     titles = _beyond(nice.titles, must.titles)
-    location_ids, countries, where = area_of(nice.location, places, notes)
     wish = PeopleFilters(
         titles=TitleFilter(include=titles) if titles else None,
-        location_ids=location_ids,
-        countries=countries,
+        location_ids=preferred.location_ids,
+        countries=() if preferred.location_ids else preferred.countries,
         company_ids=nice.company_ids,
         skills=SkillFilter(any=skills) if skills else None,
-        experience_years=nice.experience_years,
+        experience_years=_span(nice.experience_years),
         languages=_beyond(nice.languages, must.languages),
     )
-    if wish == PeopleFilters():
-        return None, ""
-    return wish, conditions(wish, place=where)
+    return None if wish == PeopleFilters() else wish
+
+
+def _span(span: Range | None) -> Range | None:
+    return None if span is None or span.empty else span
 
 
 def _beyond(values: Sequence[str], required: Sequence[str]) -> tuple[str, ...]:
@@ -130,8 +133,8 @@ def _refuse_contradictions(must: IntentBlock, exclude: ExcludeBlock) -> None:
 
 def _note(intent: Intent, notes: Notes) -> None:
     for name, block in (("must", intent.must), ("nice", intent.nice), ("exclude", intent.exclude)):
-        if block.experience_years and not block.experience_years.empty:
-            notes.apply(f"{name}.experience_years", years(block.experience_years))
+        if span := _span(block.experience_years):
+            notes.apply(f"{name}.experience_years", years(span))
         for field in ("titles", "skills", "languages", "company_ids", "profile_ids"):
             if values := getattr(block, field, ()):
                 notes.apply(f"{name}.{field}", tuple(values))

@@ -30,170 +30,156 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class Barred:
-    """Where nobody may live: location ids and countries."""
+class Spots:
+    """Location ids and countries, and the words for them; all empty when no place is meant."""
 
     location_ids: tuple[str, ...] = ()
     countries: tuple[str, ...] = ()
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class _Open:
-    """The countries where people may live."""
+class _Resolved:
+    """A location with its ids looked up: `area` are the places it reaches, `countries` those it names as a whole."""
 
-    asked: Container[str]
-    barred: Container[str]
-    searchable: Container[str]
+    anchor: Place | None
+    radius_km: int
+    local: tuple[Place, ...]
+    countries: tuple[str, ...]
+    area: tuple[Place, ...]
 
-    def __contains__(self, code: str) -> bool:
-        wanted = not self.asked or code in self.asked
-        return wanted and code not in self.barred and code in self.searchable
+    @property
+    def label(self) -> str:
+        """`within 50 km of Ghent or in Antwerp`; empty without an area."""
+        parts = [f"within {self.radius_km} km of {self.anchor.name}"] if self.anchor else []
+        if self.local:
+            parts.append(f"in {listed([place.name for place in self.local], most=3)}")
+        return " or ".join(parts)
 
 
-def wanted_ground(
-    location: IntentLocation | None, barred: Barred, *, places: Places, searchable: Container[str], notes: Notes
-) -> Ground:
-    """The local area and the countries of an intent's `must` block.
+class Surveyor:
+    """Finds the ground of one plan. `searchable` are the countries that the people source knows.
 
-    Countries that are given bind: of a local area that reaches over the border only their part is kept. `searchable`
-    are the countries that the people source knows.
-
-    Raises:
-        InvalidRequest: an unknown place, or no wanted country can be searched.
+    Its methods raise `InvalidRequest` for a place that nobody knows.
     """
-    if location is None or location.empty:
-        notes.warn("No place is given: the search is worldwide. Add a country or a place to narrow it.")
-        return Ground()
-    named = [place_of(places, id_, field="must.location.location_ids") for id_ in location.location_ids]
-    asked = _countries(location, named)
-    anchor = _anchor(location, places, notes)
-    local_names = [place for place in named if place.kind is not PlaceKind.COUNTRY]
-    area = _area(location, anchor, local_names, places=places)
-    open_to = _Open(asked, barred.countries, searchable)
-    local = [place for place in area if place.country_code in open_to]
-    if area and not local:
-        notes.warn("The local area lies outside the wanted countries: only the countries are searched.")
-    countries = asked or _distinct(place.country_code for place in (*([anchor] if anchor else []), *local_names))
-    allowed = tuple(code for code in countries if code in open_to)
-    if not allowed:
-        raise InvalidRequest(
-            "None of the countries that people must live in is left: they are excluded, or the people source does not"
-            " know them.",
-            field="must.location.countries",
-            fix="Remove the country from `exclude`, or name another one.",
+
+    def __init__(self, places: Places, *, searchable: Container[str], notes: Notes) -> None:
+        self._places = places
+        self._searchable = searchable
+        self._notes = notes
+
+    def wanted(self, location: IntentLocation | None, barred: Spots) -> Ground:
+        """The local area and the countries of an intent's `must` block.
+
+        Countries that are given bind: of a local area that reaches over the border only their part is kept. Raises
+        `InvalidRequest` when none is left.
+        """
+        if location is None or location.empty:
+            self._notes.warn("No place is given: the search is worldwide. Add a country or a place to narrow it.")
+            return Ground()
+        found = self._resolve(location, block="must")
+        around = [place.country_code for place in (*([found.anchor] if found.anchor else []), *found.local)]
+        asked = found.countries if location.countries else _distinct((*found.countries, *around))
+        countries = tuple(code for code in asked if code not in barred.countries and code in self._searchable)
+        if not countries:
+            raise InvalidRequest(
+                "Nobody can be searched in the wanted countries: they are excluded, or the people source does not know"
+                " them.",
+                field="must.location.countries",
+                fix="Remove the country from `exclude`, or name another one.",
+            )
+        if not location.countries:
+            self._notes.default("must.location.countries", countries)
+        local = self._inside(found.area, countries if location.countries else (), barred)
+        return Ground(
+            local=self._ids(local, what="local area"),
+            countries=countries,
+            anchor=_anchor(found.anchor),
+            local_label=found.label,
+            rest_label=f"in {'the rest of ' if local else ''}{country_names(countries, self._places)}",
         )
-    if unknown := [code for code in countries if code not in searchable]:
-        notes.warn(f"The people source does not know {listed(unknown)}; nobody there is searched.")
-    _note_places(location, named, anchor=anchor, countries=countries, notes=notes)
-    return Ground(
-        local=_ids(local, limit=MOST_PLACES, what="local area", notes=notes),
-        countries=allowed,
-        anchor=Anchor(location_id=anchor.id, lat=anchor.lat, lon=anchor.lon) if anchor else None,
-        local_label=_local_label(location, anchor, local_names),
-        rest_label=f"in {'the rest of ' if local else ''}{country_names(allowed, places)}",
-    )
+
+    def _inside(self, area: Iterable[Place], bounds: Container[str], barred: Spots) -> list[Place]:
+        """The places of an area where people may live; `bounds` empty binds nobody."""
+        known = list(area)
+        inside = [
+            place
+            for place in known
+            if place.country_code not in barred.countries and (not bounds or place.country_code in bounds)
+        ]
+        if known and not inside:
+            self._notes.warn("The local area lies outside the wanted countries: only the countries are searched.")
+        return inside
+
+    def spots(self, location: IntentLocation | None, *, block: str) -> Spots:
+        """The places of an `exclude` or a `nice` block."""
+        if location is None or location.empty:
+            return Spots()
+        found = self._resolve(location, block=block)
+        countries = tuple(code for code in found.countries if code in self._searchable)
+        return Spots(
+            location_ids=self._ids(found.area, what="excluded area" if block == "exclude" else "preferred area"),
+            countries=countries,
+            label=found.label or (f"in {country_names(countries, self._places)}" if countries else ""),
+        )
+
+    def _resolve(self, location: IntentLocation, *, block: str) -> _Resolved:
+        named = [self._place(spot, field=f"{block}.location.location_ids") for spot in location.location_ids]
+        anchor = self._anchor_of(location, block=block)
+        radius = location.radius_km or (default_radius(anchor) if anchor else 0)
+        local = tuple(place for place in named if place.kind is not PlaceKind.COUNTRY)
+        whole = (place.country_code for place in named if place.kind is PlaceKind.COUNTRY)
+        near = self._places.area(anchor, radius) if anchor else []
+        area = self._places.searchable(place.id for place in (*near, *local))
+        countries = _distinct((*location.countries, *whole))
+        self._tell(location, named, block=block)
+        if unknown := [code for code in countries if code not in self._searchable]:
+            self._notes.warn(f"The people source does not know {listed(unknown)}: nobody there can be told apart.")
+        reached = tuple(place for place in area if place.country_code in self._searchable)
+        return _Resolved(anchor, radius, local, countries, reached)
+
+    def _place(self, location_id: str, *, field: str) -> Place:
+        try:
+            return self._places.get(location_id)
+        except KeyError:
+            raise InvalidRequest(
+                f"There is no place {location_id}.", field=field, fix="Find ids with GET /v1/lookups/locations."
+            ) from None
+
+    def _anchor_of(self, location: IntentLocation, *, block: str) -> Place | None:
+        if location.anchor_location_id is None:
+            return None
+        anchor = self._place(location.anchor_location_id, field=f"{block}.location.anchor_location_id")
+        self._notes.apply(f"{block}.location.anchor_location_id", anchor.label)
+        if location.radius_km is None:
+            self._notes.default(f"{block}.location.radius_km", default_radius(anchor))
+        else:
+            self._notes.apply(f"{block}.location.radius_km", location.radius_km)
+        return anchor
+
+    def _tell(self, location: IntentLocation, named: Iterable[Place], *, block: str) -> None:
+        if labels := tuple(place.label for place in named):
+            self._notes.apply(f"{block}.location.location_ids", labels)
+        if location.countries:
+            self._notes.apply(f"{block}.location.countries", location.countries)
+
+    def _ids(self, area: Iterable[Place], *, what: str) -> tuple[str, ...]:
+        """Those with most people, as many as fit a filter."""
+        ids = tuple(place.id for place in area)
+        if len(ids) > MOST_PLACES:
+            self._notes.warn(
+                f"The {what} has {len(ids)} places; only the {MOST_PLACES} with most people are named in the search."
+            )
+        return ids[:MOST_PLACES]
 
 
-def barred_ground(location: IntentLocation | None, places: Places, notes: Notes) -> Barred:
-    """Where an intent's `exclude` block allows nobody to live. Raises `InvalidRequest` for an unknown place."""
-    if location is None or location.empty:
-        return Barred()
-    named = [place_of(places, id_, field="exclude.location.location_ids") for id_ in location.location_ids]
-    countries = _countries(location, named)
-    anchor = _anchor(location, places, notes, block="exclude")
-    area = _area(location, anchor, [place for place in named if place.kind is not PlaceKind.COUNTRY], places=places)
-    if countries:
-        notes.apply("exclude.location.countries", countries)
-    if named:
-        notes.apply("exclude.location.location_ids", tuple(place.label for place in named))
-    return Barred(_ids(area, limit=MOST_PLACES, what="excluded area", notes=notes), countries)
+def default_radius(anchor: Place) -> int:
+    """Kilometres around a place where nobody says: 50, or as far as a metropolitan area reaches."""
+    return max(DEFAULT_RADIUS_KM, anchor.radius_km or 0)
 
 
-def area_of(
-    location: IntentLocation | None, places: Places, notes: Notes
-) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-    """Where an intent's `nice` block prefers people: location ids, else countries, and the words for them.
-
-    Raises `InvalidRequest` for an unknown place.
-    """
-    if location is None or location.empty:
-        return (), (), ""
-    named = [place_of(places, id_, field="nice.location.location_ids") for id_ in location.location_ids]
-    anchor = _anchor(location, places, notes, block="nice")
-    local_names = [place for place in named if place.kind is not PlaceKind.COUNTRY]
-    area = _area(location, anchor, local_names, places=places)
-    if area:
-        ids = _ids(area, limit=MOST_PLACES, what="preferred area", notes=notes)
-        return ids, (), _local_label(location, anchor, local_names)
-    countries = _countries(location, named)
-    notes.apply("nice.location.countries", countries)
-    return (), countries, f"in {country_names(countries, places)}"
-
-
-def place_of(places: Places, location_id: str, *, field: str) -> Place:
-    """The place of an id; raises `InvalidRequest` naming the field."""
-    try:
-        return places.get(location_id)
-    except KeyError:
-        raise InvalidRequest(
-            f"There is no place {location_id}.", field=field, fix="Find ids with GET /v1/lookups/locations."
-        ) from None
-
-
-def _countries(location: IntentLocation, named: Iterable[Place]) -> tuple[str, ...]:
-    whole = (place.country_code for place in named if place.kind is PlaceKind.COUNTRY)
-    return _distinct((*location.countries, *whole))
-
-
-def _anchor(location: IntentLocation, places: Places, notes: Notes, *, block: str = "must") -> Place | None:
-    if location.anchor_location_id is None:
-        return None
-    anchor = place_of(places, location.anchor_location_id, field=f"{block}.location.anchor_location_id")
-    notes.apply(f"{block}.location.anchor_location_id", anchor.label)
-    if location.radius_km is None:
-        notes.default(f"{block}.location.radius_km", _radius(location, anchor))
-    else:
-        notes.apply(f"{block}.location.radius_km", location.radius_km)
-    return anchor
-
-
-def _radius(location: IntentLocation, anchor: Place) -> int:
-    return location.radius_km or max(DEFAULT_RADIUS_KM, anchor.radius_km or 0)
-
-
-def _area(location: IntentLocation, anchor: Place | None, named: list[Place], *, places: Places) -> list[Place]:
-    """Searchable places, those with most people first."""
-    near = places.area(anchor, _radius(location, anchor)) if anchor else []
-    return places.searchable(place.id for place in (*near, *named))
-
-
-def _ids(area: list[Place], *, limit: int, what: str, notes: Notes) -> tuple[str, ...]:
-    if len(area) > limit:
-        notes.warn(f"The {what} has {len(area)} places; only the {limit} with most people are named in the search.")
-    return tuple(place.id for place in area[:limit])
-
-
-def _local_label(location: IntentLocation, anchor: Place | None, named: list[Place]) -> str:
-    parts = [f"within {_radius(location, anchor)} km of {anchor.name}"] if anchor else []
-    if named:
-        parts.append(f"in {listed([place.name for place in named], most=3)}")
-    return " or ".join(parts)
-
-
-def _note_places(
-    location: IntentLocation,
-    named: list[Place],
-    *,
-    anchor: Place | None,
-    countries: tuple[str, ...],
-    notes: Notes,
-) -> None:
-    if named:
-        notes.apply("must.location.location_ids", tuple(place.label for place in named))
-    if location.countries:
-        notes.apply("must.location.countries", location.countries)
-    elif anchor or named:
-        notes.default("must.location.countries", countries)
+def _anchor(place: Place | None) -> Anchor | None:
+    return Anchor(location_id=place.id, lat=place.lat, lon=place.lon) if place else None
 
 
 def _distinct(values: Iterable[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from models.rules.planner.values import AppliedFilter, Origin
 
 @dataclass(slots=True)
 class Notes:
-    """Collected in order; nothing twice. `described` are the dotted fields read from a description."""
+    """Collected in order. `described` are the dotted fields read from a description."""
 
     described: Collection[str] = ()
     applied: list[AppliedFilter] = field(default_factory=list)
@@ -27,14 +27,12 @@ class Notes:
 
     def ignore(self, name: str, why: str) -> None:
         """A field that has no effect, and why."""
-        if name not in self.ignored:
-            self.ignored.append(name)
+        self.ignored.append(name)
         self.warn(why)
 
     def warn(self, text: str) -> None:
         """Something to read before paying."""
-        if text not in self.warnings:
-            self.warnings.append(text)
+        self.warnings.append(text)
 
     def sorted_filters(self) -> tuple[AppliedFilter, ...]:
         """What was applied, block by block as an intent lists them, each in the order of its fields."""

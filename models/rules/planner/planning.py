@@ -10,7 +10,7 @@ from models.rules.planner.asked import Knowledge
 from models.rules.planner.companies import target_company_ids
 from models.rules.planner.conditions import Conditions, applicable, conditions_of
 from models.rules.planner.estimate import Reach, counting, price, reach, target_range
-from models.rules.planner.ground import Barred, Ground, barred_ground, wanted_ground
+from models.rules.planner.ground import Ground, Spots, Surveyor
 from models.rules.planner.ladder import Rung, ladder
 from models.rules.planner.notes import Notes
 from models.rules.planner.query_key import query_key
@@ -46,9 +46,11 @@ class Draft:
         estimate = price(reaches, target=target)
         return Plan(
             summary=summary(
+                self.intent,
                 titles=self.titles,
                 ground=self.ground,
                 conditions=self.conditions,
+                places=self.knowledge.places,
                 price=price_sentence(target, estimate),
             ),
             target=target,
@@ -87,19 +89,19 @@ def draft(intent: Intent, knowledge: Knowledge, *, described: Collection[str] = 
     titles = _titles(usable, knowledge, notes)
     if not titles.exact and not company_ids:
         raise _nobody_asked(usable)
-    barred = barred_ground(usable.exclude.location, knowledge.places, notes)
-    ground = wanted_ground(
-        usable.must.location,
-        barred,
-        places=knowledge.places,
-        searchable=knowledge.source.countries,
+    surveyor = Surveyor(knowledge.places, searchable=knowledge.source.countries, notes=notes)
+    barred = surveyor.spots(usable.exclude.location, block="exclude")
+    ground = surveyor.wanted(usable.must.location, barred)
+    conditions = conditions_of(
+        usable,
+        tuple(company_ids),
+        barred=Spots(barred.location_ids) if ground.countries else barred,
+        preferred=surveyor.spots(usable.nice.location, block="nice"),
         notes=notes,
     )
-    left = Barred(barred.location_ids) if ground.countries else barred
-    conditions = conditions_of(usable, tuple(company_ids), left, places=knowledge.places, notes=notes)
     rungs = tuple(ladder(titles, ground, conditions))
     return Draft(
-        intent=intent,
+        intent=usable,
         titles=titles,
         ground=ground,
         conditions=conditions,

@@ -1,13 +1,17 @@
 """The plan in a few sentences."""
 
+from models.rules.intents import Intent
+from models.rules.places import Places
 from models.rules.planner.conditions import Conditions
 from models.rules.planner.ground import Ground
 from models.rules.planner.titles import Titles
 from models.rules.planner.values import Estimate
-from models.rules.planner.wording import listed, required
+from models.rules.planner.wording import excluded, listed, required
 
 
-def summary(*, titles: Titles, ground: Ground, conditions: Conditions, price: str) -> str:
+def summary(
+    intent: Intent, *, titles: Titles, ground: Ground, conditions: Conditions, places: Places, price: str
+) -> str:
     """The whole plan in a few sentences."""
     who = listed(titles.exact, most=5, last="or") if titles.exact else "People at the wanted companies"
     steps = [ground.local_label, f"then {ground.rest_label}"] if ground.local else [ground.rest_label]
@@ -18,8 +22,8 @@ def summary(*, titles: Titles, ground: Ground, conditions: Conditions, price: st
         sentences.append(f"Everybody has {demands}.")
     if conditions.nice_words:
         sentences.append(f"People with {conditions.nice_words} come first.")
-    if titles.excluded:
-        sentences.append(f"Left out: {listed(titles.excluded)}.")
+    if gone := excluded(intent.exclude, places):
+        sentences.append(f"Left out: {gone}.")
     return " ".join([*sentences, price])
 
 

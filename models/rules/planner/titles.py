@@ -24,7 +24,11 @@ class Titles:
 
 
 def choose_titles(wanted: Sequence[str], excluded: Sequence[str], knowledge: TitleKnowledge) -> Titles:
-    """The wanted titles first, then their other wordings in turn, then at most twelve neighbours of each."""
+    """The wanted titles first, then their other wordings in turn, then at most twelve neighbours of each.
+
+    A wanted title that is excluded too counts for nothing; `exact` is empty when none is left.
+    """
+    wanted = [title for title in wanted if not any(contains(title, bad) for bad in excluded)]
     room = MOST_TITLES - len(excluded)
     others = chain.from_iterable(_in_turn([knowledge.exact(title) for title in wanted]))
     exact = _without_contained(chain(wanted, others), room=room, taken=excluded)

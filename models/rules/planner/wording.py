@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from models.rules.filters import PeopleFilters, Range
+from models.rules.intents import ExcludeBlock, IntentLocation
 from models.rules.places import Places
 
 WITH_ARTICLE = frozenset({"AE", "BS", "CF", "CG", "CD", "CZ", "DO", "GB", "GM", "KM", "MV", "NL", "PH", "SB", "US"})
@@ -38,7 +39,7 @@ def conditions(filters: PeopleFilters, *, place: str = "") -> str:
         parts.append(listed(filters.skills.any, most=4, last="or"))
     if filters.languages:
         parts.append(listed([language.capitalize() for language in filters.languages], most=4, last="or"))
-    if filters.experience_years and not filters.experience_years.empty:
+    if filters.experience_years:
         parts.append(f"{years(filters.experience_years)} of experience")
     if filters.titles:
         parts.append(f"the title {listed(filters.titles.include, most=3, last='or')}")
@@ -57,9 +58,33 @@ def required(common: PeopleFilters, all_of: Sequence[PeopleFilters]) -> str:
     languages = [language for filters in (common, *all_of) for language in filters.languages]
     if languages:
         parts.append(listed([language.capitalize() for language in languages]))
-    if common.experience_years and not common.experience_years.empty:
+    if common.experience_years:
         parts.append(f"{years(common.experience_years)} of experience")
     if common.company_ids:
         count = len(common.company_ids)
         parts.append("a job at the wanted company" if count == 1 else f"a job at one of {count} companies")
     return listed(parts) if parts else ""
+
+
+def excluded(block: ExcludeBlock, places: Places) -> str:
+    """Who is left out, in words; empty when nobody."""
+    place = block.location or IntentLocation()
+    spots = [*place.location_ids, *([place.anchor_location_id] if place.anchor_location_id else [])]
+    parts = [
+        *(f"the title {title}" for title in block.titles),
+        *(f"the skill {skill}" for skill in block.skills),
+        *(f"speakers of {language.capitalize()}" for language in block.languages),
+        *(f"people in {places.get(spot).name}" for spot in spots),
+        *([f"people in {country_names(place.countries, places)}"] if place.countries else []),
+    ]
+    if block.experience_years and not block.experience_years.empty:
+        parts.append(f"people with {years(block.experience_years)} of experience")
+    if block.company_ids:
+        parts.append(f"people at {_counted(len(block.company_ids), 'company', 'companies')}")
+    if block.profile_ids:
+        parts.append(_counted(len(block.profile_ids), "person", "people"))
+    return listed(parts) if parts else ""
+
+
+def _counted(number: int, one: str, more: str) -> str:
+    return f"one {one}" if number == 1 else f"{number} {more}"

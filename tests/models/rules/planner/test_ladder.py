@@ -87,7 +87,7 @@ def planned(intent: Intent) -> Plan | None:
         return None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(intents)
 def test_no_person_is_in_two_tiers(intent: Intent) -> None:
     made = planned(intent)
@@ -98,7 +98,7 @@ def test_no_person_is_in_two_tiers(intent: Intent) -> None:
         assert sum(test(person) for test in tests) <= 1
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(intents)
 def test_the_tiers_together_hold_everybody_whom_the_intent_means(intent: Intent) -> None:
     made = planned(intent)

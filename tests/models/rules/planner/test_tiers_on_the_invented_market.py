@@ -146,7 +146,7 @@ def whole(intent: Intent) -> TierFilters:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(intents())
 def test_no_person_is_in_two_tiers_and_nobody_whom_the_intent_means_is_in_none(intent: Intent) -> None:
     plan = planned(intent)
