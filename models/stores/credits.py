@@ -238,6 +238,11 @@ async def open_purse(session: AsyncSession, payer: Payer) -> Purse:
     return Purse(session, payer, blocks, await caps(session, payer))
 
 
+async def next_expiry(session: AsyncSession) -> datetime | None:
+    """When the next grant of the installation with credits left expires."""
+    return await session.scalar(select(func.min(col(Grant.expires_at))).where(col(Grant.remaining_credits) > 0))
+
+
 EXPIRE = text(
     """
     with gone as (

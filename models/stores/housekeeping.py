@@ -12,8 +12,10 @@ from models.rules.subjects import Subject
 from models.stores import credits
 from models.tables import Housekeeping
 
-EVERY = {"expiry": timedelta(minutes=15), "retention": timedelta(hours=6)}
-"""Each duty by name, and how often it is done (service time)."""
+DUTIES = ("expiry", "retention")
+"""Each duty by name."""
+AT_LEAST_EVERY = timedelta(days=1)
+"""By service time; expiry is due sooner when a grant is."""
 
 BATCH = 1000
 
@@ -30,8 +32,8 @@ RETENTION = (
 
 async def ensure(session: AsyncSession) -> list[Subject]:
     """Have a row for each duty; called when a worker starts. Returns the duties."""
-    await session.execute(insert(Housekeeping).on_conflict_do_nothing(), [{"id": name, "rings": 1} for name in EVERY])
-    return [Subject("housekeeping", name) for name in EVERY]
+    await session.execute(insert(Housekeeping).on_conflict_do_nothing(), [{"id": name, "rings": 1} for name in DUTIES])
+    return [Subject("housekeeping", name) for name in DUTIES]
 
 
 async def next_due(session: AsyncSession, name: str) -> tuple[datetime, datetime | None]:
@@ -55,4 +57,6 @@ async def do(session: AsyncSession, name: str) -> None:
         for statement in RETENTION:
             await session.execute(text(statement))
     row = await _locked(session, name)
-    row.wake_at = await service_time(session) + EVERY[name]
+    row.wake_at = await service_time(session) + AT_LEAST_EVERY
+    if name == "expiry":
+        row.wake_at = min(row.wake_at, await credits.next_expiry(session) or row.wake_at)
