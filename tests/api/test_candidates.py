@@ -16,7 +16,7 @@ from models.ids import new_id
 from models.rules.people import CurrentJob, UntrustedText
 from models.secrets import Vault
 from models.stores import people
-from models.tables import PersonKey, Suppression
+from models.tables import Person, PersonKey, Suppression
 from tests.api.conftest import SECRET_KEY, Workspace, error_of
 from tests.api.sourcing import deliver, fund, profile, start
 
@@ -146,9 +146,10 @@ async def test_missing_facts_stay_empty(workspace: Workspace, database: Database
     assert [row[name] for name in empty] == [None] * 7
 
 
+@pytest.mark.parametrize("merged", [False, True])
 @pytest.mark.parametrize("reach", ["own", "installation", "another workspace"])
 async def test_people_suppressed_since_are_hidden_from_every_view(
-    workspace: Workspace, database: Database, run: dict[str, Any], reach: str
+    workspace: Workspace, database: Database, run: dict[str, Any], reach: str, *, merged: bool
 ) -> None:
     ids = await deliver(database, run, [profile(1), profile(2)])
     vault = Vault(SECRET_KEY)
@@ -166,6 +167,12 @@ async def test_people_suppressed_since_are_hidden_from_every_view(
                 created_at=now,
             )
         )
+        if merged:
+            await session.flush()
+            older = new_id("prof", now)
+            session.add(Person(id=older, created_at=now))
+            await session.flush()
+            await people.merge(session, survivor=older, newer=ids[0])
     shown = ["Person 1", "Person 2"] if reach == "another workspace" else ["Person 2"]
     assert await names(workspace, run) == shown
     rows = list(csv.DictReader(io.StringIO((await workspace.http.get(address(run), headers=CSV)).text)))
