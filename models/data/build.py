@@ -14,11 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from models.data.building import companies, curated, languages, occupations, places
+from models.data.building.everyday import words_in_use
 from models.data.shipped import SHIPPED
 from models.rules.places import LEVELS, Level
 
 SCHEMA = """
 CREATE TABLE value (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE place_word (word TEXT PRIMARY KEY, longest INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE everyday_word (word TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE concept (number INTEGER PRIMARY KEY, id TEXT UNIQUE, name TEXT, isco TEXT);
 CREATE TABLE label (
     key TEXT, language TEXT, concept INTEGER, preferred INTEGER, text TEXT, PRIMARY KEY (key, concept, language)
@@ -88,6 +91,17 @@ def write_places(database: sqlite3.Connection, sources: places.Sources) -> None:
     )
 
 
+def write_words(database: sqlite3.Connection, labour: Path) -> None:
+    """Write how many words a name can have by its first, and which one-word names are everyday words."""
+    keys = [key for (key,) in database.execute("SELECT DISTINCT key FROM place_key WHERE key NOT LIKE '%:%'")]
+    longest: dict[str, int] = {}
+    for key in keys:
+        words = key.split()
+        longest[words[0]] = max(longest.get(words[0], 0), len(words))
+    database.executemany("INSERT INTO place_word VALUES (?, ?)", sorted(longest.items()))
+    database.executemany("INSERT INTO everyday_word VALUES (?)", ((word,) for word in words_in_use(labour, set(keys))))
+
+
 def put(database: sqlite3.Connection, name: str, data: bytes) -> None:
     """Write one named value."""
     database.execute("INSERT INTO value VALUES (?, ?)", (name, data))
@@ -133,6 +147,7 @@ def build(sources: places.Sources, labour: Path) -> bytes:
         write_places(database, sources)
         write_occupations(database, labour)
         write_companies(database, sources)
+        write_words(database, labour)
         database.executescript(INDEXES)
         database.commit()
         database.execute("VACUUM")

@@ -10,6 +10,8 @@ import numpy as np
 from models.rules.places import CountryNames, Gazetteer, Hit, Places
 
 EXACT = "SELECT row, alias FROM place_key WHERE key = ? ORDER BY row"
+LONGEST = "SELECT longest FROM place_word WHERE word = ?"
+EVERYDAY = "SELECT 1 FROM everyday_word WHERE word = ?"
 PREFIX = "SELECT row, alias FROM place_key WHERE key >= ? AND key < ? ORDER BY row LIMIT ?"
 
 
@@ -19,6 +21,7 @@ class StoredNames:
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
         self._exact = lru_cache(maxsize=50_000)(self._read)
+        self.longest = lru_cache(maxsize=50_000)(self._longest)
 
     def exact(self, key: str) -> Sequence[Hit]:
         """Every row with that name, most people first."""
@@ -26,6 +29,14 @@ class StoredNames:
 
     def _read(self, key: str) -> tuple[Hit, ...]:
         return tuple(Hit(row, bool(alias)) for row, alias in self._database.execute(EXACT, (key,)))
+
+    def _longest(self, word: str) -> int:
+        found = self._database.execute(LONGEST, (word,)).fetchone()
+        return int(found[0]) if found else 0
+
+    def everyday(self, key: str) -> bool:
+        """Whether a name is also a word of working life."""
+        return self._database.execute(EVERYDAY, (key,)).fetchone() is not None
 
     def prefix(self, key: str, *, limit: int) -> Sequence[Hit]:
         """Rows with a name that begins like that, most people first."""

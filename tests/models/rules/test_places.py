@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.data import reference
@@ -96,6 +96,7 @@ def test_an_id_gives_its_place_and_an_unknown_one_raises(places: Places) -> None
             places.get(unknown)
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.floats(min_value=1, max_value=200))
 def test_an_area_holds_exactly_what_lies_within_the_radius(radius: float) -> None:
     places = reference().places

@@ -1,0 +1,26 @@
+"""Words of working life that happen to be names of places: in prose they name a place only beside stronger signs."""
+
+import csv
+import gzip
+import re
+from collections import Counter
+from pathlib import Path
+
+from models.data.building import curated
+from models.rules.places import place_key
+
+WORD = re.compile(r"[^\W\d_]+")
+OFTEN = 2
+
+
+def words_in_use(labour: Path, names: set[str]) -> list[str]:
+    """Names of one word that occur in labels of occupations and skills, or in the curated list; less those kept."""
+    kept = {word for cells in curated.rows("everyday_names") for word in cells[0].split()}
+    listed = {place_key(word) for cells in curated.rows("everyday_words") for word in cells[0].split()}
+    counts: Counter[str] = Counter()
+    for file in ("esco_occupation_labels.csv.gz", "esco_skill_labels_en.csv.gz"):
+        with gzip.open(labour / file, "rt", encoding="utf-8", newline="") as opened:
+            for row in csv.DictReader(opened):
+                counts.update({place_key(word) for word in WORD.findall(row["label"])})
+    used = {word for word, count in counts.items() if count >= OFTEN}
+    return sorted(((used | listed) & names) - kept)

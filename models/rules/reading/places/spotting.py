@@ -1,0 +1,67 @@
+"""Finds names of places in a stretch of text, longest first."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from models.rules.places import Place, Places, place_key
+
+WORD = re.compile(r"[^\W_]+")
+WITHIN_NAME = re.compile(r"\.?[ \u00a0]{0,2}|\.-|\s?[-‑]\s?|['’]\s?|/|[ \u00a0]?\(")
+LONGEST_NAME = 7
+SHORTEST_PROSE_NAME = 3
+
+
+class Spot(NamedTuple):
+    """A name in the text: its offsets, its key, and the places so called, best first, with whether by an alias."""
+
+    start: int
+    end: int
+    key: str
+    choices: tuple[tuple[Place, bool], ...]
+
+
+def spots(text: str, start: int, end: int, *, places: Places, any_case: bool = False) -> Iterator[Spot]:
+    """Names between two offsets that do not overlap; only words with a capital begin one unless `any_case`."""
+    words = list(WORD.finditer(text, start, end))
+    at = 0
+    while at < len(words):
+        spot = _longest(text, words, at, places) if any_case or _may_begin(text, words[at]) else None
+        if spot is None:
+            at += 1
+            continue
+        yield spot
+        while at < len(words) and words[at].start() < spot.end:
+            at += 1
+
+
+def _may_begin(text: str, word: re.Match[str]) -> bool:
+    first = word.group()[0]
+    after_apostrophe = word.group() == "s" and text[word.start() - 1 : word.start()] in ("'", "’")
+    return first.isupper() or after_apostrophe
+
+
+def _longest(text: str, words: list[re.Match[str]], at: int, places: Places) -> Spot | None:
+    first = place_key(words[at].group())
+    most = min(places.longest_name(first.split()[0]) if first else 0, LONGEST_NAME)
+    reach = 1
+    while reach < most and at + reach < len(words) and _joined(text, words[at + reach - 1], words[at + reach]):
+        reach += 1
+    for count in range(min(reach, most), 0, -1):
+        start, end = words[at].start(), words[at + count - 1].end()
+        key = place_key(text[start:end])
+        choices = places.with_key(key)
+        if choices:
+            return Spot(start, _closed(text, end), key, choices)
+    return None
+
+
+def _joined(text: str, one: re.Match[str], other: re.Match[str]) -> bool:
+    return WITHIN_NAME.fullmatch(text, one.end(), other.start()) is not None
+
+
+def _closed(text: str, end: int) -> int:
+    """Take in the bracket that belongs to the name, as in `Halle (Saale)`."""
+    opened = text.rfind("(", max(0, end - 20), end)
+    belongs = text[end : end + 1] == ")" and opened > text.rfind(")", 0, end)
+    return end + 1 if belongs else end
