@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 
-from sqlalchemy import CheckConstraint, Index, UniqueConstraint
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint, false, text
 from sqlmodel import Field
 
 from models.tables.base import TIME, Row
@@ -15,6 +15,7 @@ class Grant(Row, table=True):
     __table_args__ = (
         UniqueConstraint("workspace_id", "reference"),
         Index("ix_grants_workspace_id_expires_at_id", "workspace_id", "expires_at", "id"),
+        Index("ix_grants_expires_at", "expires_at", postgresql_where=text("remaining_credits > 0")),
         CheckConstraint("remaining_credits between 0 and granted_credits", name="remaining"),
         CheckConstraint("source in ('signup', 'plan', 'top_up', 'adjustment')", name="source"),
     )
@@ -26,6 +27,9 @@ class Grant(Row, table=True):
     granted_credits: int
     remaining_credits: int
     expires_at: datetime = Field(sa_type=TIME)
+    low_told: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    """Whether `credits.low` was told while this was the newest grant."""
+    expiry_told: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
     created_at: datetime = Field(sa_type=TIME)
 
 

@@ -251,6 +251,9 @@ def upgrade() -> None:
         sa.UniqueConstraint("workspace_id", "reference", name=op.f("uq_grants_workspace_id_reference")),
     )
     op.create_index(
+        "ix_grants_expires_at", "grants", ["expires_at"], postgresql_where=sa.text("remaining_credits > 0")
+    )
+    op.create_index(
         "ix_grants_workspace_id_expires_at_id", "grants", ["workspace_id", "expires_at", "id"], unique=False
     )
     op.create_table(
@@ -490,6 +493,7 @@ def downgrade() -> None:
     op.drop_index("ix_mails_wake_at", table_name="mails", postgresql_where=sa.text("wake_at is not null"))
     op.drop_index("ix_mails_rung", table_name="mails", postgresql_where=sa.text("rings > answered"))
     op.drop_table("mails")
+    op.drop_index("ix_grants_expires_at", table_name="grants", postgresql_where=sa.text("remaining_credits > 0"))
     op.drop_index("ix_grants_workspace_id_expires_at_id", table_name="grants")
     op.drop_table("grants")
     op.drop_table("customers")
