@@ -5,10 +5,12 @@ from models.rules.reading.asked import ReadingKnowledge
 from models.rules.reading.document import Document
 from models.rules.reading.draft import Block, Draft
 from models.rules.reading.exclusions import NO_AGENCIES, REMOTE
+from models.rules.reading.places import read_advertisement as read_place
 from models.rules.reading.spoken import read_spoken
 from models.rules.reading.text_language import text_language
 from models.rules.reading.titles import read_titles
 from models.rules.reading.years import read_years
+from models.rules.titles import is_generic
 
 
 def read_advertisement(text: str, reference: ReadingKnowledge) -> Reading:
@@ -20,6 +22,10 @@ def read_advertisement(text: str, reference: ReadingKnowledge) -> Reading:
         draft.add(Block.MUST, "titles", title.title, start=title.start, end=title.end)
     if titles.mentioned:
         draft.warn("Nothing announces the title: it is one that the text merely mentions. Please check it.")
+    if titles.searched and is_generic(titles.searched[0].title):
+        draft.warn(f"“{titles.searched[0].title}” alone says little: name the occupation to find the right people.")
+    place = read_place(text, places=reference.places, language=language)
+    draft.set_place(place)
     years = read_years(document)
     if years:
         draft.set_years(years)

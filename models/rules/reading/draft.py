@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from models.rules.filters import Range
 from models.rules.intents import Evidence, ExcludeBlock, Intent, IntentBlock, IntentLocation, Reading
+from models.rules.reading.places import PlaceReading
 from models.rules.reading.years import YearsFound
 
 MOST = {"titles": 3, "skills": 15, "languages": 10}
@@ -33,20 +34,34 @@ class Draft:
 
     def add(self, block: Block, name: str, value: str, *, start: int, end: int) -> None:
         """A value of a list field; a repeated one, or one beyond the most, is left out."""
+        if block is Block.EXCLUDE and value.casefold() in map(str.casefold, self._tuple(Block.MUST, name)):
+            self.warn(f"“{value}” is both wanted and excluded; it stays wanted.")
+            return
         values = self.values.setdefault((block, name), [])
         if value in values or len(values) >= MOST[name]:
             return
         values.append(value)
-        self._prove(f"{block}.{name}", value, start=start, end=end)
+        self.prove(f"{block}.{name}", value, start=start, end=end)
 
     def set_years(self, found: YearsFound) -> None:
         """The required years of experience."""
         self.years = Range(min=found.low, max=found.high)
         for name, value in (("min", found.low), ("max", found.high)):
             if value is not None:
-                self._prove(f"must.experience_years.{name}", value, start=found.start, end=found.end)
+                self.prove(f"must.experience_years.{name}", value, start=found.start, end=found.end)
 
-    def _prove(self, name: str, value: str | int, *, start: int, end: int) -> None:
+    def set_place(self, place: PlaceReading) -> None:
+        """Where the people sought should live, with all that its reader noted."""
+        if place.location is not None:
+            self.locations[Block.MUST] = place.location
+        if place.excluded is not None:
+            self.locations[Block.EXCLUDE] = barred(place.excluded)
+        self.evidence.extend(place.evidence)
+        for warning in place.warnings:
+            self.warn(warning)
+
+    def prove(self, name: str, value: str | int, *, start: int, end: int) -> None:
+        """The stretch that a value was read from."""
         self.evidence.append(Evidence(field=name, value=value, quote=self.text[start:end], start=start, end=end))
 
     def warn(self, text: str) -> None:
@@ -89,3 +104,13 @@ class Draft:
 
     def _tuple(self, block: Block, name: str) -> tuple[str, ...]:
         return tuple(self.values.get((block, name), ()))
+
+
+def barred(location: IntentLocation) -> IntentLocation:
+    """A place to exclude. Each value of the block excludes on its own, so a city comes without its country."""
+    if location.anchor_location_id is None and not location.location_ids:
+        return location
+    if location.radius_km is not None:
+        return location.model_copy(update={"countries": ()})
+    anchor = (location.anchor_location_id,) if location.anchor_location_id else ()
+    return IntentLocation(location_ids=tuple(dict.fromkeys((*anchor, *location.location_ids))))

@@ -6,6 +6,7 @@ from models.rules.reading.asked import ReadingKnowledge
 from models.rules.reading.draft import Block, Draft
 from models.rules.reading.exclusions import AGENCIES, FREELANCE, REMOTE, Exclusion, read_exclusions
 from models.rules.reading.head_words import head_words, names_work
+from models.rules.reading.places import read_short
 from models.rules.reading.short import hidden, short_languages, short_years, title_pieces
 from models.rules.reading.singular import one_of
 from models.rules.reading.text_language import text_language
@@ -17,14 +18,19 @@ def read_short_intent(text: str, reference: ReadingKnowledge) -> Reading:
     """The intent of a few words, such as `3y Go devs near Ghent, not agencies`."""
     draft, language = Draft(text), text_language(text)
     exclusions = read_exclusions(text)
-    taken = list(exclusions.taken)
+    place = read_short(text, places=reference.places)
+    draft.set_place(place)
+    taken = [*exclusions.taken, *place.spans]
     taken += _take_years(text, draft)
     taken += _take_languages(hidden(text, taken), draft)
     taken += [(remote.start(), remote.end()) for remote in REMOTE.finditer(text)]
     note_working_place(hidden(text, list(exclusions.taken)), draft)
     _add_titles(text, taken, draft, reference)
     for exclusion in exclusions.found:
-        _exclude(exclusion, draft)
+        if any(start < exclusion.end and exclusion.start < end for start, end in place.spans):
+            draft.prove("exclude.location", exclusion.what, start=exclusion.start, end=exclusion.end)
+        else:
+            _exclude(exclusion, draft)
     return draft.reading(candidates=tuple(draft.values.get((Block.MUST, "titles"), ())), language=language)
 
 

@@ -11,6 +11,7 @@ from models.rules.reading.text_language import text_language
 from models.rules.reading.title_marks import (
     BRACKETS,
     GENDER_MARK,
+    LABEL,
     PAY,
     PREFIX,
     WORKING_TIME,
@@ -22,6 +23,7 @@ from models.rules.titles import clean
 
 LONGEST_TITLE_LINE = 140
 FIRST_LINES = 8
+FIRST_LINE, LATER_LINE, EACH_LINE = 5.5, 4.0, 0.6
 LEAST_TOWN = 500
 LEAST_HEADLESS = 4
 SENTENCE_ENDS = (".", "!", "?", ";", ":", ",")
@@ -61,8 +63,9 @@ OTHER_LABEL = re.compile(
     re.IGNORECASE,
 )
 """A label of something else than the title."""
+LEVEL_ONLY = re.compile(r"(?:level|grade|band|stufe|niveau|step|tier|m|l|ic|e)\s?\d{1,2}[a-z]?", re.IGNORECASE)
 IN_PLACE = re.compile(
-    r"\s+(?:in|im raum|at|near|à|a|te|bij|regio|raum|um|près de|sur)\s+(?P<place>[A-ZÀ-ÝÖÄÜ][^,;|()]{1,40})$"
+    r"\s+(?i:in|im raum|at|near|à|a|te|bij|regio|raum|um|près de|sur)\s+(?P<place>[A-ZÀ-ÝÖÄÜ][^,;|()]{1,40})$"
 )
 CODE_ONLY = re.compile(r"\W*(?:[A-Z]{0,4}\W?\d[\w./-]*|\(\d+\))\W*")
 
@@ -101,11 +104,11 @@ def line_score(line: Line, *, number: int) -> float:
         return 0.0
     if OTHER_LABEL.match(text) or line.section is not Section.OPENING or (line.listed and number):
         return 0.0
-    if not (names_work(plain) or (number == 0 and head_words(plain)) or GENDER_MARK.search(text) or PREFIX.match(text)):
+    if not (names_work(plain) or (number == 0 and head_words(plain)) or GENDER_MARK.search(text) or LABEL.match(text)):
         return _headless_score(line, plain, number=number)
-    score = 5.5 - 1.2 * number
+    score = FIRST_LINE if number == 0 else LATER_LINE - EACH_LINE * number
     score += 4.0 if GENDER_MARK.search(text) else 0.0
-    score += 1.5 if PREFIX.match(text) else 0.0
+    score += 1.5 if LABEL.match(text) else 0.0
     score -= 3.0 * min(3, len(SENTENCE.findall(plain)))
     score -= 3.0 if text.rstrip(' *"').endswith(SENTENCE_ENDS) else 0.0
     return score
@@ -184,7 +187,7 @@ def _without_last_place(text: str, places: Places) -> str:
 def is_noise(piece: str, places: Places) -> bool:
     """Whether a piece of a title line says nothing about the work."""
     plain = tidy(BRACKETS.sub("", piece))
-    if not plain or PAY.match(plain) or CODE_ONLY.fullmatch(plain):
+    if not plain or PAY.match(plain) or CODE_ONLY.fullmatch(plain) or LEVEL_ONLY.fullmatch(plain):
         return True
     words = [word.lower() for word in re.findall(r"[^\W_]+", plain)]
     if all(word in WORKING_TIME or word.isdigit() for word in words):

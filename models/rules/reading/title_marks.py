@@ -55,6 +55,15 @@ PREFIX = re.compile(
     + rf"\b\s*[:!–—-]?\s*{_ARTICLE})",
     re.IGNORECASE,
 )
+LABEL = re.compile(
+    r"\W{0,6}"
+    + any_of(
+        r"""job ?title|title|jobtitel|titel|position|poste|intitulé(?:\sdu poste)?|functie(?:titel)?|role|rolle
+        |vacature|vacancy|stelle(?:nbezeichnung)?|job|function|métier|beruf|we are hiring|now hiring|hiring"""
+    )
+    + r"\W{0,3}\s?[:：]\W{0,4}(?=\S)",
+    re.IGNORECASE,
+)
 SUFFIX = re.compile(
     r"\s*(?:\bgesucht\b|\bcareers?\b|\bjobs?\b|\bvacancy\b|\bvacature\b|\bposition\b|\bwanted\b|\bgezocht\b|\brecherchée?s?\b)\W*$",
     re.IGNORECASE,

@@ -9,7 +9,7 @@ from models.rules.reading.alternatives import any_of
 from models.rules.reading.document import Document, Line, Section
 from models.rules.reading.lead_ins import LEAD_INS, LeadIn
 from models.rules.reading.phrase_words import GLUED_END, LEADING, NOT_IN_TITLE, STOPS
-from models.rules.reading.title_marks import GENDER_MARK
+from models.rules.reading.title_marks import GENDER_MARK, LABEL
 from models.rules.titles import is_generic
 
 MOST_CHARACTERS = 20_000
@@ -22,15 +22,6 @@ OPENING_SIGNS = " \t\r\n\"„“”*_'«»("
 AROUND_WORDS = "*_()[]\"„“”«»'’,"
 TOKEN = re.compile(r"\S+")
 BREAK = re.compile(r"[\r\n]|[.!?](?=\s|$|[A-ZÄÖÜ]{1}[a-z])|[;:•\"“”„»«]|\*\*|\s[-–—|]\s|,\s")
-LABEL = re.compile(
-    r"\W{0,6}"
-    + any_of(
-        r"""job ?title|title|jobtitel|titel|position|poste|intitulé(?:\sdu poste)?|functie(?:titel)?|role|rolle
-        |vacature|vacancy|stelle(?:nbezeichnung)?|job|function|métier|beruf|we are hiring|now hiring|hiring"""
-    )
-    + r"\W{0,3}\s?[:：]\W{0,4}(?=\S)",
-    re.IGNORECASE,
-)
 GOES_ON = re.compile(r"\*?\s[-–—|]\s(?=[A-ZÄÖÜ])[^,.;:!?\r\n]{2,50}")
 _DE_CUT = r"(?:eine?n?|eine[rms]|suchen|sucht|wir|dich|sie|unsere?n?|einem|(?:erfahrene|engagierte|motivierte)n)"
 _FR_CUT = any_of(

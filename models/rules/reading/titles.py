@@ -8,7 +8,7 @@ from models.rules.reading.document import Document
 from models.rules.reading.head_words import head_words, names_work
 from models.rules.reading.singular import one_of
 from models.rules.reading.title_lines import is_wording, line_titles
-from models.rules.reading.title_marks import clean_title
+from models.rules.reading.title_marks import clean_title, tidy
 from models.rules.reading.title_phrases import MOST_CHARACTERS, SECTION_WEIGHT, phrases
 from models.rules.titles import Titles, alternatives, clean, is_generic, normalise, title_key
 
@@ -125,14 +125,25 @@ def _chosen(ballot: Ballot, text: str) -> TitleReading:
     ranked = sorted(sure, key=lambda contender: (-contender.score, contender.best[0].start))
     if not ranked:
         return TitleReading()
-    first, others = ranked[0], [contender.best[0] for contender in ranked[1:]]
+    first, others = (
+        ranked[0],
+        [contender.best[0] for contender in ranked[1:] if not is_generic(contender.best[0].title)],
+    )
     more = [*first.best[1:], *_alternatives(first.best[0])]
     found = [first.best[0], *more, *others] if first.line_score >= SURE_LINE else [first.best[0], *others, *more]
     found += [_head(wording) for wording in found]
-    searched = [first.best[0], *_alternatives(first.best[0]), *first.best[1:]]
-    return TitleReading(
-        candidates=_distinct(found), searched=_distinct(searched), mentioned=first.best[0].weight <= MENTIONED
-    )
+    mentioned = first.best[0].weight <= MENTIONED
+    return TitleReading(candidates=_distinct(found), searched=_searched(first.best[0]), mentioned=mentioned)
+
+
+def _searched(stated: Wording) -> tuple[Wording, ...]:
+    """The title as stated, the occupation in it, what it says before a comma, and each of several titles in it."""
+    before_comma = stated.title.partition(",")[0]
+    titles = [stated.title, clean(stated.title)]
+    titles += [before_comma] if names_work(before_comma) and not is_generic(before_comma) else []
+    usable = [title for title in titles if names_work(title) or title == stated.title]
+    wordings = [Wording(title, stated.start, stated.end, stated.weight) for title in usable]
+    return _distinct([*wordings[:1], *_alternatives(stated), *wordings[1:]])
 
 
 def _alternatives(wording: Wording) -> list[Wording]:
@@ -144,7 +155,7 @@ def _alternatives(wording: Wording) -> list[Wording]:
 def _head(wording: Wording) -> Wording:
     """The title up to its first preposition: `cuisinier` of `cuisinier en collectivité`."""
     head = BEFORE_PREPOSITION.match(wording.title)
-    title = head.group() if head and names_work(head.group()) and not is_generic(head.group()) else wording.title
+    title = tidy(head.group()) if head and names_work(head.group()) and not is_generic(head.group()) else wording.title
     return Wording(title, wording.start, wording.end, wording.weight)
 
 
