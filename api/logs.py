@@ -12,15 +12,15 @@ ROOT = Path(__file__).parent.parent
 def configure(*, level: str, as_json: bool) -> None:
     """Set up structlog for this process. A server's own access log is silenced: it would write query strings."""
     logging.getLogger("uvicorn.access").disabled = True
-    renderer = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=False)
+    plain = structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"])
     structlog.configure(
         processors=[
-            structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            renderer,
+            structlog.processors.JSONRenderer() if as_json else plain,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        logger_factory=structlog.WriteLoggerFactory(),
         cache_logger_on_first_use=True,
     )
 

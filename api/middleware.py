@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import asyncpg
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -107,7 +106,12 @@ class Edge:
         headers, public = entry.headers, self._is_public(scope["path"])
         hashed = auth.secret_hash(headers.get("authorization"))
         wanted = None if public else auth.selected_customer(headers.get("service-customer"))
-        found = await self._admit(hashed, self._network(scope, headers), wanted)
+        found = await admission.admit(
+            self._database.statements,
+            secret_hash=hashed,
+            network=self._network(scope, headers),
+            customer_id=wanted,
+        )
         entry.admission = found
         entry.extra |= auth.rate_headers(found, self._limit)
         auth.check_rate(found, self._limit)
@@ -116,17 +120,6 @@ class Edge:
         entry.version = versions.spoken(headers.get("service-version"), found.caller.version if found.caller else None)
         if not public:
             entry.tenant = auth.tenant_of(found)
-
-    async def _admit(self, hashed: bytes | None, network: str, wanted: str | None) -> Admission:
-        """Ask once more on a new connection when the pooled one turns out to be dead: the database was restarted."""
-        try:
-            return await self._admit_once(hashed, network, wanted)
-        except (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, OSError):
-            return await self._admit_once(hashed, network, wanted)
-
-    async def _admit_once(self, hashed: bytes | None, network: str, wanted: str | None) -> Admission:
-        statements = self._database.statements
-        return await admission.admit(statements, secret_hash=hashed, network=network, customer_id=wanted)
 
     def _network(self, scope: Scope, headers: Mapping[str, str]) -> str:
         peer = scope["client"][0] if scope.get("client") else None

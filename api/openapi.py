@@ -6,9 +6,9 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 
 from api.operations.kernel import OPERATIONS, Effect, Operation
-from api.rest.routing import Route
 from models.rules.access import Scope
 from models.rules.versions import CURRENT, SUPPORTED
 
@@ -114,7 +114,7 @@ HEADERS: Document = {
 
 def document(app: FastAPI, *, server: str) -> Document:
     """The OpenAPI document of an application."""
-    routes = [route for route in app.router.routes if isinstance(route, Route)]
+    routes = [route for route in app.router.routes if isinstance(route, APIRoute)]
     made = get_openapi(title=app.title, version=CURRENT, openapi_version="3.1.0", routes=routes)
     made["servers"] = [{"url": server}]
     components = made.setdefault("components", {})

@@ -86,6 +86,10 @@ class Database:
         await self.statements.close()
 
 
+CONNECTION_LOST = (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, OSError)
+"""What a single statement raises when its connection turns out to be gone: the server was restarted."""
+
+
 class _Record(asyncpg.Record):  # type: ignore[misc] # the driver ships no types
     """A row whose columns are attributes, as those of the tables' rows are."""
 

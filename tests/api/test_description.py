@@ -1,0 +1,89 @@
+"""The OpenAPI document and the page made of it describe what is served."""
+
+import re
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from openapi_spec_validator import validate
+
+from api import openapi
+from api.operations.kernel import OPERATIONS
+from api.rest import ROUTERS
+from models import errors
+from models.errors import ServiceError
+
+
+@pytest.fixture
+async def document(http: httpx.AsyncClient) -> dict[str, Any]:
+    answer = await http.get("/openapi.json")
+    assert answer.headers["content-type"] == "application/json"
+    read: dict[str, Any] = answer.json()
+    return read
+
+
+async def test_the_document_is_valid_and_of_the_newest_version(document: dict[str, Any]) -> None:
+    validate(document)
+    assert document["info"]["version"] == "2026-11-01"
+
+
+async def test_every_route_is_described_under_the_name_of_its_operation(document: dict[str, Any]) -> None:
+    described = {
+        (method.upper(), path): operation["operationId"]
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+    served = {
+        (method, route.path_format): route.operation_id
+        for router in ROUTERS
+        for route in router.routes
+        for method in route.methods
+    }
+    assert described == served
+    assert len(set(served.values())) == len(served)
+
+
+async def test_what_the_kernel_adds_is_described(document: dict[str, Any]) -> None:
+    for methods in document["paths"].values():
+        for described in methods.values():
+            operation = OPERATIONS[described["operationId"]]
+            names = {parameter["name"] for parameter in described["parameters"]}
+            assert ("dry_run" in names) is ("Idempotency-Key" in names) is operation.executes
+            assert bool(described["security"]) is (operation.scope is not None)
+            assert operation.scope is None or f"`{operation.scope}`" in described["description"]
+            assert "422" not in described["responses"]
+            assert {"400", "429", "500"} <= set(described["responses"])
+
+
+def documented() -> dict[str, type[ServiceError]]:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, ServiceError)]
+    return {kind.code: kind for kind in kinds}
+
+
+def test_every_error_class_has_a_row_with_its_status() -> None:
+    assert set(openapi.ERRORS) == set(documented())
+    for code, (statuses, _) in openapi.ERRORS.items():
+        kind = documented()[code]
+        if "status" in vars(kind):
+            assert statuses == str(kind.status)
+
+
+async def test_the_page_shows_every_operation_and_error(app: FastAPI, http: httpx.AsyncClient) -> None:
+    page = (await http.get("/docs")).text
+    document = openapi.document(app, server="http://api.test")
+    for path, methods in document["paths"].items():
+        for described in methods.values():
+            assert f'id="{described["operationId"]}"' in page
+            assert f"<code>{path}</code>" in page
+    for code in openapi.ERRORS:
+        assert f'id="error-{code}"' in page
+    assert re.findall(r"(?:src|href)=\"(?!#|/)", page) == []
+    anchors = set(re.findall(r'id="([^"]+)"', page))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= anchors
+
+
+async def test_the_error_names_its_place_in_the_page(http: httpx.AsyncClient) -> None:
+    link = (await http.get("/v1/workspace")).json()["error"]["docs"]
+    path, anchor = link.split("#")
+    assert f'id="{anchor}"' in (await http.get(path)).text

@@ -1,0 +1,245 @@
+"""No operation reaches into another tenant: every route of the application is tried, new ones by themselves.
+
+A victim owns one object of every kind. Each route that names an object is called with the victim's ids by another
+workspace, by another customer and by the account around it; each list is read; each body is sent with the victim's
+ids in it. Nobody may see, change or cause anything.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from api import openapi
+from api.operations.kernel import OPERATIONS
+from models.database import Database
+from models.rules.access import Scope
+from tests.api.conftest import application, client, run_sql
+
+GIVEN = {"external_id", "location_ids", "company_ids", "profile_ids", "anchor_location_id", "location_id"}
+"""Ids of the world, which belong to nobody, and names that callers give."""
+
+SNAPSHOT = """
+select md5(string_agg(t.row, '' order by t.row)) from (
+  select id || r::text as row from runs r where workspace_id = :id
+  union all select id || i::text from intents i where workspace_id = :id
+  union all select id || p::text from search_plans p where workspace_id = :id
+  union all select id || c::text from customers c where workspace_id = :id
+  union all select id || (to_jsonb(k) - 'last_used_at')::text from api_keys k where workspace_id = :id
+  union all select id || w::text from workspaces w where id = :id
+  union all select id || a::text from audit_entries a where workspace_id = :id
+  union all select id || g::text from grants g where workspace_id = :id
+  union all select id || l::text from ledger_entries l where workspace_id = :id
+) t
+"""
+
+
+@dataclass
+class Tenant:
+    """A caller in one tenant, and what it owns: the id of an object by the name that paths and bodies give it."""
+
+    workspace_id: str
+    http: httpx.AsyncClient
+    customer_id: str | None = None
+    owned: dict[str, str] = field(default_factory=dict)
+
+    async def call(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        headers = {"Idempotency-Key": uuid4().hex}
+        if self.customer_id:
+            headers["Service-Customer"] = self.customer_id
+        return await self.http.request(method, path, json=body, headers=headers)
+
+    async def made(self, path: str, body: Any, *within: str) -> str:
+        answer = await self.call("POST", path, body)
+        assert answer.is_success, answer.text
+        found = answer.json()
+        for name in within:
+            found = found[name]
+        return str(found["id"])
+
+
+@pytest.fixture(scope="module")
+async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
+    async with application(module_database_url, email_verification=False) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def document(app: FastAPI) -> dict[str, Any]:
+    return openapi.document(app, server="http://api.test")
+
+
+async def new_workspace(app: FastAPI) -> Tenant:
+    async with client(app) as anybody:
+        body = {"name": "Acme", "email": f"{uuid4().hex}@example.com"}
+        made = (await anybody.post("/v1/workspaces", json=body)).json()
+    return Tenant(made["id"], client(app, api_key=made["api_key"]))
+
+
+async def furnish(tenant: Tenant) -> None:
+    """One object of every kind that lives in the tenant."""
+    intent = {"titles": ["Data Engineer"], "location": {"countries": ["BE"]}}
+    tenant.owned["intent_id"] = await tenant.made("/v1/intents", {"intent": intent})
+    tenant.owned["plan_id"] = await tenant.made("/v1/search-plans", {"intent_id": tenant.owned["intent_id"]})
+    tenant.owned["run_id"] = await tenant.made("/v1/runs", {"plan_id": tenant.owned["plan_id"]}, "run")
+
+
+@pytest.fixture(scope="module")
+async def account(app: FastAPI) -> Tenant:
+    """A workspace with objects of its own, and those that belong to accounts."""
+    tenant = await new_workspace(app)
+    await furnish(tenant)
+    tenant.owned["customer_id"] = await tenant.made("/v1/customers", {"name": "One"})
+    tenant.owned["key_id"] = await tenant.made("/v1/api-keys", {"name": "Other", "scopes": sorted(Scope)})
+    return tenant
+
+
+@pytest.fixture(scope="module")
+async def customer(account: Tenant) -> Tenant:
+    """A customer of that workspace, with objects of its own."""
+    inside = Tenant(account.workspace_id, account.http, account.owned["customer_id"])
+    await furnish(inside)
+    return inside
+
+
+@pytest.fixture(scope="module")
+async def stranger(app: FastAPI) -> Tenant:
+    return await new_workspace(app)
+
+
+@pytest.fixture(scope="module")
+async def sibling(account: Tenant) -> Tenant:
+    """Another customer of the same workspace."""
+    return Tenant(account.workspace_id, account.http, await account.made("/v1/customers", {"name": "Two"}))
+
+
+@pytest.fixture(
+    params=["stranger-account", "stranger-customer", "account-customer", "sibling-customer", "sibling-account"]
+)
+def pair(request: pytest.FixtureRequest) -> tuple[Tenant, Tenant]:
+    """Who tries, and whose objects."""
+    intruder, victim = request.param.split("-")
+    return request.getfixturevalue(intruder), request.getfixturevalue(victim)
+
+
+def routes(app: FastAPI) -> list[APIRoute]:
+    return [
+        route
+        for route in app.router.routes
+        if isinstance(route, APIRoute) and OPERATIONS[route.operation_id or ""].scope is not None
+    ]
+
+
+def concerns(route: APIRoute, intruder: Tenant, victim: Tenant) -> bool:
+    """Account routes know workspaces alone: customers of one account are nothing to each other there."""
+    return intruder.workspace_id != victim.workspace_id or OPERATIONS[route.operation_id or ""].for_customers
+
+
+def minimal(schemas: dict[str, Any], schema: dict[str, Any]) -> Any:
+    """The smallest value that a schema takes."""
+    if "$ref" in schema or "anyOf" in schema:
+        inner = schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema["anyOf"][0]
+        return minimal(schemas, inner)
+    if "const" in schema or "enum" in schema:
+        return schema.get("const", schema.get("enum", [None])[0])
+    kind = schema.get("type")
+    if kind == "object":
+        return {name: minimal(schemas, schema["properties"][name]) for name in schema.get("required", [])}
+    if kind == "array":
+        return [minimal(schemas, schema["items"])] * schema.get("minItems", 0)
+    plain = {"integer": schema.get("minimum", 1), "number": schema.get("minimum", 1), "boolean": False}
+    return plain.get(str(kind), "x" * max(1, schema.get("minLength", 1)))
+
+
+def body_schema(document: dict[str, Any], path: str, method: str) -> dict[str, Any] | None:
+    content = document["paths"][path][method.lower()].get("requestBody", {}).get("content", {})
+    found: dict[str, Any] | None = content.get("application/json", {}).get("schema")
+    return found
+
+
+def calls(document: dict[str, Any], route: APIRoute, victim: Tenant) -> list[tuple[str, str, Any]]:
+    """Method, path with the victim's ids, and a body that would be taken of somebody else."""
+    path = route.path_format
+    for name in route.param_convertors:
+        assert name in victim.owned or victim.customer_id, f"the victim owns nothing to put in {route.path}"
+        path = path.replace(f"{{{name}}}", victim.owned.get(name, "none"))
+    schemas = document["components"]["schemas"]
+    made = []
+    for method in route.methods or ():
+        schema = body_schema(document, route.path_format, method)
+        made.append((method, path, minimal(schemas, schema) if schema else None))
+    return made
+
+
+async def test_no_route_reaches_an_object_of_another_tenant(
+    app: FastAPI, document: dict[str, Any], database: Database, pair: tuple[Tenant, Tenant]
+) -> None:
+    intruder, victim = pair
+    before = await run_sql(database, SNAPSHOT, id=victim.workspace_id)
+    tried = 0
+    for route in routes(app):
+        if not route.param_convertors or not concerns(route, intruder, victim):
+            continue
+        for method, path, body in calls(document, route, victim):
+            answer = await intruder.call(method, path, body)
+            assert answer.status_code in (403, 404), f"{method} {path}: {answer.status_code} {answer.text}"
+            tried += 1
+    assert tried >= 5
+    assert await run_sql(database, SNAPSHOT, id=victim.workspace_id) == before
+
+
+async def test_no_list_shows_an_object_of_another_tenant(app: FastAPI, pair: tuple[Tenant, Tenant]) -> None:
+    intruder, victim = pair
+    for route in routes(app):
+        if route.param_convertors or "GET" not in (route.methods or ()) or not concerns(route, intruder, victim):
+            continue
+        answer = await intruder.call("GET", route.path)
+        for owned in victim.owned.values():
+            assert owned not in answer.text, f"{route.path} shows {owned}"
+
+
+async def test_no_body_reaches_an_object_of_another_tenant(
+    app: FastAPI, document: dict[str, Any], database: Database, pair: tuple[Tenant, Tenant]
+) -> None:
+    intruder, victim = pair
+    schemas = document["components"]["schemas"]
+    before = await run_sql(database, SNAPSHOT, id=victim.workspace_id)
+    tried = set()
+    for route in routes(app):
+        if route.param_convertors or not concerns(route, intruder, victim):
+            continue
+        for method in route.methods or ():
+            schema = body_schema(document, route.path, method)
+            if schema is None:
+                continue
+            properties = schemas[schema["$ref"].rpartition("/")[2]]["properties"]
+            for name in properties:
+                if not name.endswith(("_id", "_ids")) or name in GIVEN:
+                    continue
+                assert name in victim.owned or victim.customer_id, f"the victim owns nothing to put in {name}"
+                if name not in victim.owned:
+                    continue
+                body = minimal(schemas, schema) | {name: victim.owned[name]}
+                answer = await intruder.call(method, route.path, body)
+                assert answer.is_client_error, f"{method} {route.path} {name}: {answer.status_code} {answer.text}"
+                tried.add(name)
+    assert {"intent_id", "plan_id"} <= tried
+    assert await run_sql(database, SNAPSHOT, id=victim.workspace_id) == before
+
+
+async def test_the_owner_reaches_all_of_it(app: FastAPI, account: Tenant, customer: Tenant) -> None:
+    """Else the tests above would pass for a service that finds nothing at all."""
+    for route in routes(app):
+        if not route.param_convertors or route.methods != {"GET"}:
+            continue
+        owners = [account, customer] if OPERATIONS[route.operation_id or ""].for_customers else [account]
+        for owner in owners:
+            path = route.path_format
+            for name in route.param_convertors:
+                path = path.replace(f"{{{name}}}", owner.owned[name])
+            assert (await owner.call("GET", path)).status_code == 200, path
