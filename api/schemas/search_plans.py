@@ -2,7 +2,9 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainSerializer, WithJsonSchema
+from pydantic import Field, GetJsonSchemaHandler, PlainSerializer
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from api.schemas.intents import Description, GivenIntent
 from api.schemas.values import Answer, Ask, Time
@@ -18,9 +20,15 @@ def _given(filters: TierFilters) -> dict[str, Any]:
     return filters.model_dump(mode="json", exclude_defaults=True)
 
 
-GivenFilters = Annotated[
-    TierFilters, PlainSerializer(_given), WithJsonSchema(TierFilters.model_json_schema(), mode="serialization")
-]
+class _DocumentedAsGiven:
+    """Documents a field by its own type: the serializer only leaves fields out."""
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        plain: Any = {name: value for name, value in schema.items() if name != "serialization"}
+        return handler(plain)
+
+
+GivenFilters = Annotated[TierFilters, PlainSerializer(_given), _DocumentedAsGiven()]
 """The filters of a tier; those that narrow nothing are left out."""
 
 
