@@ -35,7 +35,8 @@ LEVELS = frozenset({"senior", "junior", "sr", "jr", "lead", "mid", "medior", "ex
 WORD = re.compile(r"[^\W_]+[+#]*")
 NEAR_KM = 15
 LONG_WORD = 8
-LARGE = 300_000
+LARGE, TOWN = 300_000, 15_000
+AND = re.compile(r"\s+and\s+|/")
 BETWEEN_PARTS = re.compile(r"\s*[,;(/)]\s*|\s+and\s+")
 NUMBERED = re.compile(r"^\s*(?P<area>\d\w{1,2})\s*-\s*(?P<city>.+)$")
 
@@ -120,11 +121,11 @@ def stated_cities(sample: Sample, known: Reference) -> list[Place]:
         for query in (sample.location, *reversed(parts)):
             found = known.places.find(query, country=country, kind=PlaceKind.CITY, limit=1)
             if found and place_key(found[0].name):
-                return found + _large(parts, sample.countries, known)
+                return found + _large(sample.location, parts, sample.countries, known)
     return []
 
 
-def _large(parts: Sequence[str], countries: Sequence[str], known: Reference) -> list[Place]:
+def _large(location: str, parts: Sequence[str], countries: Sequence[str], known: Reference) -> list[Place]:
     """The large cities among the parts of `London, New York, Singapore`."""
     found = [
         known.places.find(part, country=country, kind=PlaceKind.CITY, limit=1)
