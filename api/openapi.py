@@ -75,33 +75,35 @@ ERROR_SCHEMA: Document = {
     },
 }
 
-VERSION_PARAMETER: Document = {
-    "name": "Service-Version",
-    "in": "header",
-    "required": False,
-    "description": "The API version to speak; without it the one that the key pins.",
-    "schema": {"type": "string", "enum": list(SUPPORTED)},
-}
-CUSTOMER_PARAMETER: Document = {
-    "name": "Service-Customer",
-    "in": "header",
-    "required": False,
-    "description": "Act inside this customer.",
-    "schema": {"type": "string", "pattern": "^cus_[0-9a-z]{26}$"},
-}
-KEY_PARAMETER: Document = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": False,
-    "description": "Required unless `dry_run` is true: 1 to 255 visible ASCII characters, new for each action.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]{1,255}$"},
-}
-DRY_RUN_PARAMETER: Document = {
-    "name": "dry_run",
-    "in": "query",
-    "required": False,
-    "description": "Preview: free, changes nothing, and needs only the read scope.",
-    "schema": {"type": "boolean", "default": False},
+PARAMETERS: Document = {
+    "Version": {
+        "name": "Service-Version",
+        "in": "header",
+        "required": False,
+        "description": "The API version to speak; without it the one that the key pins.",
+        "schema": {"type": "string", "enum": list(SUPPORTED)},
+    },
+    "Customer": {
+        "name": "Service-Customer",
+        "in": "header",
+        "required": False,
+        "description": "Act inside this customer.",
+        "schema": {"type": "string", "pattern": "^cus_[0-9a-z]{26}$"},
+    },
+    "IdempotencyKey": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": False,
+        "description": "Required unless `dry_run` is true: 1 to 255 visible ASCII characters, new for each action.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]{1,255}$"},
+    },
+    "DryRun": {
+        "name": "dry_run",
+        "in": "query",
+        "required": False,
+        "description": "Preview: free, changes nothing, and needs only the read scope.",
+        "schema": {"type": "boolean", "default": False},
+    },
 }
 HEADERS: Document = {
     "X-Request-Id": {"schema": {"type": "string"}},
@@ -110,6 +112,7 @@ HEADERS: Document = {
     "RateLimit-Remaining": {"schema": {"type": "integer"}},
     "RateLimit-Reset": {"schema": {"type": "integer"}, "description": "Seconds."},
 }
+STATUSES = ("400", "401", "402", "403", "404", "409", "429", "500", "502", "503")
 
 
 def document(app: FastAPI, *, server: str) -> Document:
@@ -118,6 +121,9 @@ def document(app: FastAPI, *, server: str) -> Document:
     made = get_openapi(title=app.title, version=CURRENT, openapi_version="3.1.0", routes=routes)
     made["servers"] = [{"url": server}]
     components = made.setdefault("components", {})
+    components["parameters"] = PARAMETERS
+    components["headers"] = HEADERS
+    components["responses"] = {f"Error{status}": _error(status) for status in STATUSES}
     components["securitySchemes"] = {"api_key": {"type": "http", "scheme": "bearer"}}
     schemas = components.setdefault("schemas", {})
     schemas["Error"] = ERROR_SCHEMA
@@ -152,21 +158,29 @@ def _hoisted(schemas: Document) -> Document:
 
 def _complete(described: Document, operation: Operation[Any, Any]) -> None:
     parameters = described.setdefault("parameters", [])
-    parameters.append(VERSION_PARAMETER)
+    parameters.append(_component("parameters", "Version"))
     described["security"] = [] if operation.scope is None else [{"api_key": []}]
     if operation.scope is not None:
         described["description"] = f"{described.get('description', '')}\n\n{_scope(operation, operation.scope)}".strip()
         if operation.for_customers:
-            parameters.append(CUSTOMER_PARAMETER)
+            parameters.append(_component("parameters", "Customer"))
     if operation.executes:
-        parameters += [KEY_PARAMETER, DRY_RUN_PARAMETER]
+        parameters += [_component("parameters", name) for name in ("IdempotencyKey", "DryRun")]
         _add_preview(described["responses"])
     responses = described["responses"]
     responses.pop("422", None)
     for response in responses.values():
-        response["headers"] = HEADERS
+        response["headers"] = _headers()
     for status in _error_statuses(operation, has_id=_has_path(parameters)):
-        responses[status] = _error(status)
+        responses[status] = _component("responses", f"Error{status}")
+
+
+def _component(kind: str, name: str) -> Document:
+    return {"$ref": f"#/components/{kind}/{name}"}
+
+
+def _headers() -> Document:
+    return {name: _component("headers", name) for name in HEADERS}
 
 
 def _scope(operation: Operation[Any, Any], scope: Scope) -> str:
@@ -185,7 +199,7 @@ def _add_preview(responses: Document) -> None:
 
 
 def _has_path(parameters: list[Document]) -> bool:
-    return any(parameter["in"] == "path" for parameter in parameters)
+    return any(parameter.get("in") == "path" for parameter in parameters)
 
 
 def _error_statuses(operation: Operation[Any, Any], *, has_id: bool) -> list[str]:
@@ -205,6 +219,6 @@ def _error(status: str) -> Document:
     codes = [code for code, (statuses, _) in ERRORS.items() if status in statuses]
     return {
         "description": ", ".join(f"`{code}`" for code in codes),
-        "headers": HEADERS,
+        "headers": _headers(),
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
     }

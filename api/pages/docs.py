@@ -13,7 +13,6 @@ from api.openapi import ERRORS
 Document = Mapping[str, Any]
 
 MAX_DEPTH = 4
-REF = "#/components/schemas/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +77,12 @@ def _described(document: Document, path: str, method: str, described: Document) 
         method=method.upper(),
         path=path,
         text=text(described.get("description", described.get("summary", ""))),
-        parameters=tuple(_parameter(document, parameter) for parameter in described.get("parameters", [])),
+        parameters=tuple(_parameter(document, _found(document, part)) for part in described.get("parameters", [])),
         body=tuple(_fields(document, body)),
-        statuses=tuple((status, text(of["description"])) for status, of in sorted(described["responses"].items())),
+        statuses=tuple(
+            (status, text(_found(document, part)["description"]))
+            for status, part in sorted(described["responses"].items())
+        ),
         answer=tuple(_fields(document, _schema_of(described["responses"][min(success, key=_executed_last)]))),
     )
 
@@ -88,6 +90,14 @@ def _described(document: Document, path: str, method: str, described: Document) 
 def _executed_last(status: str) -> tuple[bool, str]:
     """Answers with a body other than the preview's come first."""
     return status == "200", status
+
+
+def _found(document: Document, part: Document) -> Document:
+    """The part itself, or what its reference leads to."""
+    for name in str(part["$ref"]).split("/")[1:] if "$ref" in part else ():
+        part = document[name]
+        document = part
+    return part
 
 
 def _schema_of(part: Document) -> Document:
@@ -121,8 +131,7 @@ def _fields(document: Document, schema: Document, prefix: str = "", depth: int =
 def _resolved(document: Document, schema: Document) -> Document:
     """The schema behind a reference, or the one that is not null of a nullable one."""
     if "$ref" in schema:
-        found: Document = document["components"]["schemas"][schema["$ref"].removeprefix(REF)]
-        return found
+        return _found(document, schema)
     for alternatives in (schema.get("anyOf"), schema.get("allOf")):
         for alternative in alternatives or ():
             if alternative.get("type") != "null":

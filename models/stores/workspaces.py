@@ -2,11 +2,11 @@
 
 from datetime import datetime
 
-from sqlalchemy import func, or_, select, text, update
+from sqlalchemy import func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.rules.signup import CLAIM_LIFE, DAY, LINK_LIFE
+from models.rules.signup import DAY, LINK_LIFE, holds_address
 from models.tables import Verification, Workspace
 
 
@@ -16,16 +16,11 @@ async def lock_address(session: AsyncSession, key: str) -> None:
 
 
 async def is_address_taken(session: AsyncSession, key: str, now: datetime) -> bool:
-    """Whether a confirmed workspace, or one that may yet be confirmed, has the address (`rules.signup`)."""
-    found = await session.scalar(
-        select(col(Workspace.id))
-        .where(
-            col(Workspace.email_key) == key,
-            or_(col(Workspace.verified_at).is_not(None), col(Workspace.created_at) > now - CLAIM_LIFE),
-        )
-        .limit(1)
+    """Whether a workspace keeps others from the address: a confirmed one, or one that may yet be confirmed."""
+    rows = await session.execute(
+        select(col(Workspace.verified_at), col(Workspace.created_at)).where(col(Workspace.email_key) == key)
     )
-    return found is not None
+    return any(holds_address(verified_at=row[0], created_at=row[1], now=now) for row in rows)
 
 
 async def is_address_verified(session: AsyncSession, key: str) -> bool:

@@ -16,7 +16,7 @@ import pytest
 from tests.api.conftest import SECRET_KEY
 
 ROOT = Path(__file__).parent.parent.parent
-START_SECONDS = 60
+START_SECONDS = 100
 
 
 @pytest.fixture(scope="module")
