@@ -79,8 +79,11 @@ class RunSteps:
         try:
             await call()
         except SourceBusy as busy:
-            after = _pause(busy)
-            await self._database.run(lambda session: run_steps.put_off(session, step.id, step.number, after=after))
+            after = _announced(busy)
+            at_least = timedelta(seconds=busy.cooldown_seconds or 0)
+            await self._database.run(
+                lambda session: run_steps.put_off(session, step.id, step.number, after=after, at_least=at_least)
+            )
         except (SourceUnusable, SourceRefusedQuery) as error:
             final = isinstance(error, SourceRefusedQuery)
             log.warning("run.source_unusable", run_id=step.id, error=type(error).__name__)
@@ -200,11 +203,9 @@ class RunSteps:
         return NextStep(do=Do.ACT, call=call, status=run.status, details=_details(run, what))
 
 
-def _pause(busy: SourceBusy) -> timedelta | None:
-    """How long the source asked to be left alone, by the wall clock that it speaks of."""
-    if busy.retry_at is not None:
-        return max(busy.retry_at - datetime.now(UTC), timedelta(seconds=1))
-    return None if busy.cooldown_seconds is None else timedelta(seconds=busy.cooldown_seconds)
+def _announced(busy: SourceBusy) -> timedelta | None:
+    """How long the source asked to be left alone, by the wall clock that it speaks of; null when it did not say."""
+    return None if busy.retry_at is None else max(busy.retry_at - datetime.now(UTC), timedelta(seconds=1))
 
 
 def _details(run: Run, what: str) -> str:

@@ -10,14 +10,16 @@ from models.stores.run_steps.rows import called, finish, locked
 from models.tables import Run
 
 
-async def put_off(session: AsyncSession, run_id: str, number: int, *, after: timedelta | None) -> None:
-    """The source is busy: wait so long, or by the doubling delay when it did not say."""
+async def put_off(
+    session: AsyncSession, run_id: str, number: int, *, after: timedelta | None, at_least: timedelta = timedelta()
+) -> None:
+    """The source is busy: wait as long as it said; when it did not say, twice as long each time, at least `at_least`."""
     run, now = await called(session, run_id, number)
     if run is None:
         return
     run.failures += 1
     run.status = RunStatus.WAITING_FOR_QUOTA
-    run.retry_at = now + (retry_delay(run.failures) if after is None else after)
+    run.retry_at = now + (max(retry_delay(run.failures), at_least) if after is None else after)
 
 
 async def unusable(session: AsyncSession, run_id: str, number: int, *, final: bool) -> None:
