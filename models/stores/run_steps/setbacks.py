@@ -13,7 +13,7 @@ from models.tables import Run
 async def put_off(
     session: AsyncSession, run_id: str, number: int, *, after: timedelta | None, at_least: timedelta = timedelta()
 ) -> None:
-    """The source is busy: wait as long as it said; when it did not say, twice as long each time, at least `at_least`."""
+    """The source is busy: wait as it said; when it said nothing, twice as long each time, at least `at_least`."""
     run, now = await called(session, run_id, number)
     if run is None:
         return
