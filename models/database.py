@@ -24,6 +24,7 @@ REPEATABLE = {"40P01", "40001"}  # deadlock detected, serialization failure
 LOCK_NOT_AVAILABLE = "55P03"
 LOCK_TIMEOUT = "2s"
 STATEMENT_TIMEOUT = "10s"
+LAST_WORK = "before_commit"
 
 
 class Database:
@@ -49,7 +50,10 @@ class Database:
     async def transaction(self) -> AsyncIterator[AsyncSession]:
         """One transaction, committed at the end of the block, rolled back when it raises."""
         async with AsyncSession(self.engine, expire_on_commit=False) as session, session.begin():
+            session.info[LAST_WORK] = []
             yield session
+            if session.in_transaction():  # a preview has rolled back
+                await _finish(session)
 
     @asynccontextmanager
     async def autocommit(self) -> AsyncIterator[AsyncConnection]:
@@ -167,6 +171,24 @@ def constraint(error: BaseException) -> str | None:
 
 def _is_repeatable(error: BaseException) -> bool:
     return sqlstate(error) in REPEATABLE
+
+
+def before_commit(session: AsyncSession, work: Callable[[AsyncSession], Awaitable[None]]) -> None:
+    """Have `work` done as the last statements of this transaction, after everything else that it writes.
+
+    Raises `RuntimeError` for a session that is not inside `Database.transaction` or `run`: nothing would do the work.
+    """
+    if LAST_WORK not in session.info:
+        raise RuntimeError("this session commits nothing")
+    session.info[LAST_WORK].append(work)
+
+
+async def _finish(session: AsyncSession) -> None:
+    last_work = session.info[LAST_WORK]
+    if last_work:
+        await session.flush()
+    for work in last_work:
+        await work(session)
 
 
 async def lock_people(session: AsyncSession, profile_ids: Iterable[str]) -> None:

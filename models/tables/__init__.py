@@ -4,12 +4,18 @@ from models.tables.access import ApiKey, AuditEntry, IdempotencyRecord, RateWind
 from models.tables.account import Customer, Mail, Verification, Workspace
 from models.tables.base import Row, WaitingRow
 from models.tables.billing import DailySpend, Grant, Lead, LedgerEntry
+from models.tables.events import Delivery, Event, EventClock, WebhookEndpoint
 from models.tables.people import CachedProfile, Person, PersonKey, SeenEntry, Suppression
 from models.tables.service import Housekeeping, ServiceClock
 from models.tables.sourcing import Candidate, IntentRow, QueryTotal, Run, SearchPageRow, SearchPlan
 from models.tables.upstream import UpstreamSlot
 
-WAITING: dict[str, type[WaitingRow]] = {"run": Run, "mail": Mail, "housekeeping": Housekeeping}
+WAITING: dict[str, type[WaitingRow]] = {
+    "run": Run,
+    "mail": Mail,
+    "housekeeping": Housekeeping,
+    "delivery": Delivery,
+}
 """Each kind of waiting row by the first part of its workflow id."""
 
 __all__ = [
@@ -20,6 +26,9 @@ __all__ = [
     "Candidate",
     "Customer",
     "DailySpend",
+    "Delivery",
+    "Event",
+    "EventClock",
     "Grant",
     "Housekeeping",
     "IdempotencyRecord",
@@ -41,5 +50,6 @@ __all__ = [
     "UpstreamSlot",
     "Verification",
     "WaitingRow",
+    "WebhookEndpoint",
     "Workspace",
 ]

@@ -1,0 +1,126 @@
+"""Which addresses webhooks may be sent to: the form of a URL, and the table of refused networks (contract, section 6).
+
+A URL is read once, here; what is stored and sent is the text made of the parts that were read.
+"""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from urllib.parse import quote, urlsplit
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+MAX_URL = 2000
+HTTPS_PORT = 443
+LOOPBACK = "127.0.0.1"
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+# The last label begins with a letter: whatever ends in a number is one of the many spellings of an IPv4 address.
+_NAME = re.compile(rf"(?:{_LABEL}\.)+[a-z](?:[a-z0-9-]{{0,61}}[a-z0-9])?")
+_MAX_NAME = 253
+_PATH_SAFE = "/%:@!$&'()*+,;=~-._"
+_VISIBLE = re.compile(r"[\x21-\x7e\x80-\U0010ffff]+")
+
+REFUSED = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        # IPv4 special-purpose registry, multicast, reserved, and the metadata address of a large cloud
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+        *("192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24"),
+        *("203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32"),
+        # IPv6: unspecified, loopback, IPv4-mapped and -compatible; special-purpose with Teredo; documentation; 6to4;
+        # segment routing. What lies outside 2000::/3 is refused by `refusal`.
+        *("::/8", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16"),
+    )
+)
+GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+"""Addresses that a translator turns into the IPv4 address in their last 32 bits."""
+
+
+class RefusedUrl(ValueError):
+    """A URL that no webhook is sent to; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a webhook goes. `url` is the normalised text; `host` is a DNS name or a literal address."""
+
+    url: str
+    scheme: str
+    host: str
+    port: int
+    literal: Address | None = None
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it is what the development switch allows."""
+        return self.scheme == "http"
+
+
+def parse(url: str, *, loopback: bool) -> Target:
+    """Read a webhook URL. `loopback` is the development switch: `http://127.0.0.1:<port>` is allowed then.
+
+    Raises `RefusedUrl`.
+    """
+    if len(url) > MAX_URL:
+        raise RefusedUrl(f"must have at most {MAX_URL} characters")
+    if not _VISIBLE.fullmatch(url) or "\\" in url:
+        raise RefusedUrl("must not contain spaces, control characters or backslashes")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise RefusedUrl("is not a URL") from error
+    if "@" in parts.netloc:
+        raise RefusedUrl("must not contain credentials")
+    if "#" in url:
+        raise RefusedUrl("must not have a fragment")
+    path = quote(parts.path or "/", safe=_PATH_SAFE)
+    query = f"?{quote(parts.query, safe=_PATH_SAFE + '?')}" if parts.query else ""
+    if loopback and parts.scheme == "http" and parts.hostname == LOOPBACK:
+        port = port or 80
+        return Target(f"http://{LOOPBACK}:{port}{path}{query}", "http", LOOPBACK, port)
+    if parts.scheme != "https":
+        raise RefusedUrl("must begin with https://")
+    if port not in (None, HTTPS_PORT):
+        raise RefusedUrl("must use port 443")
+    host, literal = _host(parts.netloc, parts.hostname or "")
+    shown = f"[{host}]" if ":" in host else host
+    return Target(f"https://{shown}{path}{query}", "https", host, HTTPS_PORT, literal)
+
+
+def _host(netloc: str, hostname: str) -> tuple[str, Address | None]:
+    if not hostname.isascii():
+        raise RefusedUrl("must spell its host in ASCII (xn--…)")
+    host = hostname.lower().removesuffix(".")
+    if netloc.startswith("["):
+        return _literal(host)
+    if host.replace(".", "").isdigit():
+        return _literal(host)
+    if len(host) > _MAX_NAME or not _NAME.fullmatch(host):
+        raise RefusedUrl("must have a DNS name with a dot, or a literal address, as its host")
+    return host, None
+
+
+def _literal(host: str) -> tuple[str, Address]:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError as error:
+        raise RefusedUrl("must have a DNS name with a dot, or a literal address, as its host") from error
+    reason = refusal(address)
+    if reason is not None:
+        raise RefusedUrl(reason)
+    return str(address), address
+
+
+def refusal(address: Address) -> str | None:
+    """Why nothing is sent to this address, null when it is a public one."""
+    if isinstance(address, ipaddress.IPv6Address) and address in NAT64:
+        return refusal(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    outside = isinstance(address, ipaddress.IPv6Address) and (
+        address.scope_id is not None or address not in GLOBAL_UNICAST
+    )
+    if outside or any(address.version == network.version and address in network for network in REFUSED):
+        return "must lead to public addresses only"
+    return None
