@@ -36,24 +36,24 @@ storekeeper warehouseman salesman chairman tradesman craftsman repairman doorman
 hairstylist dba qa
 """
 GERMAN = """
-architekt architektin arzt ärztin assistent assistentin assistenz aushilfe auszubildende auszubildender azubi bäcker
-beamter beauftragte beauftragter berater beraterin bürokauffrau bürokaufmann chemikant controller controllerin
-direktor disponent disponentin dozent einkäufer einkäuferin elektriker elektroniker entwickler entwicklerin erzieher
-erzieherin experte expertin fachangestellte fachangestellter fachkraft fachfrau fachmann fahrer fahrerin fachwirt
-florist friseur führungskraft gärtner geschäftsführer geselle gestalter hausmeister hausverwalter hebamme helfer
-helferin hilfskraft informatiker informatikerin ingenieur ingenieurin installateur installateurin juristin jurist
-kassierer kauffrau kaufleute kaufmann kellner kellnerin koch köchin konstrukteur konstrukteurin koordinator
-koordinatorin kraftfahrer lagerist laborant laborantin lehrer lehrerin leiter leiterin leitung lektor logistiker
-maler manager managerin maschinenführer mechaniker mechanikerin mechatroniker mediengestalter meister meisterin mfa
-mitarbeiter mitarbeiterin mitarbeitende monteur notar objektleiter pädagoge pädagogin personalreferent pfleger
-pflegefachfrau pflegefachmann pflegefachkraft pflegekraft physiotherapeut planer praktikant praktikantin praktikum
-produktionshelfer programmierer prokurist prüfer psychologe redakteur redakteurin referent referentin
-reinigungskraft rezeptionist sachbearbeiter sachbearbeiterin schlosser schreiner schweißer sekretär sekretärin
-servicekraft sozialarbeiter sozialpädagoge spezialist spezialistin staplerfahrer stellvertretung steuerberater
-steuerfachangestellte student studentin studierende techniker technikerin therapeut therapeutin tischler trainer
-trainerin verkäufer verkäuferin vertreter vertriebler verwalter volontär werkstudent werkstudentin werker
-wissenschaftler zerspaner zimmerer zimmermann zahnarzt dachdecker maurer fliesenleger anlagenführer zusteller
-arbeiter arbeiterin anwalt anwältin
+architekt architektin arzt ärztin assistent assistentin assistenz aushilfe buchhalter buchhalterin auszubildende
+auszubildender azubi bäcker beamter beauftragte beauftragter berater beraterin bürokauffrau bürokaufmann chemikant
+controller controllerin direktor disponent disponentin dozent einkäufer einkäuferin elektriker elektroniker
+entwickler entwicklerin erzieher erzieherin experte expertin fachangestellte fachangestellter fachkraft fachfrau
+fachmann fahrer fahrerin fachwirt florist friseur führungskraft gärtner geschäftsführer geselle gestalter
+hausmeister hausverwalter hebamme helfer helferin hilfskraft informatiker informatikerin ingenieur ingenieurin
+installateur installateurin juristin jurist kassierer kauffrau kaufleute kaufmann kellner kellnerin koch köchin
+konstrukteur konstrukteurin koordinator koordinatorin kraftfahrer lagerist laborant laborantin lehrer lehrerin
+leiter leiterin leitung lektor logistiker maler manager managerin maschinenführer mechaniker mechanikerin
+mechatroniker mediengestalter meister meisterin mfa mitarbeiter mitarbeiterin mitarbeitende monteur notar
+objektleiter pädagoge pädagogin personalreferent pfleger pflegefachfrau pflegefachmann pflegefachkraft pflegekraft
+physiotherapeut planer praktikant praktikantin praktikum produktionshelfer programmierer prokurist prüfer psychologe
+redakteur redakteurin referent referentin reinigungskraft rezeptionist sachbearbeiter sachbearbeiterin schlosser
+schreiner schweißer sekretär sekretärin servicekraft sozialarbeiter sozialpädagoge spezialist spezialistin
+staplerfahrer stellvertretung steuerberater steuerfachangestellte student studentin studierende techniker
+technikerin therapeut therapeutin tischler trainer trainerin verkäufer verkäuferin vertreter vertriebler verwalter
+volontär werkstudent werkstudentin werker wissenschaftler zerspaner zimmerer zimmermann zahnarzt dachdecker maurer
+fliesenleger anlagenführer zusteller arbeiter arbeiterin anwalt anwältin
 """
 FRENCH = """
 acheteur acheteuse adjoint adjointe administrateur administratrice agent agente aide aide-soignant aide-soignante

@@ -108,6 +108,16 @@ OF_OTHERS = re.compile(
 _OR = any_of("or|and/or|oder|ou|of|en/of|et/ou|und/oder")
 OR_AFTER = re.compile(rf"\W{{0,3}}\s*{LEVEL}?\W*\b{_OR}\s+{_NAMED}", re.IGNORECASE)
 OR_BEFORE = re.compile(rf"{_NAMED}\W{{0,3}}\s*{LEVEL}?\W*\b{_OR}\s+$", re.IGNORECASE)
+REQUIRED_AFTER = re.compile(
+    rf"(?:\W+{_OR}\W+{_NAMED}|\W+(?:and|und|et|en)\W+{_NAMED})?\W*(?:(?:is|are|ist|sind|est|sont|zijn)\s+)?"
+    + any_of(
+        r"""needed|required|mandatory|essential|a must|erforderlich|zwingend|notwendig|exigée?|nécessaire|indispensable
+        |obligatoire|requise?|vereist|noodzakelijk|een must"""
+    )
+    + r"\b",
+    re.IGNORECASE,
+)
+"""`German or French is needed`."""
 HAS_LEVEL = re.compile(LEVEL, re.IGNORECASE)
 ALSO_A_WORD = frozenset({"polish", "pools", "fins", "thai", "italien"})
 """Names that are words of their own without a capital."""
@@ -144,7 +154,7 @@ def _spoken(document: Document, name: re.Match[str]) -> Spoken | None:
     if not name["name"][0].isupper() and name["name"].lower() in ALSO_A_WORD:
         return None
     near = f"{before[-REACH:]} {name['tail']} {after[:REACH]}"
-    cued = name["tail"].endswith("-") or len(name["tail"]) > 1 or CUE.search(near)
+    cued = name["tail"].endswith("-") or len(name["tail"]) > 1 or CUE.search(near) or REQUIRED_AFTER.match(after)
     if OF_OTHERS.match(text, name.start()) or not cued or NOT_NEEDED.search(before) or NOT_NEEDED.search(after):
         return None
     if len(name["tail"]) <= 1 and name["name"].lower() in NAMES and NOT_SPOKEN_AFTER.match(after):

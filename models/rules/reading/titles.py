@@ -8,12 +8,13 @@ from models.rules.reading.document import Document
 from models.rules.reading.head_words import head_words, names_work
 from models.rules.reading.singular import one_of
 from models.rules.reading.title_lines import is_wording, line_titles
-from models.rules.reading.title_marks import clean_title, tidy
+from models.rules.reading.title_marks import GENDER_MARK, clean_title, tidy
 from models.rules.reading.title_phrases import MOST_CHARACTERS, SECTION_WEIGHT, phrases
 from models.rules.titles import Titles, alternatives, clean, is_generic, normalise, title_key
 
 LINE_WEIGHT = 2.0
-WITHOUT_WORK = 0.15
+WITHOUT_WORK, MARKED = 0.15, 0.6
+"""What a phrase without a word for work is worth, and one that at least carries a gender mark."""
 FRENCH_HEAD = 3
 GENERIC = 0.6
 """`Specialist` alone says little: a fuller title elsewhere in the text goes before it."""
@@ -42,6 +43,7 @@ class Contender:
     """One title in all the wordings that mean it."""
 
     score: float = 0.0
+    votes: int = 0
     line_score: float = 0.0
     wordings: dict[str, Wording] = field(default_factory=dict)
 
@@ -72,7 +74,8 @@ class Ballot:
         if not usable:
             return
         contender = self.contenders.setdefault(normalise(usable[0]), Contender())
-        contender.score += weight / (1 + len(contender.wordings))
+        contender.votes += 1
+        contender.score += weight / contender.votes
         if line:
             contender.line_score = max(contender.line_score, weight)
         for rank, title in enumerate(usable):
@@ -88,8 +91,9 @@ def read_titles(document: Document, language: str | None, *, places: Places, tit
     for line in line_titles(document, places):
         ballot.vote(line.wordings, weight=LINE_WEIGHT * line.score, start=line.start, end=line.end, line=True)
     for phrase in phrases(document, language):
-        title = one_of(clean_title(document.text[phrase.start : phrase.end]))
-        weight = phrase.weight * _telling(title, language)
+        raw = document.text[phrase.start : phrase.end]
+        title = one_of(clean_title(raw))
+        weight = phrase.weight * _telling(title, raw=raw, language=language, titles=titles)
         shorter = clean(title)
         wordings = (shorter, title) if names_work(shorter) or not names_work(title) else (title,)
         ballot.vote(tuple(dict.fromkeys(wordings)), weight=weight, start=phrase.start, end=phrase.end)
@@ -98,13 +102,13 @@ def read_titles(document: Document, language: str | None, *, places: Places, tit
     return _chosen(ballot, document.text[:MOST_CHARACTERS].casefold())
 
 
-def _telling(title: str, language: str | None) -> float:
+def _telling(title: str, *, raw: str, language: str | None, titles: Titles) -> float:
     """How much an announced phrase is worth by its words; a French title begins with its word for work."""
-    if not names_work(title):
+    if language == "fr" and names_work(title) and not head_words(" ".join(title.split()[:FRENCH_HEAD])):
         return WITHOUT_WORK
-    if language == "fr" and not head_words(" ".join(title.split()[:FRENCH_HEAD])):
-        return WITHOUT_WORK
-    return 1.0
+    if names_work(title) or titles.known(title):
+        return 1.0
+    return MARKED if GENDER_MARK.search(raw) else WITHOUT_WORK
 
 
 def _vote_mentions(ballot: Ballot, document: Document, titles: Titles) -> None:

@@ -57,7 +57,7 @@ def stated(reading: Reading) -> set[tuple[str, str | int]]:
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(texts)
 def test_every_quote_stands_at_its_offsets_and_every_value_has_one(text: str) -> None:
     reading = read(text)

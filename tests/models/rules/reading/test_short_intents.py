@@ -15,6 +15,7 @@ from tests.models.rules.reading.known import read
         ("nurses or midwives in Leeds", ("nurse", "midwife")),
         ("research and development manager, Basel", ("research and development manager",)),
         ("German teacher Madrid", ("German teacher",)),
+        ("sales managers and Kundenberaterinnen, Wien", ("sales manager", "Kundenberaterin")),
         (
             "We are looking for a senior product manager with 5 years of experience in Munich",
             ("senior product manager",),
@@ -45,7 +46,10 @@ def test_reads_years_in_a_few_characters(text: str, low: int | None, high: int |
     assert (years.min, years.max) == (low, high)
 
 
-@pytest.mark.parametrize("text", ["nurse, 45 years old", "accountant Bristol", "developer for a firm of 300 people"])
+@pytest.mark.parametrize(
+    "text",
+    ["nurse, 45 years old", "nurse, 19 years old", "accountant Bristol", "developer for a firm of 300 people"],
+)
 def test_reads_no_years_where_there_are_none(text: str) -> None:
     assert read(text).intent.must.experience_years is None
 

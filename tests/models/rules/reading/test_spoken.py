@@ -38,6 +38,7 @@ def test_reads_required_languages(text: str, wanted: list[str]) -> None:
         "Programming language: Python",
         "English speaking jobs in Germany",
         "You will polish our language.",
+        "About us\nOur founders speak French at lunch.",
     ],
 )
 def test_takes_no_market_or_cuisine_for_a_language(text: str) -> None:

@@ -26,6 +26,10 @@ You will like it here if you enjoy long walks, short meetings and honest answers
         ("Staff Nurse - Night Shift - Full Time", "Staff Nurse"),
         ("Chef de projet BTP - CDI - Nantes", "Chef de projet BTP"),
         ("Softwareentwickler:in C++", "Softwareentwickler C++"),
+        ("Community Manager in Antwerp", "Community Manager"),
+        ("Conducteur de bus Nantes (44)", "Conducteur de bus"),
+        ("Test Engineer - Level 3 - $90,000", "Test Engineer"),
+        ("Customer Success", "Customer Success"),
     ],
 )
 def test_the_first_line_is_the_title(line: str, title: str) -> None:
@@ -52,6 +56,8 @@ def test_the_first_line_is_the_title(line: str, title: str) -> None:
         ("Wij zijn op zoek naar een gemotiveerde Werfleider voor onze projecten.", "Werfleider"),
         ("Als Onderhoudstechnieker ben je verantwoordelijk voor de machines.", "Onderhoudstechnieker"),
         ("**Role:** Backend Developer", "Backend Developer"),
+        ("We're looking for aHead of Logisticswho takes ownership.", "Head of Logistics"),
+        ("We are looking for a Senior Manager, Internal Audit to join us.", "Senior Manager, Internal Audit"),
     ],
 )
 def test_running_text_announces_the_title(sentence: str, title: str) -> None:
@@ -77,6 +83,31 @@ def test_people_are_sought_in_the_plural_but_found_in_the_singular() -> None:
     assert "Registered Nurse" in read(f"{BODY}\nWe are recruiting Registered Nurses for our ward.\n").intent.must.titles
     french = read(f"{BODY}\nNous recherchons des conducteurs de bus pour la rentrée.\n")
     assert "conducteur de bus" in french.intent.must.titles
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Kestrel Tents Ltd",
+        "About us",
+        "$69,811 - $76,215",
+        "Do work that makes a difference",
+        "Standort: Köln",
+        "Welcome!",
+    ],
+)
+def test_a_first_line_that_is_no_title_is_none(line: str) -> None:
+    assert read(f"{line}\n{BODY}").intent.must.titles == ()
+
+
+def test_a_fuller_title_goes_before_one_that_says_little() -> None:
+    text = f"{BODY}\nWe are looking for an analyst.\nAs a Supply Chain Analyst you count tents.\n"
+    assert read(text).title_candidates[0] == "Supply Chain Analyst"
+
+
+def test_a_french_title_begins_with_its_word_for_work() -> None:
+    text = "Nous recherchons pour notre équipe :\nNous recherchons une gestion du planning des techniciens.\n" * 3
+    assert read(text).intent.must.titles == ()
 
 
 @pytest.mark.parametrize("text", [BODY, "lorem ipsum dolor sit amet", "!!!", "12345", "\n \t\r\n", "🙂" * 50])
