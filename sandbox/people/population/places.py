@@ -15,6 +15,8 @@ from sandbox.people.population.draws import Floats, Ints
 
 DATA = files("sandbox.data")
 _KM_PER_DEGREE = 111.2
+# A city of 400,000 has twice as many profiles per inhabitant as a village, one of a million or more 3.5 times.
+_DENSER_EVERY, _DENSEST = 400_000, 1_000_000
 _CONTINENTS = {"US": "north america", "CA": "north america", "IN": "asia", "AU": "oceania"}
 
 
@@ -73,8 +75,9 @@ class Places:
         return range(first, min(last, first + count))
 
     def draw_cities(self, countries: Ints, units: Floats) -> Ints:
-        """Choose a city for each person in proportion to the cities' inhabitants."""
-        ends = np.concatenate(([0], np.cumsum(self.populations)))
+        """Choose a city for each person by its inhabitants; profiles are denser in large cities."""
+        density = self.populations + self.populations * np.minimum(self.populations, _DENSEST) // _DENSER_EVERY
+        ends = np.concatenate(([0], np.cumsum(density)))
         low = ends[self.first_city[countries]]
         high = ends[self.first_city[countries + 1]]
         cities: Ints = np.searchsorted(ends, low + np.floor(units * (high - low)), side="right") - 1
