@@ -62,8 +62,6 @@ MAX_TARGET = 60
 DEFAULT_TARGET = 30
 DEFAULT_ADD_TARGET = 20
 MAX_ADD_TARGET = 60
-CREDITS_PER_PERSON = 3
-"""One lead and one live profile."""
 
 
 def retry_delay(failures: int) -> timedelta:

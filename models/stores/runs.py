@@ -10,7 +10,8 @@ from models.clock import service_time
 from models.database import Statements
 from models.errors import Conflict, NotFound
 from models.ids import new_id
-from models.rules.run_states import CREDITS_PER_PERSON, EXTENDABLE, FINAL, LIFE, RunStatus
+from models.rules import pricing
+from models.rules.run_states import EXTENDABLE, FINAL, LIFE, RunStatus
 from models.rules.subjects import Subject
 from models.stores import doorbells
 from models.stores.paging import Page, Slice, fetch, newest_first
@@ -105,7 +106,9 @@ async def extend(
     now = await service_time(session)
     run.api_key_id = api_key_id
     run.target += add_target
-    run.max_credits += CREDITS_PER_PERSON * add_target if add_budget.max_credits is None else add_budget.max_credits
+    run.max_credits += (
+        pricing.MOST_PER_PERSON * add_target if add_budget.max_credits is None else add_budget.max_credits
+    )
     run.max_pages = _more(run.max_pages, add_budget.max_pages)
     run.max_profile_fetches = _more(run.max_profile_fetches, add_budget.max_profile_fetches)
     run.status = RunStatus.QUEUED
