@@ -20,6 +20,7 @@ from models.stores.paging import Page
 from models.tables import Customer, Event, WebhookEndpoint
 from models.tenancy import Tenant
 from tests.models.stores.conftest import Member, join
+from tests.models.stores.webhook_world import endpoint
 
 LOW = CreditsLow(grant_id="grt_1", balance_credits=1, threshold_credits=2)
 WRITERS = 12
@@ -29,25 +30,6 @@ EACH = 25
 async def emit(session: AsyncSession, tenant: Tenant, *, count: int = 1) -> list[str]:
     now = await service_time(session)
     return [events.emit(session, tenant, EventType.CREDITS_LOW, LOW, now=now) for _ in range(count)]
-
-
-async def endpoint(session: AsyncSession, workspace_id: str, **given: Any) -> str:
-    now = await service_time(session)
-    row = WebhookEndpoint(
-        **{
-            "id": new_id("whe", now),
-            "workspace_id": workspace_id,
-            "url": "https://hooks.example.com/",
-            "events": ["*"],
-            "secret": b"sealed",
-            "secret_hint": "hint",
-            "created_at": now,
-        }
-        | given
-    )
-    session.add(row)
-    await session.flush()
-    return row.id
 
 
 async def customer(session: AsyncSession, workspace_id: str) -> str:
