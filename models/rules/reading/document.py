@@ -43,7 +43,9 @@ _HEADINGS = {
         (?:(?:your|deine|ihre|vos|jouw|uw|main|key|the)\s)?(?:tasks?|responsibilities|duties|aufgaben|missions?)
         |(?:(?:jouw|je)\s)?(?:taken|takenpakket)|(?:(?:the|your|about the)\s)?role|what you(?:['’]ll|\swill) do
         |was dich erwartet|das erwartet dich|functie(?:omschrijving)?|job\s?description|stellenbeschreibung
-        |jobbeschreibung|wat ga (?:je|jij) doen|tâches|about the (?:job|position|role)""",
+        |jobbeschreibung|wat ga (?:je|jij) doen|tâches|about the (?:job|position|role)
+        |(?:(?:job|role|position)\s)?(?:summary|overview|purpose)|job advert(?:\stext)?|inleiding|einleitung
+        |introduction""",
     Section.COMPANY: r"""about us|who we are|about the company|about .{2,40}|über (?:uns|.{2,40})|wir über uns
         |wer wir sind|qui sommes[\s-]nous|à propos.{0,40}|l['’]entreprise|over ons|wie zijn wij
         |our (?:company|story|values|agency)""",

@@ -70,6 +70,9 @@ LEAD_INS = (
     _lead("de", 3.0, r"\b[Aa]ls\s*(?:eine?[nr]?\s|unsere?[nr]?\s)?(?=\s*[\"„“*(]{0,3}[A-ZÄÖÜ(])"),
     _lead("de", 2.5, r"\b(?i:(?:erfahrene|engagierte|motivierte|qualifizierte)n)\s*(?=[A-ZÄÖÜ])"),
     _lead("de", 2.5, r"\b(?:Werde|Werden\s+Sie|Du\s+bist|Sie\s+sind)\s+(?:eine?\s)?(?=[A-ZÄÖÜ])"),
+    _lead("de", 3.5, r"\b(?i:verstärkung|gesucht|wir\s+suchen|suchen\s+wir)\s*:\s*"),
+    _lead("fr", 3.5, r"\b(?i:recherchons|recrutons|recherche|recrute)\s*:\s*"),
+    _lead("nl", 3.5, r"\b(?i:zoeken\s+wij|wij\s+zoeken|gezocht)\s*:\s*"),
     _lead("fr", 4.0, rf"\b(?i:{_FR_ASKING})\b[^.!?\n]{{0,110}}?\s(?i:{_FR_ARTICLE})"),
     _lead(
         "fr", 4.0, r"\b(?i:à\s+la\s+recherche\s+d(?:e\s+|['’]une?\b|['’]un\(e\)|es\s+))(?:\s*(?:nouve\w+|futur\w*)\s)?"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from models.rules.reading.alternatives import any_of
 from models.rules.reading.head_words import is_head_word, names_work
 from models.rules.reading.spoken import ENGLISH_OF, LEVEL, NAME, Spoken
+from models.rules.reading.title_lines import SENTENCE as SENTENCE_WORDS
 from models.rules.reading.years import MOST_YEARS, YearsFound
 
 LONGEST_INTENT = 300
@@ -46,6 +47,8 @@ LEVEL_AFTER = re.compile(rf"\W{{0,3}}\(?{LEVEL}", re.IGNORECASE)
 LEVEL_BEFORE = re.compile(rf"{LEVEL}\s+(?:in\s|en\s)?$", re.IGNORECASE)
 AND_OR = re.compile(r"\s+(?:and|or|und|oder|et|ou|en|of|&|/)\s+|\s*/\s*", re.IGNORECASE)
 WORD = re.compile(r"[^\s()\[\]\"„“”:]+")
+BLANK_LINE = re.compile(r"\n\s*\n")
+MOST_SENTENCE_WORDS = 1
 SENTENCE = re.compile(r"[.!?](?=\s|$)")
 _EDGE_WORDS_TEXT = """
 in at near around within of for from to the a an based located region area greater close by im bei nahe um raum aus
@@ -53,7 +56,8 @@ der die das von à au aux dans près de du des sur en la le les région autour d
 van uit and or und oder et ou with mit avec met who only km miles mile radius umkreis rayon straal expérience
 experience exp erfahrung ervaring years year jahre ans jaar minimum min least + - – & no not local candidates people
 profiles profil profile person personen personnes mensen talent talents please bitte merci required must have level
-plus speaking native fluent mandatory
+plus speaking native fluent mandatory plusieurs mehrere enkele several some multiple few ein eine einen zwei drei
+twee drie deux trois two three
 """
 EDGE_WORDS = frozenset(_EDGE_WORDS_TEXT.split())
 
@@ -72,10 +76,18 @@ def is_short(text: str) -> bool:
     if len(stripped) > LONGEST_INTENT or len(text) > 2 * LONGEST_INTENT:
         return False
     words, lines = len(stripped.split()), [line for line in stripped.splitlines() if line.strip()]
+    if BLANK_LINE.search(stripped) or _sentence_words(stripped) > MOST_SENTENCE_WORDS:
+        return False
     sentences = len(SENTENCE.findall(stripped))
     return (
         len(lines) <= MOST_LINES and words <= MOST_WORDS and (sentences <= 1 or words <= WORDS_PER_SENTENCE * sentences)
     )
+
+
+def _sentence_words(text: str) -> int:
+    """How many words of a full sentence follow a possible `We are looking for`."""
+    asking = ASKING.match(text)
+    return len(SENTENCE_WORDS.findall(text, asking.end() if asking else 0))
 
 
 def short_years(text: str) -> YearsFound | None:

@@ -11,6 +11,9 @@ SHORT_FORMS = {
     "engs": "engineer",
     "mgr": "manager",
     "mgrs": "manager",
+    "aides-soignants": "aide-soignant",
+    "aides-soignantes": "aide-soignante",
+    "sages-femmes": "sage-femme",
 }
 _ENDINGS = (
     *((re.compile(rf"(?<=[^\W\d_]{{2}}){many}$"), one) for many, one in IRREGULAR),

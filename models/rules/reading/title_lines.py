@@ -1,6 +1,7 @@
 """A title line: whether a line is one, and the title within `Title — Company — City`."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from models.rules.places import PlaceKind, Places
@@ -24,7 +25,9 @@ from models.rules.titles import clean
 LONGEST_TITLE_LINE = 140
 FIRST_LINES = 8
 FIRST_LINE, LATER_LINE, EACH_LINE = 5.5, 4.0, 0.6
+DASHES = (" - ", " – ")
 LEAST_TOWN = 500
+MOST_SENTENCE_WORDS = 8
 LEAST_HEADLESS = 4
 SENTENCE_ENDS = (".", "!", "?", ";", ":", ",")
 MOST_HEADLESS_WORDS = 6
@@ -106,6 +109,8 @@ def line_score(line: Line, *, number: int) -> float:
         return 0.0
     if not (names_work(plain) or (number == 0 and head_words(plain)) or GENDER_MARK.search(text) or LABEL.match(text)):
         return _headless_score(line, plain, number=number)
+    if len(words) > MOST_SENTENCE_WORDS and (SENTENCE.search(plain) or text.rstrip(' *"').endswith(SENTENCE_ENDS)):
+        return 0.0
     score = FIRST_LINE if number == 0 else LATER_LINE - EACH_LINE * number
     score += 4.0 if GENDER_MARK.search(text) else 0.0
     score += 1.5 if LABEL.match(text) else 0.0
@@ -150,19 +155,25 @@ def best_field(raw: str) -> str:
 
 
 def without_noise(field: str, places: Places) -> str:
-    """The field without pieces that say when, where or for how much."""
+    """The field without pieces that say when, where or for how much, and without a company's name before it."""
     shown = without_gender(field)
     kept: list[str] = []
-    breaks = [None, *PIECE_BREAK.finditer(shown)]
-    for index, mark in enumerate(breaks):
-        start = mark.end() if mark else 0
-        following = breaks[index + 1] if index + 1 < len(breaks) else None
-        piece = shown[start : following.start() if following else len(shown)]
-        if index and is_noise(piece, places):
-            continue
-        kept.append((mark.group() if mark and kept else "") + piece)
-    text = "".join(kept)
-    return without_place(text, places)
+    for mark, piece in _pieces(shown):
+        if not kept:
+            kept = [piece]
+        elif not is_noise(piece, places):
+            before = "".join(kept)
+            kept = [piece] if mark in DASHES and names_work(piece) and not names_work(before) else [*kept, mark + piece]
+    return without_place("".join(kept), places)
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """The pieces of a title line, each with the signs before it."""
+    start, mark = 0, ""
+    for cut in PIECE_BREAK.finditer(text):
+        yield mark, text[start : cut.start()]
+        start, mark = cut.end(), cut.group()
+    yield mark, text[start:]
 
 
 def without_place(text: str, places: Places) -> str:

@@ -25,7 +25,8 @@ BREAK = re.compile(r"[\r\n]|[.!?](?=\s|$|[A-ZÄÖÜ]{1}[a-z])|[;:•\"“”„�
 GOES_ON = re.compile(r"\*?\s[-–—|]\s(?=[A-ZÄÖÜ])[^,.;:!?\r\n]{2,50}")
 _DE_CUT = r"(?:eine?n?|eine[rms]|suchen|sucht|wir|dich|sie|unsere?n?|einem|(?:erfahrene|engagierte|motivierte)n)"
 _FR_CUT = any_of(
-    r"""un\(e\)|une?/une?|une?|des|d['’]une?|le|la|les|postes? de|emplois? de|recherche de|en tant que|notre|nos"""
+    r"""un\(e\)|une?/une?|une?|des|d['’]une?|le|la|les|postes? de|emplois? de|recherche de|en tant que|notre|nos
+    |plusieurs|recrutons|recherchons|recrute|recherche"""
 )
 CUTS = re.compile(
     r"[.!?](?=\s)|[;:•\"“”„»«]|\s[-–—|]\s|,\s"
