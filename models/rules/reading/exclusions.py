@@ -49,6 +49,8 @@ FREELANCE = re.compile(
     ),
     re.IGNORECASE,
 )
+LEVEL = re.compile(r"(?P<level>junior|senior|trainee|graduate|débutant|starter|berufseinsteiger)s?", re.IGNORECASE)
+"""Levels that titles carry: `no juniors`."""
 REMOTE = re.compile(
     r"(?<![\w-])(?:(?:fully|100\s?%)\s)?"
     + any_of(

@@ -115,7 +115,7 @@ beheerder adviseur chauffeur assistente hulp consulent plaatser lasser marketeer
 bewerker controleur inspecteur specialist deskundige verzorgende smith woman wright keeper maker
 """
 ENDINGS = tuple(_ENDINGS_TEXT.split())
-IRREGULAR = (("ives", "ife"), ("men", "man"))
+IRREGULAR = (("ives", "ife"), ("men", "man"), ("kräfte", "kraft"))
 SHORTEST_STEM = 3
 WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _NOT_WORK_TEXT = """
@@ -141,7 +141,7 @@ def _forms(low: str) -> tuple[str, ...]:
     forms += [
         stem
         for stem in (low.removesuffix(many) + one for many, one in IRREGULAR if low.endswith(many))
-        if stem in WORDS
+        if _known(stem) and not (stem.endswith("man") and stem not in WORDS)
     ]
     if low.endswith("innen"):
         forms.append(low[:-3])

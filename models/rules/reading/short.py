@@ -56,7 +56,8 @@ der die das von à au aux dans près de du des sur en la le les région autour d
 van uit and or und oder et ou with mit avec met who only km miles mile radius umkreis rayon straal expérience
 experience exp erfahrung ervaring years year jahre ans jaar minimum min least + - – & no not local candidates people
 profiles profil profile person personen personnes mensen talent talents please bitte merci required must have level
-plus speaking native fluent mandatory plusieurs mehrere enkele several some multiple few ein eine einen zwei drei
+plus gesucht gezocht recherché recherchée recherchés wanted speak speaks spreekt spreken sprechen spricht parle
+parlant speaking native fluent mandatory plusieurs mehrere enkele several some multiple few ein eine einen zwei drei
 twee drie deux trois two three
 """
 EDGE_WORDS = frozenset(_EDGE_WORDS_TEXT.split())

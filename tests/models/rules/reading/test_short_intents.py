@@ -124,3 +124,14 @@ def test_what_is_wanted_and_excluded_stays_wanted() -> None:
     assert reading.intent.must.titles == ("intern",)
     assert reading.intent.exclude.titles == ()
     assert any("both" in warning for warning in reading.warnings)
+
+
+def test_nothing_of_a_short_intent_is_dropped_silently() -> None:
+    reading = read("registered nurses in London, NMC pin, 2 years")
+    assert reading.intent.must.titles == ("registered nurse",)
+    assert reading.ignored_fields == ("other",)
+    assert any("NMC pin" in warning for warning in reading.warnings)
+
+
+def test_excludes_levels() -> None:
+    assert read("backend engineers, Amsterdam, no juniors").intent.exclude.titles == ("junior",)
