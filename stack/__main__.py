@@ -20,7 +20,10 @@ EXAMPLE = PROJECT / "examples" / "senior-data-engineer-ghent.md"
 ABOUT = """\
 The whole installation on one machine, with nothing to install by hand: PostgreSQL, Temporal with its UI, the
 sandbox (an invented labour market), api, worker and upstream worker. Everything lives in one data directory,
-survives a restart and is ended by `down`. Linux only."""
+survives a restart and is ended by `down`. Linux only.
+
+Started by root, PostgreSQL runs as the system user embedded_postgres, which is created when missing and may pass
+through the directories above the data directory (o+x), not list them."""
 
 
 def parser() -> argparse.ArgumentParser:

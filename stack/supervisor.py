@@ -46,7 +46,7 @@ class Supervisor:
 
         Raises:
             StartFailed: a process did not start; all others are ended again.
-            StackError: the first workspace could not be made.
+            StackError: the first workspace could not be made, or it was asked to end before it was ready.
         """
         try:
             with _ending_on_signals():
@@ -56,6 +56,8 @@ class Supervisor:
                     self._serve(listener)
         except Ended:
             say("stopping")
+            if self._addresses is None:
+                raise StackError("ended before it was ready") from None
         finally:
             self._stop()
 

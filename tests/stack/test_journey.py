@@ -245,6 +245,8 @@ def test_virtual_time_passes_on_the_real_stack_and_stays_passed(folder: Path) ->
     where = ("--data-dir", str(folder))
     facts: Facts = json.loads(stack("up", "--detach", "--virtual-time", *SMALL, *where).stdout)
     before = stack("now", *where).stdout.strip()
+    slow = {"provider": "people", "fault": "latency", "latency_ms": 3000}
+    httpx.post(f"{facts['sandbox_url']}/_control/faults", json=slow, trust_env=False).raise_for_status()
     run = started_run(facts)
     after = stack("advance", "3d", *where).stdout.strip()
     assert after[:10] > before[:10]
