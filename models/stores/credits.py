@@ -1,5 +1,6 @@
 """The ledger: grants, balances, and charges paid soonest expiry first (specification, "Credits")."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -11,8 +12,11 @@ from sqlmodel import col
 
 from models.clock import service_time
 from models.ids import new_id
+from models.rules.events import EXPIRY_NOTICE, CreditsExpiring, CreditsLow, EventType
 from models.rules.grants import Block, Charge, allocate
+from models.stores import events
 from models.tables import DailySpend, Grant, LedgerEntry
+from models.tenancy import Tenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +216,9 @@ class Purse:
                 for payment in payments
             ],
         )
-        await self._count(now.date(), sum(payment.credits for payment in payments))
+        spent = sum(payment.credits for payment in payments)
+        await self._count(now.date(), spent)
+        await _tell_low(self._session, self._payer.workspace_id, before=self.balance, after=self.balance - spent)
 
     async def _count(self, day: date, credits: int) -> None:
         payer = self._payer
@@ -220,6 +226,28 @@ class Purse:
         await self._session.execute(
             COUNT, {"subjects": subjects, "day": day, "workspace": payer.workspace_id, "credits": credits}
         )
+
+
+LOW = text(
+    """
+    update grants set low_told = true
+      from workspaces w
+     where w.id = :workspace and :before >= w.low_balance_credits and :after < w.low_balance_credits
+       and not low_told
+       and grants.id = (select id from grants where workspace_id = :workspace order by created_at desc, id desc limit 1)
+    returning grants.id, w.low_balance_credits, service_now()
+    """
+)
+
+
+async def _tell_low(session: AsyncSession, workspace_id: str, *, before: int, after: int) -> None:
+    """Tell that the balance fell below the workspace's threshold: on crossing it, once for each newest grant."""
+    row = (await session.execute(LOW, {"workspace": workspace_id, "before": before, "after": after})).one_or_none()
+    if row is None:
+        return
+    grant_id, threshold, now = row
+    low = CreditsLow(grant_id=grant_id, balance_credits=after, threshold_credits=threshold)
+    events.emit(session, Tenant(workspace_id), EventType.CREDITS_LOW, low, now=now)
 
 
 LOCK = text(
@@ -279,4 +307,33 @@ async def expire(session: AsyncSession, *, limit: int = 500) -> int:
             for grant_id, workspace_id, remaining in rows
         ],
     )
+    lost: Counter[str] = Counter()
+    for _, workspace_id, remaining in rows:
+        lost[workspace_id] += remaining
+    for workspace_id, credits in sorted(lost.items()):
+        left = await balance(session, workspace_id)
+        await _tell_low(session, workspace_id, before=left + credits, after=left)
+    return len(rows)
+
+
+EXPIRING = text(
+    """
+    with soon as (
+      select id from grants
+       where remaining_credits > 0 and not expiry_told
+         and expires_at > service_now() and expires_at <= service_now() + :notice
+       order by expires_at, id for update skip locked limit :limit
+    )
+    update grants g set expiry_told = true from soon where g.id = soon.id
+    returning g.id, g.workspace_id, g.remaining_credits, g.expires_at, service_now()
+    """
+)
+
+
+async def tell_expiring(session: AsyncSession, *, limit: int = 500) -> int:
+    """Tell of grants that expire within a week and have credits left, once for each. Returns how many."""
+    rows = (await session.execute(EXPIRING, {"notice": EXPIRY_NOTICE, "limit": limit})).all()
+    for grant_id, workspace_id, left, expires_at, now in rows:
+        expiring = CreditsExpiring(grant_id=grant_id, credits=left, expires_at=expires_at)
+        events.emit(session, Tenant(workspace_id), EventType.CREDITS_EXPIRING, expiring, now=now)
     return len(rows)

@@ -29,6 +29,14 @@ RETENTION = (
     "delete from rate_windows where started_at <= clock_timestamp() - interval '10 minutes'",
 )
 
+# By the thousands: a whole day's events would take longer than a statement may.
+RETENTION_IN_BATCHES = (
+    "delete from deliveries where id in (select id from deliveries"
+    " where created_at <= service_now() - interval '30 days' limit :batch)",
+    "delete from events where id in (select id from events"
+    " where created_at <= service_now() - interval '30 days' limit :batch)",
+)
+
 
 async def ensure(session: AsyncSession) -> list[Subject]:
     """Have a row for each duty; called when a worker starts. Returns the duties."""
@@ -53,10 +61,20 @@ async def do(session: AsyncSession, name: str) -> None:
     if name == "expiry":
         while await credits.expire(session, limit=BATCH) == BATCH:
             pass
+        while await credits.tell_expiring(session, limit=BATCH) == BATCH:
+            pass
     else:
         for statement in RETENTION:
             await session.execute(text(statement))
+        for statement in RETENTION_IN_BATCHES:
+            await _delete_all(session, statement)
     row = await _locked(session, name)
     row.wake_at = await service_time(session) + AT_LEAST_EVERY
     if name == "expiry":
         row.wake_at = min(row.wake_at, await credits.next_expiry(session) or row.wake_at)
+
+
+async def _delete_all(session: AsyncSession, statement: str) -> None:
+    counted = text(f"with gone as ({statement} returning 1) select count(*) from gone")  # noqa: S608 - our own words
+    while await session.scalar(counted, {"batch": BATCH}) == BATCH:
+        pass

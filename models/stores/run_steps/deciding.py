@@ -83,7 +83,7 @@ async def decide(session: AsyncSession, run_id: str) -> Decision:
     if stop is None and run.chunk is None:
         stop, need = await _next_people(session, run, plan, now)
     if stop is not None:
-        finish(run, stop, now)
+        finish(session, run, stop, now)
         return Decision(Need.NOTHING, run, len(plan.tiers), now)
     run.call_number += 1
     run.call_started_at = None

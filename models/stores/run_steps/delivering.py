@@ -73,7 +73,7 @@ async def deliver(
         await people.mark_seen(session, tenant_of(run), paid.keys(), run_id=run.id)
     _settle(run, paid, live=len(fetched), again=[one for one in again if one in found], now=now)
     if len(paid) < len(wanted):
-        finish(run, Stop(RunStatus.COMPLETED, StopReason.BUDGET), now)
+        finish(session, run, Stop(RunStatus.COMPLETED, StopReason.BUDGET), now)
 
 
 async def _charge(session: AsyncSession, run: Run, wanted: Sequence[str], *, live: Container[str]) -> dict[str, int]:

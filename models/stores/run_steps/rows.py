@@ -8,10 +8,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.clock import service_time
+from models.rules.events import RUN_ENDED, RunEnded
 from models.rules.filters import TierFilters
 from models.rules.planner.values import Anchor
 from models.rules.run_states import FINAL, RunStatus
 from models.rules.run_steps import Stop
+from models.stores import events
 from models.stores.credits import Payer
 from models.tables import Run, SearchPageRow, SearchPlan
 from models.tables.base import Payload
@@ -106,8 +108,8 @@ def start_call(run: Run, status: RunStatus, now: datetime) -> None:
     run.retry_at = None
 
 
-def finish(run: Run, stop: Stop, now: datetime) -> None:
-    """Bring the run to a final state and give back what it had set aside."""
+def finish(session: AsyncSession, run: Run, stop: Stop, now: datetime) -> None:
+    """Bring the run to a final state, give back what it had set aside, and tell of it."""
     run.status = stop.status
     run.stop_reason = stop.reason
     run.finish_detail = stop.detail
@@ -115,6 +117,15 @@ def finish(run: Run, stop: Stop, now: datetime) -> None:
     run.finished_at = now
     run.retry_at = run.wake_at = None
     _drop_chunk(run)
+    ended = RunEnded(
+        run_id=run.id,
+        plan_id=run.plan_id,
+        status=stop.status,
+        stop_reason=stop.reason,
+        candidates=run.candidates_delivered,
+        spent_credits=run.spent_credits,
+    )
+    events.emit(session, tenant_of(run), RUN_ENDED[stop.status], ended, now=now)
 
 
 def _drop_chunk(run: Run) -> None:

@@ -29,7 +29,7 @@ async def unusable(session: AsyncSession, run_id: str, number: int, *, final: bo
         return
     run.failures += 1
     if final or run.failures >= UNUSABLE_ANSWERS:
-        finish(run, failed(FailureCode.UPSTREAM_ERROR), now)
+        finish(session, run, failed(FailureCode.UPSTREAM_ERROR), now)
         return
     run.retry_at = now + retry_delay(run.failures)
     run.status = RunStatus.WAITING_FOR_QUOTA
