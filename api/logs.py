@@ -37,9 +37,15 @@ def described(error: BaseException) -> list[str]:
 
 
 def _frames(error: BaseException) -> list[traceback.FrameSummary]:
-    return traceback.extract_tb(error.__traceback__)
+    """Our own frames, and the one that raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return [frame for frame in frames[:-1] if _is_ours(frame.filename)] + frames[-1:]
+
+
+def _is_ours(filename: str) -> bool:
+    path = Path(filename)
+    return path.is_relative_to(ROOT) and "site-packages" not in path.parts
 
 
 def _place(filename: str) -> str:
-    path = Path(filename)
-    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name
+    return str(Path(filename).relative_to(ROOT)) if _is_ours(filename) else Path(filename).name

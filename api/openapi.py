@@ -132,6 +132,7 @@ def document(app: FastAPI, *, server: str) -> Document:
     components["schemas"] = _hoisted(schemas)
     for path in made["paths"].values():
         for described in path.values():
+            _allow_no_body(described, components["schemas"])
             _complete(described, OPERATIONS[described["operationId"]])
     return made
 
@@ -156,6 +157,14 @@ def _hoisted(schemas: Document) -> Document:
     return found | lifted
 
 
+def _allow_no_body(described: Document, schemas: Document) -> None:
+    """An empty body is an empty object: it is required where a field is."""
+    if "requestBody" in described:
+        schema = described["requestBody"]["content"]["application/json"]["schema"]
+        name = str(schema.get("$ref", "")).removeprefix(COMPONENTS)
+        described["requestBody"]["required"] = bool(schemas.get(name, {}).get("required"))
+
+
 def _complete(described: Document, operation: Operation[Any, Any]) -> None:
     parameters = described.setdefault("parameters", [])
     parameters.append(_component("parameters", "Version"))
@@ -171,7 +180,7 @@ def _complete(described: Document, operation: Operation[Any, Any]) -> None:
     responses.pop("422", None)
     for response in responses.values():
         response["headers"] = _headers()
-    for status in _error_statuses(operation, has_id=_has_path(parameters)):
+    for status in _error_statuses(operation):
         responses[status] = _component("responses", f"Error{status}")
 
 
@@ -198,15 +207,11 @@ def _add_preview(responses: Document) -> None:
     responses.setdefault("200", {"description": "The preview.", "content": content})
 
 
-def _has_path(parameters: list[Document]) -> bool:
-    return any(parameter.get("in") == "path" for parameter in parameters)
-
-
-def _error_statuses(operation: Operation[Any, Any], *, has_id: bool) -> list[str]:
+def _error_statuses(operation: Operation[Any, Any]) -> list[str]:
     statuses = ["400", "429", "500"]
     if operation.scope is not None:
-        statuses += ["401", "403"]
-    if has_id or operation.name == "workspaces.verify":
+        statuses += ["401", "403", "404"]
+    if operation.name == "workspaces.verify":
         statuses.append("404")
     if operation.effect is not Effect.READ:
         statuses.append("409")

@@ -32,7 +32,7 @@ CHANGES: tuple[Change, ...] = ()
 
 def spoken(header: str | None, pinned: str | None) -> str:
     """The version of a request: the header's, else the one its key pins. Raises `UnsupportedVersion`."""
-    version = header or pinned or CURRENT
+    version = (pinned or CURRENT) if header is None else header
     if version not in SUPPORTED:
         raise UnsupportedVersion(SUPPORTED)
     return version

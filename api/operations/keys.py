@@ -56,8 +56,7 @@ async def create_key(ctx: Context, ask: CreateKey) -> KeyCreated:
     _check_expiry(ctx, ask.expires_at)
     power = Power(ask.scopes, ask.daily_cap_credits, ask.customer_id)
     _check_width(power, own)
-    if ask.customer_id and await customers.find(ctx.session, ctx.tenant.workspace_id, ask.customer_id) is None:
-        raise InvalidRequest("There is no such customer in this workspace.", field="customer_id")
+    await _check_customer(ctx, ask.customer_id)
     account = Tenant(ctx.tenant.workspace_id)
     key, secret = await new_key(ctx, account, name=ask.name, power=power, expires_at=ask.expires_at)
     await ctx.note("api_key.created", subject_id=key.id, data={"scopes": list(key.scopes)})
@@ -155,6 +154,13 @@ async def _enter(ctx: Context) -> Power:
 def _check_width(power: Power, own: Power) -> None:
     if not power.no_wider_than(own):
         raise Forbidden("A key can only make, change, rotate and revoke keys that are no wider than itself.")
+
+
+async def _check_customer(ctx: Context, customer_id: str | None) -> None:
+    if customer_id is None:
+        return
+    if await customers.find(ctx.session, ctx.tenant.workspace_id, customer_id) is None:
+        raise InvalidRequest("There is no such customer in this workspace.", field="customer_id")
 
 
 def _check_expiry(ctx: Context, expires_at: datetime | None) -> None:

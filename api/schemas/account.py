@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, JsonValue
+from pydantic.json_schema import SkipJsonSchema
 
 from api.schemas.values import Answer, Ask, Credits, Email, Moment, Name, Time
 from models.rules.access import Scope
@@ -89,10 +90,10 @@ class WorkspaceCreated(Answer):
 class ChangeWorkspace(Ask):
     """What may change on a workspace; a field that is left out stays."""
 
-    name: Name | None = None
-    first_name: Name | None = None
-    marketing_opt_in: bool | None = None
-    low_balance_credits: Credits | None = None
+    name: Name | SkipJsonSchema[None] = None
+    first_name: Name | SkipJsonSchema[None] = None
+    marketing_opt_in: bool | SkipJsonSchema[None] = None
+    low_balance_credits: Credits | SkipJsonSchema[None] = None
 
 
 class Verify(Ask):
@@ -161,8 +162,8 @@ class CreateKey(Ask):
 class ChangeKey(Ask):
     """What may change on a key; a field that is left out stays, `null` takes a cap or an expiry away."""
 
-    name: Name | None = None
-    scopes: Scopes | None = None
+    name: Name | SkipJsonSchema[None] = None
+    scopes: Scopes | SkipJsonSchema[None] = None
     daily_cap_credits: Credits | None = None
     expires_at: Moment | None = None
 
@@ -187,10 +188,10 @@ class CreateCustomer(Ask):
 class ChangeCustomer(Ask):
     """What may change on a customer; a field that is left out stays, `null` takes a cap or an external id away."""
 
-    name: Name | None = None
+    name: Name | SkipJsonSchema[None] = None
     external_id: ExternalId | None = None
     daily_cap_credits: Credits | None = None
-    status: Literal["active", "disabled"] | None = None
+    status: Literal["active", "disabled"] | SkipJsonSchema[None] = None
 
 
 class CustomerView(Answer):

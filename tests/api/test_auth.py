@@ -168,10 +168,10 @@ async def test_a_bound_key_cannot_use_account_routes(workspace: Workspace, key_o
 
 async def test_an_unknown_version_is_refused_after_the_key(workspace: Workspace, http: httpx.AsyncClient) -> None:
     wrong = {"Service-Version": "2020-01-01"}
-    for caller in (workspace.http, http):
-        path = "/v1/workspace" if caller is workspace.http else "/v1/billing/plans"
-        error = error_of(await caller.get(path, headers=wrong), 400, "unsupported_version")
-        assert error["details"] == {"supported": ["2026-11-01", "2026-10-13"]}
+    for caller, path in ((workspace.http, "/v1/workspace"), (http, "/v1/billing/plans")):
+        for value in ("2020-01-01", "newest", "", "2026-11-01 "):
+            error = error_of(await caller.get(path, headers={"Service-Version": value}), 400, "unsupported_version")
+            assert error["details"] == {"supported": ["2026-11-01", "2026-10-13"]}
     error_of(await http.get("/v1/workspace", headers=wrong), 401, "unauthorized")
 
 

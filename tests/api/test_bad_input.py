@@ -161,6 +161,7 @@ async def test_an_id_that_cannot_be_one_is_not_found(workspace: Workspace, path:
         ({"expires_at": "2001-01-01T00:00:00Z"}, "expires_at"),
         ({"expires_at": 4_000_000_000}, "expires_at"),
         ({"customer_id": "cus_00000000000000000000000000"}, "customer_id"),
+        ({"customer_id": ""}, "customer_id"),
     ],
 )
 async def test_a_key_of_the_wrong_make_is_refused(workspace: Workspace, body: dict[str, Any], field: str) -> None:
