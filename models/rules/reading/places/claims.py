@@ -1,12 +1,14 @@
 """Collects every stretch of a text that names places, with how surely each names the place of work."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from models.rules.places import Places, place_key
 from models.rules.reading.places import frames
 from models.rules.reading.places.frames import Strength
+from models.rules.reading.places.noise import is_noise
 from models.rules.reading.places.segments import (
     DEPARTMENT,
     POSTAL_GB,
@@ -20,20 +22,27 @@ from models.rules.reading.places.spotting import Spot, spots
 
 LINE = re.compile(r"[^\r\n\u2028\u2029\x0b\x0c\x85]+")
 HEADER_LINES = 5
+FIRM_AND_TITLE = 2
 LONGEST_HEADER = 130
 LONGEST_TITLE = 200
 BEFORE, AFTER = 90, 60
 KM_A_MILE = 1.609344
 FARTHEST_KM = 200
+TOWN_IN_TITLE, TOWN_AT_END = 5_000, 30_000
+MOST_TITLE_WORDS = 16
+SHORT_KEY = 3
+SENTENCE = re.compile(r"[.!?](?:\s+[A-ZÄÖÜÀ-Ý]|\s*$)")
+CODE_LENGTH = 2
 LARGE = 100_000
-TITLE_PART = re.compile(r"\s+[-–—|]+\s*|\s*[-–—|]+\s+|\s*[|(),;@•·\]\[)]\s*")
+TITLE_PART = re.compile(r"\s+[-–—|]+\s*|\s*[-–—|]+\s+|:\s+|\s*[|(),;@•·\]\[)]\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """One stretch that names places of work: what it names, where it stands, how surely.
 
-    `sure` when the stretch names nothing else, so that small and everyday names count too.
+    `sure` when the stretch leaves no doubt that a place is meant, so that small and everyday names count too; `least`
+    is how many people an unqualified place must have here.
     """
 
     strength: Strength
@@ -45,16 +54,17 @@ class Claim:
     radius_km: int | None = None
     sure: bool = True
     line: int = 0
+    least: int = 0
 
 
-def claims(text: str, places: Places) -> list[Claim]:
-    """All claims of an advertisement."""
+def claims(text: str, found: Sequence[Spot], places: Places) -> list[Claim]:
+    """All claims of an advertisement; `found` are the names in it."""
     lines = [found for found in LINE.finditer(text) if found.group().strip()]
     return [
         *_header(text, lines[:HEADER_LINES], places),
         *_labels(text, places),
         *_title(text, lines[:1], places),
-        *_prose(text, places),
+        *_prose(text, found, places),
     ]
 
 
@@ -72,11 +82,13 @@ def _header(text: str, lines: list[re.Match[str]], places: Places) -> Iterator[C
 def _piped(text: str, line: re.Match[str], places: Places) -> Iterator[Claim]:
     """`Company | Title | Berlin, Germany (Remote)`."""
     start = line.start()
-    for piece in re.finditer(r"[^|]+", line.group()):
+    pieces = list(re.finditer(r"[^|]+", line.group()))
+    for piece in pieces[1:] if len(pieces) > FIRM_AND_TITLE else pieces:
         segment = read_segment(text, start + piece.start(), start + piece.end(), places=places)
         named = tuple(item for item in segment.named if item.whole)
         if (named or segment.group) and not segment.unexplained:
-            yield _claim(Strength.HEADER, segment, named, start + piece.start(), start + piece.end())
+            claim = _claim(Strength.HEADER, segment, named, start + piece.start(), start + piece.end())
+            yield replace(claim, least=TOWN_IN_TITLE)
 
 
 def _department(text: str, line: re.Match[str], places: Places) -> Claim | None:
@@ -98,7 +110,7 @@ def _department(text: str, line: re.Match[str], places: Places) -> Claim | None:
 
 def _header_line(text: str, line: re.Match[str], places: Places, *, number: int) -> Claim | None:
     segment = read_segment(text, line.start(), line.end(), places=places)
-    named = tuple(item for item in segment.named if item.whole)
+    named = tuple(item for item in segment.named if item.whole and not _is_bare_code(item))
     if number == 0:
         named = tuple(item for item in named if item.qualified)
     complete = bool(named) and not segment.unexplained and len(named) == len(segment.named)
@@ -132,40 +144,70 @@ def _title(text: str, lines: list[re.Match[str]], places: Places) -> Iterator[Cl
         return
     start, end = lines[0].span()
     yield from _title_parts(text, start, end, places)
-    for spot in spots(text, start, end, places=places):
-        before, after = text[max(start, spot.start - BEFORE) : spot.start], text[spot.end : end]
-        numbered = re.match(r"\s*\((\d{2}|2[AB])\)", after)
-        if numbered:
-            areas = [place for place in places.areas(numbered.group(1)) if place.country_code == "FR"]
-            named = qualify(named_spot(spot), areas, places, end=spot.end + numbered.end())
-            if named:
-                yield Claim(Strength.TITLE, (named,), named.start, named.end)
-        elif frames.TITLE_BEFORE.search(before) and re.match(
-            r"\s*(?:$|[-–—|,;()/\[]|\bund\b|\ben\b|\bet\b|\barea\b)", after
-        ):
-            yield Claim(Strength.TITLE, (named_spot(spot),), spot.start, spot.end, sure=False)
+    if len(lines[0].group().split()) > MOST_TITLE_WORDS or SENTENCE.search(lines[0].group()):
+        return
+    found = [spot for spot in spots(text, start, end, places=places) if not is_noise(spot.key)]
+    for spot, following in zip_longest(found, found[1:]):
+        claim = _title_name(text, spot, start, end, places) or _title_qualified(text, spot, following, places)
+        if claim:
+            yield claim
+
+
+def _title_qualified(text: str, spot: Spot, following: Spot | None, places: Places) -> Claim | None:
+    """`Electrician - Perth WA`."""
+    item = qualified(text, spot, following, places)
+    return Claim(Strength.TITLE, (item,), item.start, item.end) if item.qualified else None
+
+
+def _title_name(text: str, spot: Spot, start: int, end: int, places: Places) -> Claim | None:
+    """A name behind a preposition, before the number of its département, or at the very end of the title."""
+    before, after = text[max(start, spot.start - BEFORE) : spot.start], text[spot.end : end]
+    numbered = re.match(r"\s*\((\d{2}|2[AB])\)", after)
+    if numbered:
+        areas = [place for place in places.areas(numbered.group(1)) if place.country_code == "FR"]
+        named = qualify(named_spot(spot), areas, places, end=spot.end + numbered.end())
+        return Claim(Strength.TITLE, (named,), named.start, named.end) if named else None
+    if not frames.TITLE_AFTER.match(after):
+        return None
+    if frames.TITLE_BEFORE.search(before) and not frames.ELSEWHERE_BEFORE.search(before):
+        return Claim(Strength.TITLE, (named_spot(spot),), spot.start, spot.end, sure=False)
+    if (
+        before[-1:] == " "
+        and len(spot.key) > SHORT_KEY
+        and not places.is_everyday_word(spot.key)
+        and not spot.choices[0][1]
+    ):
+        return Claim(Strength.TITLE, (named_spot(spot),), spot.start, spot.end, sure=False, least=TOWN_AT_END)
+    return None
 
 
 def _title_parts(text: str, start: int, end: int, places: Places) -> Iterator[Claim]:
-    """What stands behind a dash, a bar, a comma or in brackets, when it is a place and nothing else."""
+    """What stands behind a dash, a bar, a comma or in brackets, when it is a place and nothing else; or before it."""
     at, first = start, True
     for cut in [*TITLE_PART.finditer(text, start, end), None]:
         stop = cut.start() if cut else end
-        if not first and stop > at:
+        leading = cut is not None and not cut.group().strip().startswith((",", "(", ")"))
+        if (leading if first else True) and stop > at:
             segment = read_segment(text, at, stop, places=places)
-            named = tuple(item for item in segment.named if item.whole)
+            named = tuple(item for item in segment.named if item.whole and not _is_bare_code(item))
             if named and not segment.unexplained and len(named) == len(segment.named):
-                yield replace(_claim(Strength.TITLE, segment, named, at, stop), sure=False)
+                yield replace(_claim(Strength.TITLE, segment, named, at, stop), sure=False, least=TOWN_IN_TITLE)
         at, first = (cut.end() if cut else end), False
 
 
-def _prose(text: str, places: Places) -> Iterator[Claim]:
-    found = list(spots(text, 0, len(text), places=places))
+def _is_bare_code(item: Named) -> bool:
+    """Whether two capitals stand for a country or state by themselves: more often they mean IT, HR or QA."""
+    return not item.choices and len(item.key) == CODE_LENGTH and item.key not in ("uk", "us", "eu")
+
+
+def _prose(text: str, found: Sequence[Spot], places: Places) -> Iterator[Claim]:
     for number, spot in enumerate(found):
+        if is_noise(spot.key) and not text[spot.start : spot.end].isupper():
+            continue
         following = found[number + 1] if number + 1 < len(found) else None
         claim = _framed(text, spot, following, places)
         if claim:
-            yield claim
+            yield _with_siblings(text, claim, found[number + 1 :])
     for adjective in frames.GERMAN_ADJECTIVE.finditer(text):
         choices = tuple(
             choice for choice in places.with_key(place_key(adjective["city"])) if choice[0].population > LARGE
@@ -173,6 +215,23 @@ def _prose(text: str, places: Places) -> Iterator[Claim]:
         if choices:
             item = Named(*adjective.span("city"), place_key(adjective["city"]), choices, (), whole=False)
             yield Claim(Strength.SEAT, (item,), *adjective.span("city"), sure=False)
+
+
+def _with_siblings(text: str, claim: Claim, following: Sequence[Spot]) -> Claim:
+    """`in Berlin, Hamburg and Munich`: what is listed with a name is claimed as surely; regions make a region of it."""
+    (first,) = claim.named
+    if first.qualified:
+        return claim
+    siblings: list[Named] = []
+    end = first.end
+    for spot in following:
+        if not frames.LIST_GAP.fullmatch(text, end, spot.start):
+            break
+        siblings.append(named_spot(spot))
+        end = spot.end
+    if any(not sibling.choices for sibling in siblings) and first.areas:
+        return replace(claim, named=(replace(first, choices=()),))
+    return replace(claim, named=(first, *(sibling for sibling in siblings if sibling.choices)))
 
 
 def named_spot(spot: Spot) -> Named:
@@ -195,25 +254,24 @@ def _framed(text: str, spot: Spot, following: Spot | None, places: Places) -> Cl
         strength = Strength.WORKPLACE
     if strength is None:
         return None
-    return Claim(strength, (item,), spot.start, item.end, radius_km=radius, sure=item.qualified)
+    ours = frames.OUR_BEFORE.search(line_before) and frames.OFFICE_AFTER.match(after)
+    return Claim(strength, (item,), spot.start, item.end, radius_km=radius, sure=item.qualified or bool(ours))
 
 
 def _strength(before: str, after: str, item: Named, *, everyday: bool) -> Strength | None:
     organisation = frames.ORGANISATION_BEFORE.search(before) or frames.ORGANISATION_AFTER.match(after)
-    strength: Strength | None = None
+    ours = frames.OUR_BEFORE.search(before) and frames.OFFICE_AFTER.match(after)
+    if frames.ELSEWHERE_BEFORE.search(before):
+        return None
     if frames.SEAT_BEFORE.search(before):
-        strength = Strength.SEAT
-    elif frames.WORKPLACE_BEFORE.search(before) and not organisation:
-        strength = Strength.WORKPLACE
-    elif item.qualified:
-        strength = Strength.QUALIFIED
-    elif organisation:
-        strength = None
-    elif frames.WORKPLACE_AFTER.match(after) and not everyday:
-        strength = Strength.SEAT
-    elif frames.MENTION_BEFORE.search(before) and not everyday:
-        strength = Strength.MENTION
-    return strength
+        return Strength.SEAT
+    if ours or (frames.WORKPLACE_BEFORE.search(before) and not organisation):
+        return Strength.WORKPLACE
+    if item.qualified or organisation:
+        return Strength.QUALIFIED if item.qualified else None
+    beside = frames.WORKPLACE_AFTER.match(after) and not everyday
+    mentioned = Strength.MENTION if frames.MENTION_BEFORE.search(before) else None
+    return Strength.SEAT if beside else mentioned
 
 
 def qualified(text: str, spot: Spot, following: Spot | None, places: Places) -> Named:

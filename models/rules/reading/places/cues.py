@@ -276,8 +276,16 @@ MOST_TIMES = 3
 """A cue counts for its first three wordings, each later one half as much as the one before."""
 
 
+def _either_case(phrases: str) -> str:
+    """Phrases that begin in lower case may begin a sentence; names keep their capital."""
+    return re.sub(r"(?<![^|])([a-zàéèêäöü])", lambda letter: f"[{letter[1]}{letter[1].upper()}]", phrases)
+
+
 def _compiled() -> tuple[tuple[str, float, str | None, re.Pattern[str]], ...]:
-    cues = [(cue.country, cue.weight, cue.language, re.compile(rf"(?<!\w){any_of(cue.phrases)}(?!\w)")) for cue in CUES]
+    cues = [
+        (cue.country, cue.weight, cue.language, re.compile(rf"(?<!\w){any_of(_either_case(cue.phrases))}(?!\w)"))
+        for cue in CUES
+    ]
     cues += [(code, weight, None, re.compile(pattern)) for code, (weight, pattern) in CURRENCIES.items()]
     codes = dict(zip(CALLING_CODES[::2], CALLING_CODES[1::2], strict=True))
     cues += [(code, STRONG, None, re.compile(rf"(?<!\d)(?:\+|00){number}(?!\d)")) for code, number in codes.items()]
@@ -295,7 +303,7 @@ def country_signs(text: str, language: str | None) -> dict[str, float]:
     """How strongly each country is hinted at; about 2 is a language alone, 4 a sure sign."""
     signs: dict[str, float] = defaultdict(float, LANGUAGE_WEIGHTS.get(language, {}))
     for code, weight, spoken, pattern in _CUES:
-        if spoken not in (None, language):
+        if language is not None and spoken not in (None, language):
             continue
         distinct = {found.group().lower() for found in islice(pattern.finditer(text), MOST_FOUND)}
         for time in range(min(len(distinct), MOST_TIMES)):

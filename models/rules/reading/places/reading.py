@@ -1,6 +1,6 @@
 """Reads the place of work of an advertisement: the claims in it, weighed against each other, without guessing."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from models.rules.intents import IntentLocation
 from models.rules.places import Place, PlaceKind, Places
@@ -11,11 +11,13 @@ from models.rules.reading.places.frames import Strength
 from models.rules.reading.places.resolving import Leaning, Resolved, near_all, resolve
 from models.rules.reading.places.segments import rather_area
 from models.rules.reading.places.signs import place_signs
+from models.rules.reading.places.spotting import spots
 
 STATED = Strength.TITLE
 """From this strength on, a stretch says outright where the job is: several places there are all meant."""
 
 AREA_KM = 50
+KNOWN_REGION = 500_000
 MOST_PLACES = 20
 MOST_LISTED = 5
 ENOUGH_SIGNS = 1.5
@@ -26,8 +28,12 @@ CLEAR_SHARE = 0.7
 def read_advertisement(text: str, *, places: Places, language: str | None) -> PlaceReading:
     """The place of work that a job advertisement names, with evidence; a warning in place of each guess."""
     findings = Findings(text)
-    found = _last_header_only(claims(text, places))
-    leaning = _leaning(text, found, places, language)
+    spotted = list(spots(text, 0, len(text), places=places))
+    found = _last_header_only(claims(text, spotted, places))
+    signs = country_signs(text, language)
+    for code, weight in place_signs(spotted, places).items():
+        signs[code] = signs.get(code, 0.0) + weight
+    leaning = _leaning(found, signs)
     resolved = [one for claim in found for item in claim.named if (one := resolve(item, claim, leaning, places))]
     chosen = _chosen(resolved, findings)
     if chosen:
@@ -45,14 +51,11 @@ def _last_header_only(found: Sequence[Claim]) -> list[Claim]:
     return [claim for claim in found if claim.strength is not Strength.HEADER or claim.line == last]
 
 
-def _leaning(text: str, found: Sequence[Claim], places: Places, language: str | None) -> Leaning:
+def _leaning(found: Sequence[Claim], signs: Mapping[str, float]) -> Leaning:
     stated: set[str] = set()
     for claim in sorted(found, key=lambda claim: -claim.strength):
         if claim.strength >= STATED and not stated:
             stated.update(_stated_countries(claim))
-    signs = country_signs(text, language)
-    for code, weight in place_signs(text, places).items():
-        signs[code] = signs.get(code, 0.0) + weight
     return Leaning(frozenset(stated), _stated_areas(found), signs)
 
 
@@ -74,7 +77,7 @@ def _stated_countries(claim: Claim) -> Iterator[str]:
     for item in claim.named:
         if item.qualified:
             yield from {place.country_code for place, _ in item.choices}
-        elif rather_area(item):
+        elif rather_area(item) and (claim.strength > Strength.TITLE or item.areas[0].population >= KNOWN_REGION):
             yield item.areas[0].country_code
 
 

@@ -5,21 +5,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.rules.facts import great_circle_km
-from models.rules.places import Place, PlaceKind, Places
+from models.rules.places import Place, PlaceKind, Places, place_key
 from models.rules.reading.places.claims import Claim
 from models.rules.reading.places.frames import Strength
 from models.rules.reading.places.segments import Named, lies_in_any, rather_area
 
-ALIAS_PENALTY = 0.7
-COUNTRY_BONUS = 2.0
+ALIAS_PENALTY, SHORT_FORM_PENALTY = 1.0, 0.3
+COUNTRY_BONUS = 2.5
 NEIGHBOUR_BONUS = 1.5
-CLEAR_LEAD = 0.35
+CLEAR_LEAD = 0.25
 SAME_GROUND_KM = 30
 LIKELY = 0.6
 """A country is likely when it has this share of the signs of the first."""
 
 LARGE = 100_000
+KNOWN = 20_000
 LONGEST_ABBREVIATION = 3
+ENGLISH_SPEAKING = frozenset({"AU", "CA", "GB", "IE", "NZ", "US"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +73,13 @@ def resolve(item: Named, claim: Claim, leaning: Leaning, places: Places) -> Reso
         return None
     everyday = places.is_everyday_word(item.key)
     beside = [other.choices[0][0] for other in claim.named if other is not item and other.choices]
-    scored = sorted(
-        ((_score(place, leaning, beside, alias=alias, settled=item.qualified), place) for place, alias in item.choices
-         if _credible(place, item, claim, leaning, alias=alias, everyday=everyday)
-         and (claim.strength >= Strength.TITLE or not leaning.areas or lies_in_any(place, leaning.areas, places))),
-        key=lambda scored: (-scored[0], -scored[1].population, scored[1].id),
-    )  # fmt: skip
+    credible = [
+        (_score(place, item.key, leaning, beside, alias=alias, settled=item.qualified), place)
+        for place, alias in item.choices
+        if _credible(place, item, claim, leaning, alias=alias, everyday=everyday)
+        and (claim.strength >= Strength.TITLE or not leaning.areas or lies_in_any(place, leaning.areas, places))
+    ]
+    scored = sorted(credible, key=lambda scored: (-scored[0], -scored[1].population, scored[1].id))
     if not scored:
         return None
     best, place = scored[0]
@@ -86,8 +89,9 @@ def resolve(item: Named, claim: Claim, leaning: Leaning, places: Places) -> Reso
     return Resolved(item, claim, place)
 
 
-def _score(place: Place, leaning: Leaning, beside: Sequence[Place], *, alias: bool, settled: bool) -> float:
-    score = math.log10(place.population + 1) - (ALIAS_PENALTY if alias else 0.0)
+def _score(place: Place, key: str, leaning: Leaning, beside: Sequence[Place], *, alias: bool, settled: bool) -> float:
+    penalty = SHORT_FORM_PENALTY if short_form(place, key) else ALIAS_PENALTY
+    score = math.log10(place.population + 1) - (penalty if alias else 0.0)
     if any(not _apart(place, other) for other in beside):
         score += NEIGHBOUR_BONUS
     if place.kind is PlaceKind.METRO:
@@ -103,20 +107,26 @@ def _credible(place: Place, item: Named, claim: Claim, leaning: Leaning, *, alia
     if item.qualified:
         return True
     likely = leaning.likely(place.country_code)
-    smallest = SMALLEST[claim.strength][0 if likely else 1]
+    smallest = max(claim.least, SMALLEST[claim.strength][0 if likely else 1])
     if everyday and not _written_for_sure(claim):
+        if claim.strength is Strength.MENTION and place.country_code in ENGLISH_SPEAKING:
+            return False
         smallest = max(smallest, LARGE if likely else 10 * LARGE)
     if alias and len(item.key) <= LONGEST_ABBREVIATION and claim.strength < Strength.LABEL:
         return False
-    if alias and not (claim.sure and not everyday):
-        smallest = max(smallest, LARGE)
+    if alias and (everyday or not claim.sure) and not short_form(place, item.key):
+        smallest = max(smallest, KNOWN if likely and claim.strength >= Strength.ADDRESS and not everyday else LARGE)
     return place.population >= smallest
 
 
+def short_form(place: Place, key: str) -> bool:
+    """Whether a name is the beginning of the full one, as `Frankfurt` is."""
+    return place_key(place.name).startswith(f"{key} ")
+
+
 def _written_for_sure(claim: Claim) -> bool:
-    return claim.strength in (Strength.LABEL, Strength.ADDRESS, Strength.QUALIFIED) or (
-        claim.strength is Strength.HEADER and claim.sure
-    )
+    by_form = (Strength.LABEL, Strength.ADDRESS, Strength.QUALIFIED)
+    return claim.strength in by_form or (claim.sure and claim.strength in (Strength.HEADER, Strength.WORKPLACE))
 
 
 def _apart(one: Place, other: Place) -> bool:

@@ -4,20 +4,22 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from models.rules.facts import great_circle_km
 from models.rules.places import Place, PlaceKind, Places, place_key
 from models.rules.reading.places.noise import is_noise, without_noise
 from models.rules.reading.places.spotting import spots
 
-PART = re.compile(
-    r"\s*[,;|()\[\]•·/]\s*|\s+[-–—]\s+|\s+(?:and|und|et|en|ou|oder|or|of|&|\+|plus)\s+|\s+[-–—]|[-–—]\s+", re.IGNORECASE
-)
+OUTER = re.compile(r"\s*[,;|•·]\s*|\s+[-–—]\s+|\s+[-–—]|[-–—]\s+")
+INNER = re.compile(r"\s*[()\[\]/]\s*|\s+(?:and|und|et|en|ou|oder|or|of|&|\+|plus)\s+", re.IGNORECASE)
 POSTAL_GB = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]?\s*\d[A-Z]{2}\b")
 POSTAL = re.compile(r"\b\d{4}\s?[A-Z]{2}\b|^(?:[A-Z]{1,2}-)?\d{4,5}\s+|\s+\d{5}(?:-\d{4})?$")
 NUMBER_TAIL = re.compile(r"\s+(?:\d{1,2}(?:e|er|è?me|de|ste)?(?:\s+arr\w*\.?)?|cedex(?:\s+\d+)?)$", re.IGNORECASE)
 DEPARTMENT = re.compile(r"\W*(?P<code>\d{2}|2[AB]|97\d)\s+[-–]\s+(?P<name>\S[^\n]*)")
 LONGEST_SEGMENT = 240
 LONGEST_CODE = 3
+LARGE = 100_000
 SMALL_SHARE = 0.05
+SEAT_KM = 40
 NEXT_TO = (0.2, 0.3)
 """Degrees of latitude and longitude: about 20 km."""
 
@@ -58,14 +60,17 @@ def read_segment(text: str, start: int, end: int, *, places: Places, any_case: b
     named: list[Named] = []
     group: tuple[str, ...] = ()
     unexplained = 0
-    for part_start, part_end in _parts(text, start, end):
+    for part_start, part_end in _parts(text, start, end, places):
         part = text[part_start:part_end]
         group = group or places.group(without_noise(part)) or places.group(part)
         found = list(_part(text, part_start, part_end, places, any_case=any_case))
         if not found and not is_noise(POSTAL_GB.sub("", part)) and not places.group(part):
             unexplained += 1
         for item in found:
-            _add(item, named, places)
+            if named and "|" in text[named[-1].end : item.start]:
+                named.append(item)
+            else:
+                _add(item, named, places)
     return Segment(
         named=_qualified_by_earlier(named, places),
         group=group,
@@ -87,7 +92,7 @@ def rather_area(item: Named) -> bool:
     city, area = item.choices[0][0], item.areas[0]
     if area.kind is PlaceKind.COUNTRY:
         return city.country_code != area.country_code
-    return city.population < SMALL_SHARE * area.population
+    return city.population < SMALL_SHARE * area.population and not _seat_of(city, area)
 
 
 def lies_in_any(place: Place, areas: Sequence[Place], places: Places) -> bool:
@@ -126,9 +131,18 @@ def _qualified_by_earlier(named: list[Named], places: Places) -> tuple[Named, ..
     return tuple(kept)
 
 
-def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _parts(text: str, start: int, end: int, places: Places) -> Iterator[tuple[int, int]]:
+    """The segment cut at commas and the like; names that hold a bracket, a stroke or `and` stay whole."""
+    for outer in _cut(OUTER, text, start, end):
+        if places.with_key(place_key(text[slice(*outer)])):
+            yield outer
+        else:
+            yield from _cut(INNER, text, *outer)
+
+
+def _cut(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     at = start
-    for cut in [*PART.finditer(text, start, end), None]:
+    for cut in [*pattern.finditer(text, start, end), None]:
         part_start, part_end = _trimmed(text, at, cut.start() if cut else end)
         if part_start < part_end:
             yield part_start, part_end
@@ -138,8 +152,10 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and not text[start].isalnum() and text[start] not in "'’":
         start += 1
-    while end > start and not (text[end - 1].isalnum() or text[end - 1] == "."):
+    while end > start and not (text[end - 1].isalnum() or text[end - 1] in ".)"):
         end -= 1
+    if text[end - 1 : end] == ")" and "(" not in text[start:end]:
+        return _trimmed(text, start, end - 1)
     return start, end
 
 
@@ -182,19 +198,32 @@ def _areas(part: str, plain: str, places: Places) -> tuple[Place, ...]:
 
 
 def _whole(plain: str, places: Places, *, any_case: bool) -> tuple[Choice, ...]:
-    if not plain or is_noise(plain) or not (any_case or plain[0].isupper() or plain[0] in "'’"):
+    if not plain or is_noise(plain):
         return ()
-    return places.with_key(place_key(plain)) or _merged(plain, places)
+    known = places.with_key(place_key(plain))
+    if any_case or plain[0].isupper() or plain[0] in "'’":
+        return known or _merged(plain, places)
+    return tuple(choice for choice in known if choice[0].kind is PlaceKind.METRO)
 
 
 def _merged(plain: str, places: Places) -> tuple[Choice, ...]:
-    """Two municipalities made one (`Nazareth-De Pinte`): the first of them, when the second lies beside it."""
+    """Two municipalities made one (`Nazareth-De Pinte`), or a part of a large city: what stands first."""
     one, dash, other = plain.partition("-")
     if not dash or not one[:1].isupper() or not other[:1].isupper():
         return ()
     beside = [place for place, _ in places.with_key(place_key(other)) if place.kind is PlaceKind.CITY]
     first = [choice for choice in places.with_key(place_key(one)) if choice[0].kind is PlaceKind.CITY]
-    return tuple(choice for choice in first if any(_next_to(choice[0], place) for place in beside))
+    return tuple(
+        (place, alias)
+        for place, alias in first
+        if any(_next_to(place, other) for other in beside) or (place.population >= LARGE and not alias)
+    )
+
+
+def _seat_of(city: Place, area: Place) -> bool:
+    """Whether an area is named after the city in its middle."""
+    away = great_circle_km(city.lat, city.lon, area.lat, area.lon)
+    return city.country_code == area.country_code and away < SEAT_KM
 
 
 def _next_to(one: Place, other: Place) -> bool:

@@ -1,9 +1,10 @@
 """Signs of a country in the places that a text mentions anywhere."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from models.rules.places import PlaceKind, Places
-from models.rules.reading.places.spotting import spots
+from models.rules.reading.places.spotting import Spot
 
 LARGE = 100_000
 COUNTRY, REGION, CITY = 1.5, 1.0, 1.2
@@ -12,11 +13,11 @@ DOMINANT = 10
 """A city counts when it has so many times the people of the next place of its name in another country."""
 
 
-def place_signs(text: str, places: Places) -> dict[str, float]:
+def place_signs(found: Sequence[Spot], places: Places) -> dict[str, float]:
     """How strongly each country is hinted at by names of countries, regions and large cities, each name once."""
     signs: dict[str, float] = defaultdict(float)
     seen: set[str] = set()
-    for spot in spots(text, 0, len(text), places=places):
+    for spot in found:
         if spot.key in seen or places.is_everyday_word(spot.key) or len(spot.key) < len("ulm"):
             continue
         seen.add(spot.key)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from models.rules.places import Place, Places, place_key
@@ -9,7 +10,7 @@ from models.rules.places import Place, Places, place_key
 WORD = re.compile(r"[^\W_]+")
 WITHIN_NAME = re.compile(r"\.?[ \u00a0]{0,2}|\.-|\s?[-‑]\s?|['’]\s?|/|[ \u00a0]?\(")
 LONGEST_NAME = 7
-SHORTEST_PROSE_NAME = 3
+_key = lru_cache(maxsize=50_000)(place_key)
 
 
 class Spot(NamedTuple):
@@ -42,14 +43,14 @@ def _may_begin(text: str, word: re.Match[str]) -> bool:
 
 
 def _longest(text: str, words: list[re.Match[str]], at: int, places: Places) -> Spot | None:
-    first = place_key(words[at].group())
+    first = _key(words[at].group())
     most = min(places.longest_name(first.split()[0]) if first else 0, LONGEST_NAME)
     reach = 1
     while reach < most and at + reach < len(words) and _joined(text, words[at + reach - 1], words[at + reach]):
         reach += 1
     for count in range(min(reach, most), 0, -1):
         start, end = words[at].start(), words[at + count - 1].end()
-        key = place_key(text[start:end])
+        key = _key(text[start:end])
         choices = places.with_key(key)
         if choices:
             return Spot(start, _closed(text, end), key, choices)
