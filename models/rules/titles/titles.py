@@ -120,12 +120,13 @@ class Titles:
         yield from self._classified.related(core(title))
 
     def _inside(self, title: str) -> tuple[Family, Language] | None:
-        """The family of the longest curated title within this one, unless another word makes it a helper's job."""
-        key = title_key(core(title))
-        found = [one for one in self._phrases.find(clean(title)) if one.key in self._curated]
-        if not found or not _HELPERS.isdisjoint(key.split()):
+        """The family of the longest curated title within this one, unless a word beside it makes it a helper's job."""
+        found = [one.key for one in self._phrases.find(clean(title)) if one.key in self._curated]
+        if not found:
             return None
-        return self._curated[max(found, key=lambda one: len(one.key)).key]
+        longest = max(found, key=len)
+        beside = set(title_key(core(title)).split()) - set(longest.split())
+        return self._curated[longest] if _HELPERS.isdisjoint(beside) else None
 
 
 def _wordings(family: Family, language: Language) -> Iterator[str]:
