@@ -22,6 +22,7 @@ class StoredNames:
         self._database = database
         self._exact = lru_cache(maxsize=50_000)(self._read)
         self.longest = lru_cache(maxsize=50_000)(self._longest)
+        self.everyday = lru_cache(maxsize=50_000)(self._everyday)
 
     def exact(self, key: str) -> Sequence[Hit]:
         """Every row with that name, most people first."""
@@ -34,8 +35,7 @@ class StoredNames:
         found = self._database.execute(LONGEST, (word,)).fetchone()
         return int(found[0]) if found else 0
 
-    def everyday(self, key: str) -> bool:
-        """Whether a name is also a word of working life."""
+    def _everyday(self, key: str) -> bool:
         return self._database.execute(EVERYDAY, (key,)).fetchone() is not None
 
     def prefix(self, key: str, *, limit: int) -> Sequence[Hit]:

@@ -2,14 +2,14 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.rules.facts import EARTH_KM
+from models.rules.facts import EARTH_KM, great_circle_km
 from models.rules.places.gazetteer import KIND_OF, LEVELS, Gazetteer, Level, Place, PlaceKind
 from models.rules.places.names import ascii_form, place_key
 from models.rules.places.residents import Residents
@@ -19,6 +19,13 @@ STATE_COUNTRIES = ("US", "CA", "AU")
 LEVEL_BONUS = {Level.COUNTRY: 1.5, Level.CITY: 1.0, Level.METRO: 0.5, Level.REGION: -1.0, Level.DISTRICT: -2.0}
 ALIAS_PENALTY = 0.7
 MOST_QUALIFIER_WORDS = 3
+MOST_DIGITS = 12
+ROUGHNESS, EXACTNESS = 1e-6, 1e-12
+"""How far a cosine of single and of double precision may be off."""
+
+SAME_GROUND_KM = 25
+DOMINANT = 20
+"""A city with so many times the people of its next namesake is the one that is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +39,9 @@ class PlaceNames:
 
 
 def unit_vectors(lat: NDArray[np.floating], lon: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Points on the unit sphere, one row each."""
+    """Points on the unit sphere: three rows of coordinates."""
     phi, theta = np.radians(lat.astype(np.float64)), np.radians(lon.astype(np.float64))
-    return np.stack((np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi)), axis=1)
+    return np.stack((np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi)))
 
 
 class Places:
@@ -43,10 +50,13 @@ class Places:
     def __init__(self, table: Gazetteer) -> None:
         self._table = table
         self._vectors = unit_vectors(table.lat[: table.cities], table.lon[: table.cities])
+        self._rough = self._vectors.astype(np.float32)
         self._by_id = np.argsort(table.ids, kind="stable")
         self._sorted_ids = table.ids[self._by_id]
         self._place = lru_cache(maxsize=20_000)(self._build)
         self._residents = Residents(table)
+        self._ranked = lru_cache(maxsize=20_000)(self._rank)
+        self._areas = lru_cache(maxsize=5_000)(self._find_areas)
         self._with_key = lru_cache(maxsize=50_000)(self._find_key)
         self._countries = {country.code: country for country in table.countries}
         self._iso3 = {country.iso3: country.code for country in table.countries}
@@ -59,7 +69,7 @@ class Places:
 
     def _row(self, location_id: str) -> int:
         prefix, _, digits = location_id.partition("_")
-        if prefix != "loc" or not digits.isascii() or not digits.isdigit():
+        if prefix != "loc" or len(digits) > MOST_DIGITS or not digits.isascii() or not digits.isdigit():
             raise KeyError(location_id)
         number = int(digits)
         at = int(np.searchsorted(self._sorted_ids, number))
@@ -140,25 +150,25 @@ class Places:
             return False
         return country is None or self._table.countries[self._table.country[row]].code == country
 
-    def _exact_rows(self, query: str) -> list[int]:
+    def _exact_rows(self, query: str) -> Sequence[int]:
         key = place_key(query)
         rows = self._ranked(key) or self._qualified_rows(query, key)
         code = None if rows else self.country_code(query)
         return [self._countries[code].row] if code else rows
 
-    def _ranked(self, key: str) -> list[int]:
+    def _rank(self, key: str) -> Sequence[int]:
         if not key:
-            return []
+            return ()
         scores: dict[int, float] = {}
         for row, alias in self._table.name_index.exact(key):
             score = self._score(row) - (ALIAS_PENALTY if alias else 0.0)
             scores[row] = max(score, scores.get(row, -math.inf))
-        return sorted(scores, key=lambda row: (-scores[row], row))
+        return tuple(sorted(scores, key=lambda row: (-scores[row], row)))
 
     def _score(self, row: int) -> float:
         return math.log10(int(self._table.population[row]) + 1) + LEVEL_BONUS[LEVELS[self._table.level[row]]]
 
-    def _qualified_rows(self, query: str, key: str) -> list[int]:
+    def _qualified_rows(self, query: str, key: str) -> Sequence[int]:
         parts = [part for part in SEPARATORS.split(query) if place_key(part)]
         if len(parts) > 1:
             named_first = self._ranked(place_key(parts[0]))
@@ -171,7 +181,7 @@ class Places:
                 return rows
         return []
 
-    def _within(self, name: str, qualifiers: list[str], *, strict: bool = False) -> list[int]:
+    def _within(self, name: str, qualifiers: list[str], *, strict: bool = False) -> Sequence[int]:
         """Rows called `name` inside every area that the qualifiers name; unknown qualifiers count only if `strict`."""
         rows = self._ranked(place_key(name))
         for qualifier in qualifiers:
@@ -189,7 +199,7 @@ class Places:
         country = table.countries[table.country[row]].row
         return (country, int(table.region[row]), int(table.district[row]))
 
-    def _areas(self, text: str) -> set[int]:
+    def _find_areas(self, text: str) -> frozenset[int]:
         """Rows of the countries, regions and districts that a text names, codes included."""
         areas = {
             row for row, _ in self._table.name_index.exact(place_key(text)) if LEVELS[self._table.level[row]] in AREAS
@@ -201,7 +211,7 @@ class Places:
         if stripped.isupper() or stripped.isdigit():
             for country in (*STATE_COUNTRIES, "FR"):
                 areas.update(row for row, _ in self._table.name_index.exact(f"{country.lower()}:{stripped.lower()}"))
-        return areas
+        return frozenset(areas)
 
     def _prefix_rows(self, query: str, *, limit: int) -> list[int]:
         key = place_key(query)
@@ -214,9 +224,13 @@ class Places:
 
     def area(self, anchor: Place, radius_km: float) -> list[Place]:
         """Cities within a great-circle distance of the anchor, most people first; the anchor itself included."""
-        point = unit_vectors(np.array([anchor.lat]), np.array([anchor.lon]))[0]
-        near = np.flatnonzero(self._vectors @ point >= math.cos(radius_km / EARTH_KM) - 1e-12)
-        return [self._place(int(row)) for row in near]
+        point = unit_vectors(np.array([anchor.lat]), np.array([anchor.lon]))[:, 0]
+        least = math.cos(radius_km / EARTH_KM)
+        x, y, z = self._rough
+        rough = x * np.float32(point[0]) + y * np.float32(point[1]) + z * np.float32(point[2])
+        near = np.flatnonzero(rough >= np.float32(least - ROUGHNESS))
+        exact = (self._vectors[:, near] * point[:, None]).sum(axis=0)
+        return [self._place(int(row)) for row in near[exact >= least - EXACTNESS]]
 
     # --- countries and groups of countries
 
@@ -264,14 +278,22 @@ class Places:
         return PlaceNames(ascii_form(place.name).lower(), region, place.country_code, country)
 
     def location_id(self, *, city: str | None, region: str | None, country_code: str | None) -> str | None:
-        """The id of a place a source named, when the names leave one choice."""
+        """The id of a place a source named, when the names leave one choice, or one beside mere villages."""
         if country_code is None or country_code not in self._countries:
             return None
         area = self._source_region(region, country_code) if region else None
         if city is None:
             return f"loc_{self._table.ids[area]}" if area is not None else self.country(country_code).id
         rows = [row for row in self._city_rows(city, country_code) if area is None or self._table.region[row] == area]
-        return f"loc_{self._table.ids[rows[0]]}" if len(rows) == 1 else None
+        if not rows or any(self._rivals(rows[0], other) for other in rows[1:]):
+            return None
+        return f"loc_{self._table.ids[rows[0]]}"
+
+    def _rivals(self, row: int, other: int) -> bool:
+        """Whether a name may as well mean the other city: no village beside it, and not the same ground."""
+        one, two = self._place(row), self._place(other)
+        dominated = one.population >= DOMINANT * two.population
+        return not dominated and great_circle_km(one.lat, one.lon, two.lat, two.lon) > SAME_GROUND_KM
 
     def _city_rows(self, city: str, country_code: str) -> list[int]:
         hits = [

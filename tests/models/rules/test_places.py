@@ -167,6 +167,10 @@ def test_names_for_a_source_and_back(places: Places) -> None:
 
 def test_a_place_a_source_names_ambiguously_gets_no_id(places: Places) -> None:
     assert places.location_id(city="newport", region="england", country_code="GB") is None
+    assert (
+        places.location_id(city="swindon", region="england", country_code="GB")
+        == places.find("Swindon", country="GB")[0].id
+    )
     assert places.location_id(city="ghent", region="flanders", country_code=None) is None
     assert places.location_id(city="nowhere-at-all", region=None, country_code="BE") is None
     assert places.location_id(city="ghent", region="flanders", country_code="XX") is None
