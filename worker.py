@@ -14,27 +14,31 @@ from datetime import timedelta
 from pathlib import Path
 
 import structlog
-from activities.upstream.mail import SmtpMailer
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from activities.deliveries import DeliverySteps
 from activities.dispatcher import Dispatcher
 from activities.failures import SilentFailures
 from activities.housekeeping import HousekeepingSteps
 from activities.mails import MailSteps
 from activities.people import People
 from activities.runs import RunSteps
+from activities.upstream.guard import Guard
+from activities.upstream.mail import SmtpMailer
 from activities.upstream.people_data_labs import PeopleDataLabs
 from activities.upstream.slots import UpstreamSlots, upstream_tuner
 from models.data import reference
 from models.database import Database
 from models.logs import configure_logs
+from models.resolution import Resolver
 from models.secrets import Vault
 from models.settings import Settings
 from models.stores import housekeeping
 from workflows.contracts import Queue
+from workflows.delivery import DeliveryWorkflow
 from workflows.doorbell import Doorbell
 from workflows.housekeeping import HousekeepingWorkflow
 from workflows.mail import MailWorkflow
@@ -42,10 +46,11 @@ from workflows.run import RunWorkflow
 
 log = structlog.get_logger(__name__)
 
-WORKFLOWS = [RunWorkflow, MailWorkflow, HousekeepingWorkflow]
+WORKFLOWS = [RunWorkflow, MailWorkflow, DeliveryWorkflow, HousekeepingWorkflow]
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types")
 GRACE = timedelta(seconds=20)
 """How long activities may finish after SIGTERM."""
+WEBHOOKS_AT_ONCE = 200
 OVERDUE_SECONDS = 30.0
 OVERDUE_SECONDS_VIRTUAL = 0.0
 """Under virtual time the clock jumps past a row's `wake_at`, and nothing but a ring tells its workflow."""
@@ -84,12 +89,13 @@ def service_worker(parts: Parts) -> Worker:
     settings = parts.settings
     runs = RunSteps(parts.database, parts.vault, None, queue_seconds=settings.upstream_queue_seconds)
     mails = mail_steps(parts)
+    webhooks = DeliverySteps(parts.database, parts.vault, None)
     duties = HousekeepingSteps(parts.database)
     return Worker(
         parts.client,
         task_queue=Queue.SERVICE,
         workflows=WORKFLOWS,
-        activities=[runs.next, runs.queued, runs.fetch_profiles, mails.next, duties.next, duties.do],
+        activities=[runs.next, runs.queued, runs.fetch_profiles, mails.next, webhooks.next, duties.next, duties.do],
         workflow_runner=runner(),
         interceptors=[SilentFailures()],
         max_concurrent_activities=settings.database_pool_size,
@@ -113,6 +119,18 @@ def mail_worker(parts: Parts) -> Worker:
         activities=[mail_steps(parts).send],
         interceptors=[SilentFailures()],
         max_concurrent_activities=4,
+        graceful_shutdown_timeout=GRACE,
+    )
+
+
+def webhooks_worker(parts: Parts, guard: Guard) -> Worker:
+    """Attempts at webhook endpoints. They mostly wait, and only so many of one endpoint are ever in the queue."""
+    return Worker(
+        parts.client,
+        task_queue=Queue.WEBHOOKS,
+        activities=[DeliverySteps(parts.database, parts.vault, guard).attempt],
+        interceptors=[SilentFailures()],
+        max_concurrent_activities=WEBHOOKS_AT_ONCE,
         graceful_shutdown_timeout=GRACE,
     )
 
@@ -145,6 +163,10 @@ async def serve(settings: Settings, queues: Sequence[Queue], *, ready_file: Path
             await _open_upstream(parts, exits)
         if Queue.MAIL in queues:
             await exits.enter_async_context(mail_worker(parts))
+        if Queue.WEBHOOKS in queues:
+            guard = Guard(Resolver(), loopback=settings.webhook_loopback)
+            exits.push_async_callback(guard.close)
+            await exits.enter_async_context(webhooks_worker(parts, guard))
         if Queue.SERVICE in queues:
             await _open_service(parts, exits)
         if ready_file is not None:

@@ -38,6 +38,8 @@ class Settings(BaseSettings):
     email_verification: bool = True
     virtual_time: bool = False
     """Development only: business time is moved by an offset kept in the database."""
+    webhook_loopback: bool = False
+    """Development only: webhooks may go to `http://127.0.0.1:<port>`."""
     trusted_proxies: tuple[str, ...] = ()
     """Networks whose `X-Forwarded-For` is believed."""
     rate_limit_per_minute: Annotated[int, Field(ge=1)] = 120
@@ -50,6 +52,8 @@ class Settings(BaseSettings):
             raise ValueError("SECRET_KEY needs at least 32 characters")
         if self.production and self.virtual_time:
             raise ValueError("VIRTUAL_TIME is a development switch and is refused with PRODUCTION")
+        if self.production and self.webhook_loopback:
+            raise ValueError("WEBHOOK_LOOPBACK is a development switch and is refused with PRODUCTION")
         if self.production and not self.public_url.startswith("https://"):
             raise ValueError("PUBLIC_URL must be https with PRODUCTION")
         return self

@@ -51,6 +51,7 @@ class Ground:
             "EMAIL_VERIFICATION": "true",
             "PRODUCTION": "false",
             "VIRTUAL_TIME": "true" if chosen.virtual_time else "false",
+            "WEBHOOK_LOOPBACK": os.environ.get("WEBHOOK_LOOPBACK", "true"),
         }
 
 

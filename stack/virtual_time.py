@@ -50,6 +50,8 @@ from runs where finished_at is null and wake_at is null and rings = answered
 union all
 select 'mail ' || id, 'attempt ' || attempts
 from mails where secret is not null and wake_at is null and rings = answered
+union all
+select 'delivery ' || id, 'attempt ' || made + 1 || ' has its turn' from deliveries where turn = 'given'
 order by who
 """)
 CALLS = text("""

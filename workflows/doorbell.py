@@ -10,13 +10,19 @@ from models.rules.subjects import Subject
 from workflows.contracts import Queue
 from workflows.names import CUSTOMER_ID, RING, WORKSPACE_ID
 
-WORKFLOW_OF: Mapping[str, str] = {"run": "run", "mail": "mail", "housekeeping": "housekeeping"}
+WORKFLOW_OF: Mapping[str, str] = {
+    "run": "run",
+    "mail": "mail",
+    "housekeeping": "housekeeping",
+    "delivery": "delivery",
+}
 """The workflow type that owns each kind of waiting row."""
 
 SUMMARY_OF: Mapping[str, str] = {
     "run": "Works a search plan and delivers candidates",
     "mail": "Sends one mail",
     "housekeeping": "A recurring duty of the installation",
+    "delivery": "Delivers one event to one webhook endpoint",
 }
 RPC_LIMIT = timedelta(seconds=2)
 

@@ -12,9 +12,12 @@ OUTREACH_ACCOUNT_ID = SearchAttributeKey.for_keyword("OutreachAccountId")
 
 RUN_NEXT = "run.next"
 RUN_READ_PAGE = "run.read_page"
+RUN_READ_AHEAD = "run.read_ahead"
 RUN_FETCH_PROFILES = "run.fetch_profiles"
 RUN_QUEUED = "run.queued"
 MAIL_NEXT = "mail.next"
 MAIL_SEND = "mail.send"
 HOUSEKEEPING_NEXT = "housekeeping.next"
 HOUSEKEEPING_DO = "housekeeping.do"
+DELIVERY_NEXT = "delivery.next"
+DELIVERY_ATTEMPT = "delivery.attempt"

@@ -50,8 +50,8 @@ class AttemptError(StrEnum):
     TIMEOUT = "timeout"
     UNRESOLVED = "unresolved"  # the name has no address
     ADDRESS_REFUSED = "address_refused"
-    CONNECTION_FAILED = "connection_failed"  # refused, reset, closed early, or a certificate that does not hold
-    BAD_ANSWER = "bad_answer"  # no HTTP
+    CONNECTION_FAILED = "connection_failed"  # refused, reset, or a certificate that does not hold
+    BAD_ANSWER = "bad_answer"  # no HTTP, or none at all before the connection was closed
     NOT_ATTEMPTED = "not_attempted"  # a test that no worker got to in time
 
 

@@ -1,0 +1,142 @@
+"""POSTs to addresses that strangers chose: resolved and checked first, then sent to the address that was checked.
+
+The name is resolved once for each POST; the connection goes to a literal address, while SNI, the certificate check and
+the Host header stay on the name. No proxy or other setting of the environment, no redirect, no connection kept, five
+seconds for everything, no more of the answer's body than `READ_AT_MOST`.
+"""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from models.resolution import AddressRefused, Resolver, Unresolved
+from models.rules.addresses import Address, RefusedUrl, Target, parse
+from models.rules.deliveries import ANSWER_SECONDS, READ_AT_MOST, AttemptError
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What came of a POST: the status, or why there is none; and how long it took."""
+
+    duration_ms: int
+    status_code: int | None = None
+    error: AttemptError | None = None
+
+
+class Guard:
+    """Sends. `loopback` is the development switch; `tls` is replaced in tests."""
+
+    def __init__(
+        self,
+        resolver: Resolver,
+        *,
+        loopback: bool,
+        tls: ssl.SSLContext | None = None,
+        limit_seconds: float = ANSWER_SECONDS,
+    ) -> None:
+        self._resolver = resolver
+        self._loopback = loopback
+        self._limit_seconds = limit_seconds
+        # A bare transport: no cookies between strangers, no redirects, no headers of its own.
+        self._transport = httpx.AsyncHTTPTransport(
+            verify=tls or ssl.create_default_context(),
+            trust_env=False,
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+        )
+
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Posted:
+        """POST once. An answer in time decides by its status, whatever becomes of its body."""
+        try:
+            target = parse(url, loopback=self._loopback)
+        except RefusedUrl:  # the switch was turned off since it was saved
+            return Posted(0, error=AttemptError.ADDRESS_REFUSED)
+        return await self.send(target, body, headers)
+
+    async def send(self, target: Target, body: bytes, headers: Mapping[str, str]) -> Posted:
+        """The same for a URL that has been read."""
+        attempt = _Attempt(self._transport, target, body, headers)
+        began = time.monotonic()
+        error: AttemptError | None = None
+        try:
+            async with asyncio.timeout(self._limit_seconds):
+                addresses = await self._resolver.addresses(target)
+                await attempt.make(addresses, connect_seconds=self._limit_seconds / len(addresses))
+        except AddressRefused:
+            error = AttemptError.ADDRESS_REFUSED
+        except Unresolved:
+            error = AttemptError.UNRESOLVED
+        except (TimeoutError, httpx.TimeoutException):
+            error = AttemptError.TIMEOUT
+        except httpx.ProtocolError:
+            error = AttemptError.BAD_ANSWER
+        except (httpx.TransportError, OSError, ssl.SSLError):
+            error = AttemptError.CONNECTION_FAILED
+        ended = attempt.answered_at or time.monotonic()
+        duration_ms = round((ended - began) * 1000)
+        if attempt.status_code is not None:
+            return Posted(duration_ms, attempt.status_code)
+        return Posted(duration_ms, error=error or AttemptError.BAD_ANSWER)
+
+    async def close(self) -> None:
+        """Close what is open."""
+        await self._transport.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+class _Attempt:
+    """One POST, with the status as soon as it is known."""
+
+    def __init__(
+        self, transport: httpx.AsyncHTTPTransport, target: Target, body: bytes, headers: Mapping[str, str]
+    ) -> None:
+        self._transport = transport
+        self._target = target
+        self._body = body
+        self._headers = headers
+        self.status_code: int | None = None
+        self.answered_at: float | None = None
+
+    async def make(self, addresses: tuple[Address, ...], *, connect_seconds: float) -> None:
+        """Send to the first address that can be connected to; each may take its share of the time."""
+        for place, address in enumerate(addresses, start=1):
+            try:
+                return await self._send(address, connect_seconds)
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                if place == len(addresses):
+                    raise
+        return None
+
+    async def _send(self, address: Address, connect_seconds: float) -> None:
+        url = httpx.URL(self._target.url)
+        if url.host != self._target.host:
+            raise AddressRefused  # the text means another host to this library: what was checked is not what is sent to
+        request = httpx.Request(
+            "POST",
+            url.copy_with(host=str(address)),
+            headers={"Host": url.netloc.decode(), "Connection": "close", **self._headers},
+            content=self._body,
+            extensions={"sni_hostname": self._target.host, "timeout": {"connect": connect_seconds}},
+        )
+        response = await self._transport.handle_async_request(request)
+        try:
+            self.status_code, self.answered_at = response.status_code, time.monotonic()
+            left = READ_AT_MOST
+            async for chunk in response.aiter_raw(READ_AT_MOST):
+                left -= len(chunk)
+                if left <= 0:
+                    break
+        finally:
+            await response.aclose()
