@@ -1,0 +1,78 @@
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from models.rules.reading.document import Document
+from models.rules.reading.skills import SoughtSkill, read_skills
+from models.rules.skills import SkillField
+
+FIELDS = {
+    "Python": SkillField.PROGRAMMING_LANGUAGES,
+    "SQL": SkillField.PROGRAMMING_LANGUAGES,
+    "Rust": SkillField.PROGRAMMING_LANGUAGES,
+    "Kafka": SkillField.DATA_SOFTWARE,
+    "Terraform": SkillField.CLOUD_AND_OPERATIONS,
+    "Excel": SkillField.OFFICE_SOFTWARE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    name: str
+    start: int
+    end: int
+    field: SkillField
+
+
+def skills(text: str, *, title: tuple[int, int] = (0, 0)) -> list[SoughtSkill]:
+    known = re.finditer("|".join(FIELDS), text)
+    mentions = [Mention(one.group(), one.start(), one.end(), FIELDS[one.group()]) for one in known]
+    return read_skills(Document(text), mentions, title=title)
+
+
+def names(text: str, *, required: bool, title: tuple[int, int] = (0, 0)) -> list[str]:
+    return [skill.name for skill in skills(text, title=title) if skill.required is required]
+
+
+def test_required_and_welcome_sections_are_kept_apart() -> None:
+    text = "Engineer\n\nRequirements\n- Python\n- SQL\n\nNice to have\n- Rust\n"
+    assert names(text, required=True) == ["Python", "SQL"]
+    assert names(text, required=False) == ["Rust"]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Experience with Kafka is a plus",
+        "Kafka von Vorteil",
+        "Idealerweise Kafka",
+        "La connaissance de Kafka serait un atout",
+        "Kennis van Kafka is een pluspunt",
+    ],
+)
+def test_a_sentence_can_make_a_skill_welcome(sentence: str) -> None:
+    text = f"Requirements\n- Python\n- {sentence}\n"
+    assert names(text, required=True) == ["Python"]
+    assert names(text, required=False) == ["Kafka"]
+
+
+def test_what_the_company_uses_or_teaches_is_not_sought() -> None:
+    assert skills("About us\nWe wrote Kafka.\n\nBenefits\n- Excel courses\n") == []
+
+
+def test_tasks_alone_require_nothing() -> None:
+    assert names("Tasks\n- You maintain our SQL reports\n", required=True) == []
+
+
+def test_a_required_mention_outweighs_a_welcome_one() -> None:
+    text = "Nice to have\n- Python\n\nRequirements\n- Python\n"
+    (skill,) = skills(text)
+    assert (skill.required, skill.mentions) == (True, 2)
+    assert skill.start == text.rindex("Python")
+
+
+def test_three_skills_are_required_at_most_those_of_the_title_and_the_most_named_first() -> None:
+    text = "Rust Engineer\n\nRequirements\n- SQL, Excel, Terraform, Kafka\n- Kafka and SQL in production\n"
+    assert names(text, required=True, title=(0, 13)) == ["Rust", "SQL", "Kafka"]
+    assert names(text, required=False, title=(0, 13)) == ["Terraform", "Excel"]
