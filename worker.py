@@ -142,7 +142,7 @@ def upstream_worker(parts: Parts, source: PeopleDataLabs, slots: UpstreamSlots) 
     return Worker(
         parts.client,
         task_queue=Queue.UPSTREAM,
-        activities=[runs.read_page, runs.fetch_profiles],
+        activities=[runs.read_page, runs.read_ahead, runs.fetch_profiles],
         interceptors=[SilentFailures()],
         tuner=upstream_tuner(slots),
         graceful_shutdown_timeout=GRACE,
