@@ -54,7 +54,7 @@ deutschlandweit bundesweit europaweit weltweit nationwide emea\s+wide
 """
 _CONTRACT = "|".join(_CONTRACT_WORDS.split())
 _TRAILING_WORDS = r"""
-contract(?:\s+role)? casual(?:\s+employee)? temporary temp hybrid wanted needed required hiring bonus
+contract(?:\s+role)? casual(?:\s+employee)? temporary temp hybrid gezocht wanted needed required hiring bonus
 saison saisonnier 2x8 3x8 ploegen ploegendienst
 """
 _TRAILING = "|".join(_TRAILING_WORDS.split())
