@@ -1,6 +1,18 @@
 """REST routes: thin rows over the operations."""
 
-from api.rest import audit, billing, customers, intents, keys, lookups, runs, search_plans, workspaces
+from api.rest import (
+    audit,
+    billing,
+    customers,
+    events,
+    intents,
+    keys,
+    lookups,
+    runs,
+    search_plans,
+    webhook_endpoints,
+    workspaces,
+)
 from api.rest.routing import Router
 
 ROUTERS: tuple[Router, ...] = (
@@ -12,6 +24,8 @@ ROUTERS: tuple[Router, ...] = (
     intents.router,
     search_plans.router,
     runs.router,
+    events.router,
+    webhook_endpoints.router,
     audit.router,
 )
 """Every noun's routes, in the order of the documentation."""
