@@ -24,6 +24,7 @@ from models.rules.titles import (
     title_key,
 )
 from models.rules.titles.keys import contains
+from models.rules.titles.phrases import MOST_WORDS
 
 PEOPLE_SOURCE = FOLDER.parents[1] / "people_data_labs.json"
 FAMILIES = read_families()
@@ -130,6 +131,16 @@ def test_occurrences_stand_where_they_say_in_order_and_apart(titles: Titles, par
         end = found.end
 
 
+def test_every_title_of_eight_words_is_found_whole_in_a_sentence(titles: Titles) -> None:
+    missed = []
+    for title in ALL_TITLES:
+        if len(title_key(title).split()) <= MOST_WORDS and title[-1].isalnum():
+            text = f"xyz {title} yxz"
+            if not any(text[one.start : one.end] == title for one in titles.occurrences(text)):
+                missed.append(title)
+    assert missed == []
+
+
 @given(any_text)
 def test_nothing_said_gives_no_error(text: str) -> None:
     found: Family | None = reference().titles.family(text)
@@ -158,6 +169,7 @@ def test_the_longest_title_in_a_text_is_found(titles: Titles) -> None:
         ("Auxiliaire de puériculture H/F", "educator_childcare"),
         ("Werkstudent (m/w/d) Online-Marketing & Redaktion", "marketing_intern"),
         ("Assistant to the Store Manager", None),
+        ("Bilingual Nurse Call Center Agent", "call_center_agent"),
         ("Flurgleichrichter", None),
     ],
 )
