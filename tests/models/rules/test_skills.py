@@ -30,7 +30,7 @@ def names(text: str) -> list[str]:
         "Rust is a town in Baden.",
         "Vacatures bij Groep SAS, vue sur mer, tableau de bord.",
         "Ruby likes to swing and to play a role.",
-        "The interview takes 30 minutes; ask for concrete examples.",
+        "The interview takes 30 minutes; ask for concrete plans, monitoring and assessment of the natural windows.",
         "Elk teamlid kan zichzelf zijn en taken loslaten of lassen we in.",
         "Write to jobs@sap.com or see https://www.python.org/jobs",
         "javanese pythons, goa, restful nights, excellent words",
