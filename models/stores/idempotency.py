@@ -7,7 +7,6 @@ a record that somebody else has taken over in the meantime finds no row and roll
 import json
 import secrets
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
 from sqlalchemy import text
@@ -127,15 +126,3 @@ async def complete(
 async def release(connection: AsyncConnection, use: Use, *, lock: str) -> None:
     """Give the key back after a failure, unless the answer was stored after all."""
     await connection.execute(RELEASE, {"tenant": use.tenant.id, "key": use.key, "lock": lock})
-
-
-async def forget_expired(session: AsyncSession, now: datetime, *, limit: int = 1000) -> int:
-    """Delete records past their 24 hours. Returns how many."""
-    gone = await session.execute(
-        text(
-            "delete from idempotency_records where (tenant_id, key) in (select tenant_id, key from idempotency_records"
-            " where expires_at <= :now order by expires_at limit :limit for update skip locked)"
-        ),
-        {"now": now, "limit": limit},
-    )
-    return int(gone.rowcount)  # type: ignore[attr-defined]
