@@ -72,6 +72,7 @@ async def test_a_ring_takes_two_seconds_at_most(
     bell: Bell, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("api.operations.kernel.kernel.RING_SECONDS", 0.05)
+    bell.rung.clear()
     bell.delay = 60
     async with asyncio.timeout(20):
         assert (await workspace.http.post("/v1/workspace/verification")).status_code == 200

@@ -227,7 +227,7 @@ class Kernel:
                     workspace_id=tenant.workspace_id if tenant else None,
                     customer_id=tenant.customer_id if tenant else None,
                 )
-        except (RPCError, RuntimeError, TimeoutError) as error:
+        except (RPCError, RuntimeError, TimeoutError) as error:  # the client raises RuntimeError when it cannot connect
             log.warning("not rung inline", subject=rung[0].workflow_id, error=type(error).__name__)
 
     def _context(self, operation: Operation[Any, Any], call: Call, session: AsyncSession, now: datetime) -> Context:
