@@ -19,7 +19,7 @@ from temporalio.common import Priority, RetryPolicy
 
 from models.database import Database
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [pytest.mark.timeout(400), pytest.mark.slow]  # processes against the clock: `make test-all`
 
 WORKER = Path(__file__).with_name("slot_worker.py")
 PROJECT = Path(__file__).parents[3]
