@@ -142,6 +142,14 @@ async def test_credits_low_is_told_on_crossing_and_once_for_each_newest_grant(
     assert len(grants) == len(set(grants)) == 2
 
 
+async def test_a_second_crossing_under_the_same_newest_grant_is_not_told(database: Database, member: Member) -> None:
+    await spend(database, member, "a", 1001)
+    async with database.transaction() as session:
+        await session.execute(text("update workspaces set low_balance_credits = 100"))
+    await spend(database, member, "b", 200)  # from 249 to 49
+    assert [data["balance_credits"] for _, _, data in await told(database)] == [249]
+
+
 async def test_credits_low_is_told_once_by_a_hundred_spends_at_once(database: Database, member: Member) -> None:
     await asyncio.gather(*(spend(database, member, f"r{n}", 17) for n in range(100)))
     assert [kind for kind, _, _ in await told(database)] == ["credits.low"]
