@@ -1,0 +1,23 @@
+"""Settings that must not meet are refused at the start of a process."""
+
+import pytest
+from pydantic import ValidationError
+
+from models.settings import Settings
+
+SAFE = {"database_url": "postgresql+asyncpg://", "secret_key": "k" * 32, "public_url": "https://api.example.com"}
+
+
+@pytest.mark.parametrize("switch", ["virtual_time", "webhook_loopback"])
+def test_a_development_switch_is_off_by_default_and_refused_in_production(switch: str) -> None:
+    assert getattr(Settings.model_validate(SAFE | {"production": True}), switch) is False
+    assert getattr(Settings.model_validate(SAFE | {switch: True}), switch) is True
+    with pytest.raises(ValidationError, match=switch.upper()):
+        Settings.model_validate(SAFE | {"production": True, switch: True})
+
+
+def test_a_short_key_and_a_public_address_without_tls_are_refused() -> None:
+    with pytest.raises(ValidationError, match="SECRET_KEY"):
+        Settings.model_validate(SAFE | {"secret_key": "k" * 31})
+    with pytest.raises(ValidationError, match="PUBLIC_URL"):
+        Settings.model_validate(SAFE | {"production": True, "public_url": "http://api.example.com"})
