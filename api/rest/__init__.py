@@ -1,6 +1,19 @@
 """REST routes: thin rows over the operations."""
 
-from api.rest import audit, billing, customers, intents, keys, lookups, runs, search_plans, workspaces
+from api.rest import (
+    audit,
+    billing,
+    customers,
+    intents,
+    keys,
+    lookups,
+    people_lists,
+    profiles,
+    registers,
+    runs,
+    search_plans,
+    workspaces,
+)
 from api.rest.routing import Router
 
 ROUTERS: tuple[Router, ...] = (
@@ -12,6 +25,9 @@ ROUTERS: tuple[Router, ...] = (
     intents.router,
     search_plans.router,
     runs.router,
+    profiles.router,
+    people_lists.router,
+    registers.router,
     audit.router,
 )
 """Every noun's routes, in the order of the documentation."""

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, Index, LargeBinary
+from sqlalchemy import CheckConstraint, Index, LargeBinary, text
 from sqlmodel import Field
 
 from models.tables.base import JSON, TEXTS, TIME, OwnedRow, Payload, Row
@@ -12,6 +12,7 @@ class Person(Row, table=True):
     """One person. `alias_of` points to the older id when two were found to be one."""
 
     __tablename__ = "people"
+    __table_args__ = (Index("ix_people_alias_of", "alias_of", postgresql_where=text("alias_of is not null")),)
 
     id: str = Field(primary_key=True)
     alias_of: str | None = Field(default=None, foreign_key="people.id")

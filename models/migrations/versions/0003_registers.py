@@ -88,6 +88,9 @@ def upgrade() -> None:
         postgresql_where=sa.text("profile_ids is not null"),
     )
     op.create_index("ix_leads_profile_id", "leads", ["profile_id"], unique=False)
+    op.create_index(
+        "ix_people_alias_of", "people", ["alias_of"], unique=False, postgresql_where=sa.text("alias_of is not null")
+    )
     op.alter_column("person_keys", "value", existing_type=sa.VARCHAR(), nullable=True)
     op.drop_constraint(op.f("ck_person_keys_kind"), "person_keys", type_="check")
     op.create_check_constraint(op.f("ck_person_keys_kind"), "person_keys", "kind in ('source', 'url', 'email')")
@@ -99,6 +102,7 @@ def downgrade() -> None:
     op.drop_constraint(op.f("ck_person_keys_kind"), "person_keys", type_="check")
     op.create_check_constraint(op.f("ck_person_keys_kind"), "person_keys", "kind in ('source', 'url')")
     op.alter_column("person_keys", "value", existing_type=sa.VARCHAR(), nullable=False)
+    op.drop_index("ix_people_alias_of", table_name="people", postgresql_where=sa.text("alias_of is not null"))
     op.drop_index("ix_leads_profile_id", table_name="leads")
     op.drop_index(
         "ix_idempotency_records_profile_ids",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
@@ -13,7 +14,7 @@ from models.secrets import Vault
 from models.stores import people
 from models.stores.people import Sighting
 from models.stores.run_steps.rows import CHECKPOINT_LIFE, PlannedTier, called, checkpoint, plan_of, start_call
-from models.tables import QueryTotal, SearchPageRow
+from models.tables import QueryTotal, Run, SearchPageRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ async def keep_page(
     session: AsyncSession, vault: Vault, run_id: str, *, number: int, ask: PageAsk, page: PageRead
 ) -> None:
     """Store the page as a checkpoint. A page somebody else stored first stays; it is then theirs that was paid."""
-    ids = await people.identify(session, vault, page.sightings)
+    workspace_id = await session.scalar(select(col(Run.workspace_id)).where(col(Run.id) == run_id))
+    ids = await people.identify(session, vault, page.sightings, workspace_id=workspace_id)
     run, now = await called(session, run_id, number)
     if run is None:
         return
