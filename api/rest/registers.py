@@ -5,17 +5,19 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
-from api.operations import seen, suppressions
+from api.operations import erasures, seen, suppressions
 from api.operations.seen import SeenChange
 from api.rest.routing import Invoke, Router
 from api.schemas.lists import Listing, PageAsk
 from api.schemas.registers import (
     ChangeSeen,
     CheckSeen,
+    ErasureView,
     ImportSeen,
     ListSeen,
     NamePerson,
     NewSuppression,
+    RequestErasure,
     SeenChecked,
     SeenEntryView,
     SeenImported,
@@ -73,3 +75,19 @@ async def import_seen(ask: ImportSeen, invoke: Invoke) -> Response:
 async def check_seen(ask: CheckSeen, invoke: Invoke) -> Response:
     """Ask about up to 500 people."""
     return await invoke(seen.check_seen, ask)
+
+
+@router.post("/erasures", status_code=202, operation_id="erasures.create", response_model=ErasureView)
+async def create_erasure(ask: RequestErasure, invoke: Invoke) -> Response:
+    """Erase a person, by one of `profile_id`, `profile_url` and `email`, from the account with all its customers.
+
+    Profile, contacts, messages, list and seen entries and candidates go; keyed hashes stay, by which the person is
+    refused when met again.
+    """
+    return await invoke(erasures.create_erasure, ask, location=lambda made: f"/v1/erasures/{made.id}")
+
+
+@router.get("/erasures/{erasure_id:id}", operation_id="erasures.get", response_model=ErasureView)
+async def get_erasure(erasure_id: str, invoke: Invoke) -> Response:
+    """One erasure."""
+    return await invoke(erasures.get_erasure, erasure_id)

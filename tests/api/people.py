@@ -27,9 +27,7 @@ def url(name: str) -> str:
 async def meet(database: Database, *names: str, workspace_id: str | None = None) -> list[str]:
     """Have a source name people by an id (`pdl-<name>`) and a profile URL; gives their profile ids."""
     sightings = [Sighting(SOURCE, f"pdl-{name}", url(name)) for name in names]
-    found = await database.run(
-        lambda session: people.identify(session, VAULT, sightings, workspace_id=workspace_id)
-    )
+    found = await database.run(lambda session: people.identify(session, VAULT, sightings, workspace_id=workspace_id))
     return [found[one.source_id] for one in sightings]
 
 

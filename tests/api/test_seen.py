@@ -36,9 +36,7 @@ async def listed(workspace: Workspace, **query: Any) -> list[dict[str, Any]]:
     return rows
 
 
-async def test_a_patch_makes_the_entry_and_then_changes_what_is_given(
-    workspace: Workspace, database: Database
-) -> None:
+async def test_a_patch_makes_the_entry_and_then_changes_what_is_given(workspace: Workspace, database: Database) -> None:
     (profile_id,) = await meet(database, slug())
     made = await patch(workspace, profile_id, status="shortlisted", tags=["go", "ghent", "go"])
     assert made["first_seen_at"] == made["created_at"]
@@ -194,7 +192,9 @@ async def test_entries_of_one_moment_are_each_shown_once(workspace: Workspace) -
     await bring_in(workspace, *({"profile_url": url(slug())} for _ in range(7)))
     shown, cursor = [], None
     while True:
-        page = (await workspace.http.get("/v1/seen", params={"limit": 3} | ({"cursor": cursor} if cursor else {}))).json()
+        page = (
+            await workspace.http.get("/v1/seen", params={"limit": 3} | ({"cursor": cursor} if cursor else {}))
+        ).json()
         shown += [row["id"] for row in page["data"]]
         cursor = page["next_cursor"]
         if cursor is None:
@@ -260,9 +260,7 @@ async def test_five_hundred_are_checked_in_one_statement(workspace: Workspace, d
     assert len(statements) <= 3, statements
 
 
-async def test_ten_thousand_are_imported_in_a_handful_of_statements(
-    workspace: Workspace, database: Database
-) -> None:
+async def test_ten_thousand_are_imported_in_a_handful_of_statements(workspace: Workspace, database: Database) -> None:
     prefix = uuid4().hex[:8]
     entries = [{"profile_url": f"linkedin.com/in/{prefix}-{n}", "status": "seen"} for n in range(10_000)]
     statements = 0

@@ -36,9 +36,7 @@ def spellings(name: str) -> list[str]:
 
 
 async def test_a_dozen_spellings_are_one_suppression(workspace: Workspace) -> None:
-    answers = [
-        await workspace.http.post("/v1/suppressions", json={"profile_url": one}) for one in spellings(slug())
-    ]
+    answers = [await workspace.http.post("/v1/suppressions", json={"profile_url": one}) for one in spellings(slug())]
     assert [one.status_code for one in answers] == [201] + [200] * 12
     assert len({one.text for one in answers}) == 1
     made = answers[0].json()
@@ -109,9 +107,8 @@ async def test_what_a_person_asked_for_stays(workspace: Workspace, database: Dat
 async def test_the_account_binds_its_customers_and_a_customer_itself(
     workspace: Workspace, app: FastAPI, database: Database
 ) -> None:
-    customers = []
-    for name in ("One", "Two"):
-        customers.append((await workspace.http.post("/v1/customers", json={"name": name})).json()["id"])
+    made = [await workspace.http.post("/v1/customers", json={"name": name}) for name in ("One", "Two")]
+    customers = [one.json()["id"] for one in made]
     inside = {"Service-Customer": customers[0]}
     name_of_all, name_of_one = slug(), slug()
     of_all = await workspace.http.post("/v1/suppressions", json={"profile_url": url(name_of_all)})
@@ -139,9 +136,8 @@ async def test_the_account_binds_its_customers_and_a_customer_itself(
 
 
 async def test_suppressions_are_paged_newest_first(workspace: Workspace) -> None:
-    made = []
-    for _ in range(3):
-        made.append((await workspace.http.post("/v1/suppressions", json={"profile_url": url(slug())})).json()["id"])
+    bodies = [{"profile_url": url(slug())} for _ in range(3)]
+    made = [(await workspace.http.post("/v1/suppressions", json=body)).json()["id"] for body in bodies]
     first = (await workspace.http.get("/v1/suppressions", params={"limit": 2})).json()
     rest = (await workspace.http.get("/v1/suppressions", params={"cursor": first["next_cursor"]})).json()
     assert [row["id"] for row in first["data"] + rest["data"]] == made[::-1]
