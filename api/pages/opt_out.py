@@ -54,6 +54,6 @@ async def _asked(request: Request) -> str:
     return ERASE if fields.get("ask") == [ERASE] else STOP
 
 
-TOKEN = "/o/{token:id}"  # noqa: S105 - a path
+TOKEN = "/o/{token}"  # noqa: S105 - a path
 
 ROUTES = [Route(TOKEN, show, methods=["GET"]), Route(TOKEN, act, methods=["POST"])]

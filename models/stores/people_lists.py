@@ -166,8 +166,6 @@ async def facts(session: AsyncSession, tenant: Tenant, profile_ids: Collection[s
     """What the tenant may see of each person, without a charge."""
     rows = await session.execute(FACTS, {"ids": list(profile_ids), "tenant": tenant.id, "life": CACHE_LIFE})
     return {
-        profile_id: PersonFacts(
-            None if content is None else Profile.model_validate_json(content), url, tier, distance_km
-        )
+        profile_id: PersonFacts(None if content is None else Profile.model_validate(content), url, tier, distance_km)
         for profile_id, content, url, tier, distance_km in rows
     }
