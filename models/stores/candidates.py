@@ -6,7 +6,6 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.stores import suppressions
 from models.stores.paging import By, Page, Slice, fetch
 from models.tables import Candidate
 from models.tenancy import Tenant

@@ -51,20 +51,38 @@ async def erase(session: AsyncSession, workspace_id: str | None, profile_id: str
     What the installation keeps of the person (the cached profile, the source's id, the profile URL) goes too unless
     another account has a right to it. Erasing again erases what came since.
     """
-    ids = await _ids(session, profile_id)
     tenant = None if workspace_id is None else Tenant(workspace_id)
     await suppressions.suppress(session, tenant, profile_id, reason=Reason.ERASURE)
+    await _delete(session, workspace_id, await _ids(session, profile_id))
+    now = await service_time(session)
+    made = Erasure(id=new_id("ers", now), workspace_id=workspace_id, profile_id=profile_id, created_at=now)
+    session.add(made)
+    await session.flush()
+    return made
+
+
+ERASED_FROM = text(
+    """
+    select distinct s.workspace_id from suppressions s join person_keys k on k.hash = s.key_hash
+     where k.profile_id = :id and s.reason = 'erasure'
+    """
+)
+
+
+async def renew(session: AsyncSession, profile_id: str) -> None:
+    """Erase what was just found to be about an erased person, whom the caller holds."""
+    scopes = (await session.scalars(ERASED_FROM, {"id": profile_id})).all()
+    for workspace_id in scopes:
+        await _delete(session, workspace_id, await _ids(session, profile_id))
+
+
+async def _delete(session: AsyncSession, workspace_id: str | None, ids: Sequence[str]) -> None:
     scope = {"ids": ids, "workspace": workspace_id}
     for statement in DELETE:
         await session.execute(statement, scope)
     if workspace_id is None or not [one for one in ELSEWHERE if await session.scalar(one, scope)]:
         for statement in UNNAME:
             await session.execute(statement, {"ids": ids})
-    now = await service_time(session)
-    made = Erasure(id=new_id("ers", now), workspace_id=workspace_id, profile_id=profile_id, created_at=now)
-    session.add(made)
-    await session.flush()
-    return made
 
 
 async def _ids(session: AsyncSession, profile_id: str) -> Sequence[str]:

@@ -16,6 +16,7 @@ from models.ids import new_id
 from models.rules.identity import InvalidProfileUrl, canonical_profile_url, person_key
 from models.rules.people import Profile
 from models.secrets import Vault
+from models.stores import erasures
 from models.tables import CachedProfile, Lead
 from models.tenancy import Tenant
 
@@ -254,9 +255,13 @@ MERGE = (
 
 
 async def merge(session: AsyncSession, *, survivor: str, newer: str) -> None:
-    """Make two ids one person, whom the caller holds: all that is known of the newer id goes to the older."""
+    """Make two ids one person, whom the caller holds: all that is known of the newer id goes to the older.
+
+    If one of them is erased, so is the other.
+    """
     for statement in MERGE:
         await session.execute(text(statement), {"survivor": survivor, "newer": newer})
+    await erasures.renew(session, survivor)
 
 
 SOURCE_IDS = text(

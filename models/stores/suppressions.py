@@ -66,7 +66,7 @@ async def suppress(
     await idempotency.forget_people(session, tenant, [profile_id, *await _aliases(session, profile_id)])
     there = await _find(session, tenant, profile_id)
     if there is not None:
-        if there.reason == Reason.MANUAL:
+        if there.reason == Reason.MANUAL or reason is Reason.ERASURE:
             there.reason = reason
         return there, False
     now = await service_time(session)

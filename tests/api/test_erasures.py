@@ -185,6 +185,8 @@ async def test_what_another_account_has_of_the_person_stays_with_it(
     await workspace.http.post("/v1/erasures", json={"profile_id": profile_id})
     error_of(await workspace.http.get(f"/v1/people/{profile_id}"), 404, "suppressed")
     assert (await other.http.get(f"/v1/people/{profile_id}")).json()["full_name"] == f"Full {name}"
+    copies = await run_sql(database, "select workspace_id from profile_copies where profile_id = :id", id=profile_id)
+    assert [row.workspace_id for row in copies] == [other.id]
     await other.http.post("/v1/erasures", json={"profile_id": profile_id})
     assert await traces(database, name) == []
 

@@ -226,6 +226,17 @@ async def test_a_check_answers_in_order_what_is_known(workspace: Workspace, data
     assert await run_sql(database, count) == before, "a check makes nobody"
 
 
+async def test_a_suppressed_person_is_told_by_whatever_name(workspace: Workspace, database: Database) -> None:
+    """Also by the keys that the suppression does not hold the hash of."""
+    for _ in range(3):
+        name = slug()
+        (profile_id,) = await meet(database, name)
+        await workspace.http.post("/v1/suppressions", json={"profile_id": profile_id})
+        body = {"profile_ids": [profile_id], "profile_urls": [url(name)]}
+        rows = (await workspace.http.post("/v1/seen:check", json=body)).json()["data"]
+        assert [row["suppressed"] for row in rows] == [True, True]
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [

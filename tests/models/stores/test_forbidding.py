@@ -80,6 +80,21 @@ async def test_who_is_forbidden_while_profiles_are_fetched_is_not_delivered(worl
 
 
 @pytest.mark.parametrize("forbid", WAYS)
+async def test_who_is_forbidden_is_not_delivered_from_the_cache_either(world: World, forbid: Forbid) -> None:
+    await world.drive(await world.start(mark_seen=False))
+    run_id = await world.start()
+    decision = await world.database.run(lambda session: run_steps.decide(session, run_id))
+    assert decision.need is Need.DELIVERY
+    chunk = list(decision.run.chunk or ())
+    async with world.database.transaction() as session:
+        await people.hold(session, chunk[:1])
+        await forbid(session, world.member.tenant, chunk[0])
+    await world.database.run(lambda session: run_steps.deliver(session, run_id, decision.run.call_number, {}))
+    assert (await world.run(run_id)).omitted_suppressed == 1
+    assert len(await world.candidates(run_id)) == 7
+
+
+@pytest.mark.parametrize("forbid", WAYS)
 async def test_a_delivery_waits_for_who_forbids_and_reads_again(world: World, forbid: Forbid) -> None:
     run_id, decision, chunk = await at_its_chunk(world)
     number = decision.run.call_number
