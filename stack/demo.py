@@ -135,7 +135,7 @@ class MainJob:
         table = Table()
         for key, heading in COLUMNS.items():
             if key in NUMBERS:
-                table.add_column(heading, justify="right", no_wrap=True)
+                table.add_column(heading, justify="right", no_wrap=True, min_width=len(heading))
             else:
                 table.add_column(heading, no_wrap=True, overflow="ellipsis", max_width=WIDEST)
         for candidate in _candidates(http, run["id"]):

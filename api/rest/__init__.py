@@ -4,6 +4,7 @@ from api.rest import (
     audit,
     billing,
     customers,
+    events,
     intents,
     keys,
     lookups,
@@ -12,6 +13,7 @@ from api.rest import (
     registers,
     runs,
     search_plans,
+    webhook_endpoints,
     workspaces,
 )
 from api.rest.routing import Router
@@ -28,6 +30,8 @@ ROUTERS: tuple[Router, ...] = (
     profiles.router,
     people_lists.router,
     registers.router,
+    events.router,
+    webhook_endpoints.router,
     audit.router,
 )
 """Every noun's routes, in the order of the documentation."""

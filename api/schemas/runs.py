@@ -149,7 +149,7 @@ class RunView(Answer):
             ),
             mark_seen=row.mark_seen,
             progress=Progress(
-                tier=row.tier + 1 if row.started_at else None,
+                tier=min(row.tier + 1, row.tiers) if row.started_at else None,
                 people_looked_at=row.people_looked_at,
                 duplicates_skipped=row.duplicates_skipped,
                 candidates_delivered=row.candidates_delivered,

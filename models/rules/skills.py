@@ -61,7 +61,7 @@ class Skill:
 
     A spelling counts in any case; after `=` only as written; after `~` as written, and after `?` in any case, when one
     of the beginnings of words in `near` stands near it. The name itself is a spelling like the others, in any case
-    unless it is among the marked ones. A skill without a name is a decoy: its spellings are no skill.
+    unless it is marked too. A skill without a name is a decoy: its spellings are no skill.
     """
 
     name: str
@@ -168,8 +168,8 @@ def _spellings(skill: Skill) -> Iterator[_Spelling]:
     for spelling in skill.spellings:
         mark = spelling[0] if spelling[0] in "=~?" else ""
         yield _Spelling(skill, spelling[len(mark) :], exact=mark in {"=", "~"}, near=mark in {"~", "?"})
-    marked = {spelling[1:] for spelling in skill.spellings if spelling[0] in "=~?"}
-    if skill.name and skill.name not in marked:
+    marked = {fold(spelling[1:]) for spelling in skill.spellings if spelling[0] in "=~?"}
+    if skill.name and fold(skill.name) not in marked:
         yield _Spelling(skill, skill.name, exact=False, near=False)
 
 

@@ -6,6 +6,7 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from models.stores import suppressions
 from models.stores.paging import By, Page, Slice, fetch
 from models.tables import Candidate
 from models.tenancy import Tenant
@@ -31,7 +32,7 @@ async def listed(
         col(Candidate.run_id) == run_id,
         col(Candidate.tenant_id) == tenant.id,
         *_wanted(filters),
-        True,
+        ~suppressions.hides(tenant, col(Candidate.profile_id)),
     )
     return await fetch(session, query, page, order=ORDER, created_at=col(Candidate.created_at))
 

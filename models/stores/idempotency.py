@@ -8,7 +8,6 @@ import json
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
 from sqlalchemy import text
@@ -166,15 +165,3 @@ async def forget_people(session: AsyncSession, tenant: Tenant | None, profile_id
             "customer": tenant.customer_id if tenant else None,
         },
     )
-
-
-async def forget_expired(session: AsyncSession, now: datetime, *, limit: int = 1000) -> int:
-    """Delete records past their 24 hours. Returns how many."""
-    gone = await session.execute(
-        text(
-            "delete from idempotency_records where (tenant_id, key) in (select tenant_id, key from idempotency_records"
-            " where expires_at <= :now order by expires_at limit :limit for update skip locked)"
-        ),
-        {"now": now, "limit": limit},
-    )
-    return int(gone.rowcount)  # type: ignore[attr-defined]

@@ -22,6 +22,7 @@ from models.rules.access import Scope
 from models.tenancy import Tenant as Owner
 from tests.api.conftest import application, client, run_sql
 from tests.api.people import fetched, slug, url
+from tests.api.test_events import told
 
 GIVEN = {
     "external_id",
@@ -53,6 +54,9 @@ select md5(string_agg(t.row, '' order by t.row)) from (
   union all select id || l::text from lists l where workspace_id = :id
   union all select list_id || p::text from list_people p where workspace_id = :id
   union all select tenant_id || c::text from profile_copies c where workspace_id = :id
+  union all select id || e::text from events e where workspace_id = :id
+  union all select id || h::text from webhook_endpoints h where workspace_id = :id
+  union all select id || d::text from deliveries d where workspace_id = :id
 ) t
 """
 
@@ -83,7 +87,7 @@ class Tenant:
 
 @pytest.fixture(scope="module")
 async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
-    async with application(module_database_url, email_verification=False) as made:
+    async with application(module_database_url, email_verification=False, webhook_loopback=True) as made:
         yield made
 
 
@@ -99,12 +103,13 @@ async def new_workspace(app: FastAPI) -> Tenant:
     return Tenant(made["id"], client(app, api_key=made["api_key"]))
 
 
-async def furnish(tenant: Tenant, database: Database) -> None:
+async def furnish(app: FastAPI, tenant: Tenant) -> None:
     """One object of every kind that lives in the tenant."""
     intent = {"titles": ["Data Engineer"], "location": {"countries": ["BE"]}}
     tenant.owned["intent_id"] = await tenant.made("/v1/intents", {"intent": intent})
     tenant.owned["plan_id"] = await tenant.made("/v1/search-plans", {"intent_id": tenant.owned["intent_id"]})
     tenant.owned["run_id"] = await tenant.made("/v1/runs", {"plan_id": tenant.owned["plan_id"]}, "run")
+    database: Database = app.state.kernel.database
     profile_id = await fetched(database, Owner(tenant.workspace_id, tenant.customer_id), slug())
     tenant.owned["profile_id"] = profile_id
     tenant.owned["list_id"] = await tenant.made("/v1/lists", {"name": "Mine"})
@@ -113,13 +118,17 @@ async def furnish(tenant: Tenant, database: Database) -> None:
     noted = await tenant.call("PATCH", f"/v1/seen/{profile_id}", {"note": tenant.owned["note"]})
     assert added.is_success, added.text
     assert noted.is_success, noted.text
+    tenant.owned["event_id"] = await told(database, tenant.workspace_id, tenant.customer_id)
 
 
 @pytest.fixture(scope="module")
-async def account(app: FastAPI, database: Database) -> Tenant:
+async def account(app: FastAPI) -> Tenant:
     """A workspace with objects of its own, and those that belong to accounts."""
     tenant = await new_workspace(app)
-    await furnish(tenant, database)
+    tenant.owned["endpoint_id"] = await tenant.made("/v1/webhook-endpoints", {"url": "http://127.0.0.1:9/"})
+    await furnish(app, tenant)
+    log = (await tenant.call("GET", f"/v1/webhook-endpoints/{tenant.owned['endpoint_id']}/deliveries")).json()
+    tenant.owned["delivery_id"] = log["data"][0]["id"]
     tenant.owned["suppression_id"] = await tenant.made("/v1/suppressions", {"profile_url": url(slug())})
     tenant.owned["erasure_id"] = await tenant.made("/v1/erasures", {"profile_url": url(slug())})
     tenant.owned["customer_id"] = await tenant.made("/v1/customers", {"name": "One"})
@@ -128,10 +137,10 @@ async def account(app: FastAPI, database: Database) -> Tenant:
 
 
 @pytest.fixture(scope="module")
-async def customer(account: Tenant, database: Database) -> Tenant:
+async def customer(app: FastAPI, account: Tenant) -> Tenant:
     """A customer of that workspace, with objects of its own."""
     inside = Tenant(account.workspace_id, account.http, account.owned["customer_id"])
-    await furnish(inside, database)
+    await furnish(app, inside)
     return inside
 
 
@@ -164,8 +173,11 @@ def routes(app: FastAPI) -> list[APIRoute]:
 
 
 def concerns(route: APIRoute, intruder: Tenant, victim: Tenant) -> bool:
-    """Account routes know workspaces alone: customers of one account are nothing to each other there."""
-    return intruder.workspace_id != victim.workspace_id or OPERATIONS[route.operation_id or ""].for_customers
+    """Account routes know workspaces alone, and events of customers are shown to their account."""
+    operation = OPERATIONS[route.operation_id or ""]
+    if intruder.workspace_id != victim.workspace_id:
+        return True
+    return operation.for_customers and not (intruder.customer_id is None and operation.name.startswith("events."))
 
 
 def minimal(schemas: dict[str, Any], schema: dict[str, Any]) -> Any:

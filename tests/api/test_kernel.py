@@ -52,6 +52,12 @@ async def test_a_ring_comes_after_the_commit(bell: Bell, workspace: Workspace) -
     assert bell.rung == [("mail", workspace.id, True)]
 
 
+async def test_signing_up_rings_its_mail(bell: Bell, http: httpx.AsyncClient) -> None:
+    bell.rung.clear()
+    await http.post("/v1/workspaces", json={"name": "Acme", "email": "ringing@example.com"})
+    assert bell.rung == [("mail", None, True)]
+
+
 @pytest.mark.parametrize("trouble", [RuntimeError("Failed client connect"), TimeoutError()])
 async def test_what_cannot_be_rung_is_left_to_the_dispatcher(
     bell: Bell, workspace: Workspace, database: Database, trouble: Exception
@@ -66,6 +72,7 @@ async def test_a_ring_takes_two_seconds_at_most(
     bell: Bell, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("api.operations.kernel.kernel.RING_SECONDS", 0.05)
+    bell.rung.clear()
     bell.delay = 60
     async with asyncio.timeout(20):
         assert (await workspace.http.post("/v1/workspace/verification")).status_code == 200
@@ -92,7 +99,8 @@ async def test_a_restarted_database_is_not_felt(
     workspace: Workspace, database: Database, http: httpx.AsyncClient
 ) -> None:
     for _ in range(3):
-        assert (await workspace.http.get("/v1/workspace")).status_code == 200
+        answers = await asyncio.gather(*(workspace.http.get("/v1/workspace") for _ in range(8)))
+        assert {answer.status_code for answer in answers} == {200}
         await run_sql(
             database,
             "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()"

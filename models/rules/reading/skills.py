@@ -1,7 +1,7 @@
 """Which skills a text requires, which it welcomes, and which it rules out."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -9,13 +9,14 @@ from models.rules.reading.alternatives import any_of
 from models.rules.reading.asked import SkillMention
 from models.rules.reading.document import Document, Section
 from models.rules.reading.draft import Block
+from models.rules.reading.exclusions import NOT_NEEDED
 from models.rules.reading.spoken import IDEALLY, REACH, WELCOME, clause_around
 from models.rules.skills import SkillField
 
 MOST_REQUIRED = 3
 MOST_WELCOME = 12
-CERTAIN = 2
-"""Signs that make a skill of an advertisement a requirement."""
+CERTAIN = 3
+"""So many signs make a skill of an advertisement a requirement."""
 TECHNOLOGIES = frozenset(
     {
         SkillField.PROGRAMMING_LANGUAGES,
@@ -23,15 +24,13 @@ TECHNOLOGIES = frozenset(
         SkillField.DATA_SOFTWARE,
         SkillField.DATABASES,
         SkillField.CLOUD_AND_OPERATIONS,
-        SkillField.SECURITY_AND_NETWORKS,
-        SkillField.TESTING,
         SkillField.DESIGN_SOFTWARE,
         SkillField.BUSINESS_SOFTWARE,
         SkillField.ENGINEERING_SOFTWARE,
     }
 )
 """Fields whose skills have one usual name: who has such a skill lists it under that name."""
-LISTED = re.compile(r"[\s,/&()+*]*(?P<or>/|\b(?:or|and/or|oder|ou|of|bzw\.?)\b)?[\s,/&()]*(?:and|und|et|en)?[\s(]*")
+LISTED = re.compile(r"[\s,&()+*]*(?P<or>/|\b(?:or|and/or|oder|ou|of|bzw\.?)\b)?[\s,/&()]*(?:and|und|et|en)?[\s(]*")
 EXAMPLE_BEFORE = re.compile(
     any_of(
         r"""such as|like|e\.?\s?g\.?,?|for example|z\.?\s?b\.?|zum beispiel|beispielsweise|wie|etwa|comme|p\.?\s?ex\.?
@@ -154,11 +153,14 @@ def one_of_several(text: str, group: Sequence[SkillMention]) -> bool:
     return bool(any(gap and gap["or"] for gap in gaps) or EXAMPLE_BEFORE.search(before) or EXAMPLE_AFTER.match(after))
 
 
-def _mentions(document: Document, group: Sequence[SkillMention], title: tuple[int, int]) -> Iterable[_Mention]:
+def _mentions(document: Document, group: Sequence[SkillMention], title: tuple[int, int]) -> Iterator[_Mention]:
     text = document.text
     before, after = clause_around(text, group[0].start, group[-1].end)
     section = document.section_at(group[0].start)
     near = f"{before[-REACH:]} {after[:REACH]}"
+    denied = DENIED.search(before) is not None
+    if denied and NOT_NEEDED.search(after):
+        return
     choice = one_of_several(text, group) or section is Section.NICE
     for match in group:
         yield _Mention(
@@ -166,7 +168,7 @@ def _mentions(document: Document, group: Sequence[SkillMention], title: tuple[in
             section=section,
             open=bool(choice or WELCOME.search(near) or IDEALLY.search(before) or LITTLE.search(near)),
             firm=FIRM.search(near) is not None,
-            denied=DENIED.search(before) is not None,
+            denied=denied,
             titled=title[0] <= match.start and match.end <= title[1],
         )
 
@@ -178,7 +180,7 @@ def _signs(said: Sequence[_Mention]) -> int:
     if field not in TECHNOLOGIES or not firmly:
         return 0
     return (
-        2 * any(mention.titled for mention in firmly)
+        CERTAIN * any(mention.titled for mention in firmly)
         + any(mention.section is Section.REQUIRED for mention in firmly)
         + (len(firmly) > 1)
         + any(mention.firm for mention in firmly)

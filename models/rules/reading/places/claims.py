@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
-from models.rules.places import Places, place_key
+from models.rules.places import Place, Places, place_key
 from models.rules.reading.places import frames
 from models.rules.reading.places.frames import Strength
 from models.rules.reading.places.noise import is_noise
@@ -25,12 +25,14 @@ HEADER_LINES = 5
 FIRM_AND_TITLE = 2
 LONGEST_HEADER = 130
 LONGEST_TITLE = 200
+OVERSEAS = {"971": "GP", "972": "MQ", "973": "GF", "974": "RE", "976": "YT"}
 BEFORE, AFTER = 90, 60
 KM_A_MILE = 1.609344
 FARTHEST_KM = 200
 TOWN_IN_TITLE, TOWN_AT_END = 5_000, 30_000
 MOST_TITLE_WORDS = 16
 SHORT_KEY = 3
+MOST_LISTED, MOST_LABELS = 20, 40
 SENTENCE = re.compile(r"[.!?](?:\s+[A-ZÄÖÜÀ-Ý]|\s*$)")
 CODE_LENGTH = 2
 LARGE = 100_000
@@ -96,7 +98,11 @@ def _department(text: str, line: re.Match[str], places: Places) -> Claim | None:
     found = DEPARTMENT.fullmatch(text, line.start(), line.end())
     if not found:
         return None
-    areas = tuple(place for place in places.areas(found["code"]) if place.country_code == "FR")
+    overseas = OVERSEAS.get(found["code"])
+    if overseas:
+        areas: tuple[Place, ...] = (places.country(overseas),)
+    else:
+        areas = tuple(place for place in places.areas(found["code"]) if place.country_code == "FR")
     segment = read_segment(text, *found.span("name"), places=places)
     for item in segment.named:
         inside = qualify(item, areas, places, end=item.end) if areas else None
@@ -129,9 +135,10 @@ def _claim(strength: Strength, segment: Segment, named: tuple[Named, ...], start
 
 def _labels(text: str, places: Places) -> Iterator[Claim]:
     for pattern in (frames.LABEL, frames.LABEL_ALONE):
-        for found in pattern.finditer(text):
+        for found in islice(pattern.finditer(text), MOST_LABELS):
             segment = read_segment(text, *found.span("value"), places=places)
-            whole = tuple(item for item in segment.named if item.whole)
+            alone = len(segment.named) == 1
+            whole = tuple(item for item in segment.named if item.whole and (alone or not _is_bare_code(item)))
             first = segment.named[:1] if not whole and not segment.unexplained else ()
             if whole or segment.group:
                 yield _claim(Strength.LABEL, segment, whole, *found.span("value"))
@@ -207,13 +214,14 @@ def _prose(text: str, found: Sequence[Spot], places: Places) -> Iterator[Claim]:
         following = found[number + 1] if number + 1 < len(found) else None
         claim = _framed(text, spot, following, places)
         if claim:
-            yield _with_siblings(text, claim, found[number + 1 :])
+            yield _with_siblings(text, claim, found[number + 1 : number + MOST_LISTED])
     for adjective in frames.GERMAN_ADJECTIVE.finditer(text):
+        key = place_key(adjective["city"])
         choices = tuple(
-            choice for choice in places.with_key(place_key(adjective["city"])) if choice[0].population > LARGE
+            choice for choice in places.with_key(key) if is_point(choice[0]) and choice[0].population > LARGE
         )
         if choices:
-            item = Named(*adjective.span("city"), place_key(adjective["city"]), choices, (), whole=False)
+            item = Named(*adjective.span("city"), key, choices, (), whole=False)
             yield Claim(Strength.SEAT, (item,), *adjective.span("city"), sure=False)
 
 
