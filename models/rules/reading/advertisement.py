@@ -4,7 +4,7 @@ from models.rules.intents import Reading
 from models.rules.reading.asked import ReadingKnowledge
 from models.rules.reading.document import Document
 from models.rules.reading.draft import Block, Draft
-from models.rules.reading.exclusions import NO_AGENCIES, REMOTE
+from models.rules.reading.exclusions import NO_AGENCIES, NO_FREELANCERS, REMOTE
 from models.rules.reading.places import read_advertisement as read_place
 from models.rules.reading.skills import read_skills
 from models.rules.reading.spoken import read_spoken
@@ -36,6 +36,9 @@ def read_advertisement(text: str, reference: ReadingKnowledge) -> Reading:
         draft.add(skill.block, "skills", skill.name, start=skill.start, end=skill.end)
     note_working_place(text, draft)
     _note_agencies(text, draft)
+    turned_away = NO_FREELANCERS.search(text)
+    if turned_away:
+        exclude_freelancers(draft, start=turned_away.start(), end=turned_away.end())
     return draft.reading(candidates=tuple(title.title for title in titles.candidates), language=language)
 
 
@@ -53,6 +56,13 @@ def _add_languages(document: Document, draft: Draft) -> None:
 def ignore_levels(draft: Draft) -> None:
     """How well a language is spoken is no filter."""
     draft.ignore("must.languages.level", "Language levels cannot be searched for; the languages themselves are.")
+
+
+def exclude_freelancers(draft: Draft, *, start: int, end: int) -> None:
+    """Rule out who says in the title to be a freelancer."""
+    for title in ("freelance", "freelancer"):
+        draft.add(Block.EXCLUDE, "titles", title, start=start, end=end)
+    draft.warn("Freelancers are recognised by their titles alone.")
 
 
 def note_working_place(text: str, draft: Draft) -> None:

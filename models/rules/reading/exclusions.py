@@ -42,6 +42,10 @@ NO_AGENCIES = re.compile(
     re.IGNORECASE,
 )
 """How advertisements turn agencies away."""
+NO_FREELANCERS = re.compile(
+    any_of(r"(?<!\w)(?:no|keine|geen|pas\sde) (?:freelancers?|freelances|freiberufler|contractors|zzp['’]?ers)(?!\w)"),
+    re.IGNORECASE,
+)
 FREELANCE = re.compile(
     any_of(
         r"""freelanc\w*|freiberuf\w*|selbstständig\w*|selbständig\w*|indépendants?|zelfstandigen?|zzp\S*|contractors?

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from models.rules.intents import Reading
-from models.rules.reading.advertisement import ignore_levels, note_working_place
+from models.rules.reading.advertisement import exclude_freelancers, ignore_levels, note_working_place
 from models.rules.reading.asked import ReadingKnowledge, SkillMention
 from models.rules.reading.draft import Block, Draft
 from models.rules.reading.exclusions import AGENCIES, FREELANCE, LEVEL, REMOTE, Exclusion, read_exclusions
@@ -111,9 +111,7 @@ def _is_known(title: str, reference: ReadingKnowledge) -> bool:
 def _exclude(exclusion: Exclusion, draft: Draft, reference: ReadingKnowledge) -> None:
     level = LEVEL.fullmatch(exclusion.what)
     if FREELANCE.match(exclusion.what):
-        for title in ("freelance", "freelancer"):
-            draft.add(Block.EXCLUDE, "titles", title, start=exclusion.start, end=exclusion.end)
-        draft.warn("Freelancers are recognised by their titles alone.")
+        exclude_freelancers(draft, start=exclusion.start, end=exclusion.end)
     elif level:
         draft.add(Block.EXCLUDE, "titles", level["level"].lower(), start=exclusion.start, end=exclusion.end)
     elif skills := _whole(exclusion.what, reference):

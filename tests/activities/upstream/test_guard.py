@@ -68,7 +68,10 @@ CORPUS: dict[str, tuple[Behaviour, int | AttemptError]] = {
     "drips its body": (drips(b"x" * 1000, 0.05, head=HEAD + b"\r\n"), 200),
     "301 to loopback": (says(b"HTTP/1.1 301 Go\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"), 301),
     "no content": (says(b"HTTP/1.1 204 No\r\n\r\n"), 204),
-    "an upgrade": (says(b"HTTP/1.1 101 Up\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n"), AttemptError.BAD_ANSWER),
+    "an upgrade": (
+        says(b"HTTP/1.1 101 Up\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n"),
+        AttemptError.BAD_ANSWER,
+    ),
     "compressed rubbish": (says(HEAD + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\nrub!"), 200),
 }
 

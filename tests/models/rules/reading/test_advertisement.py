@@ -43,6 +43,15 @@ def test_what_no_filter_expresses_is_named_as_ignored() -> None:
     assert any("hybrid" in warning for warning in reading.warnings)
 
 
+@pytest.mark.parametrize(
+    "said", ["Geen freelancers.", "Keine Freelancer!", "No contractors, please.", "Pas de freelances"]
+)
+def test_freelancers_who_are_turned_away_are_excluded(said: str) -> None:
+    reading = read(f"Payroll Specialist\nLocation: Ghent, Belgium\n\nYou have 3 years of experience.\n{said}")
+    assert reading.intent.exclude.titles == ("freelance", "freelancer")
+    assert any("Freelancers" in warning for warning in reading.warnings)
+
+
 def test_the_same_text_reads_the_same_with_other_line_ends() -> None:
     unix, windows = read(ENGLISH), read(ENGLISH.replace("\n", "\r\n"))
     assert unix.intent == windows.intent
