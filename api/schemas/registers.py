@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from api.schemas.lists import PageAsk
-from api.schemas.values import Answer, Ask, Email, Moment, Name, Time
+from api.schemas.values import Answer, Ask, Email, Moment, Name
 from models import ids
 from models.rules.identity import MAX_URL_LENGTH
 from models.rules.seen import MAX_TAGS, SeenStatus
