@@ -8,6 +8,7 @@ from api.schemas.lists import PageAsk
 from api.schemas.registers import MAX_BULK, Note, Omitted, ProfileId, ProfileUrl
 from api.schemas.values import Answer, Ask, Name
 from models.rules.seen import SeenStatus
+from models.rules.times import Time
 from models.stores.people_lists import PersonFacts
 from models.tables import ListPerson
 

@@ -10,6 +10,7 @@ from models import ids
 from models.rules.identity import MAX_URL_LENGTH
 from models.rules.seen import MAX_TAGS, SeenStatus
 from models.rules.suppressions import Reason
+from models.rules.times import Time
 
 MAX_CHECKED = 500
 MAX_BULK = 10_000
