@@ -23,7 +23,7 @@ from models.rules.run_states import FINAL
 from models.secrets import Vault
 from models.stores import people, run_steps
 from models.stores.people import Sighting
-from models.stores.run_steps import Decision, Need, PageAsk, PageRead
+from models.stores.run_steps import ChunkAsk, Decision, Need, PageAsk, PageRead
 from models.tables import Run
 from workflows import names
 from workflows.contracts import Call, Do, NextStep, Queue, Step
@@ -83,7 +83,7 @@ class RunSteps:
         """Fetch the chunk's profiles that are not cached and deliver the chunk."""
         ask = await self._database.run(lambda session: run_steps.begin_profiles(session, step.id, step.number))
         if ask is not None:
-            await self._guarded(step, lambda: self._fetch_profiles(step, ask.live))
+            await self._guarded(step, lambda: self._fetch_profiles(step, ask))
         return await self.next(step)
 
     async def _guarded(self, step: Step, call: Callable[[], Awaitable[None]]) -> None:
@@ -121,21 +121,21 @@ class RunSteps:
             lambda session: run_steps.keep_page(session, self._vault, run_id, number=number, ask=ask, page=read)
         )
 
-    async def _fetch_profiles(self, step: Step, live: Sequence[str]) -> None:
+    async def _fetch_profiles(self, step: Step, ask: ChunkAsk) -> None:
         fetched: dict[str, Profile] = {}
         again: list[str] = []
-        if live:
-            fetched, again = await self._fetch(live)
+        if ask.live:
+            fetched, again = await self._fetch(ask)
         await self._database.run(lambda session: run_steps.deliver(session, step.id, step.number, fetched, again=again))
 
-    async def _fetch(self, live: Sequence[str]) -> tuple[dict[str, Profile], list[str]]:
+    async def _fetch(self, ask: ChunkAsk) -> tuple[dict[str, Profile], list[str]]:
         source = self._source()
         async with self._database.transaction() as session:
-            named = await people.source_ids(session, source.source.name, live)
+            named = await people.source_ids(session, source.source.name, ask.live)
             directory = await source.directory(session)
-        asked = {named[one][-1]: one for one in live if one in named}
+        asked = {named[one][-1]: one for one in ask.live if one in named}
         results = await source.fetch(list(asked), directory) if asked else ()
-        owners = await self._identify(source.source.name, asked, results)
+        owners = await self._identify(source.source.name, asked, results, workspace_id=ask.workspace_id)
         fetched = {
             owners[result.asked]: result.profile.model_copy(update={"id": owners[result.asked]})
             for result in results
@@ -145,7 +145,7 @@ class RunSteps:
         return fetched, again
 
     async def _identify(
-        self, source: str, asked: Mapping[str, str], results: Sequence[FetchedProfile]
+        self, source: str, asked: Mapping[str, str], results: Sequence[FetchedProfile], *, workspace_id: str
     ) -> dict[str, str]:
         """Our id of each asked person. A source that merged two records answers with another id: they become one."""
         moved = [
@@ -159,8 +159,9 @@ class RunSteps:
         async def settle(session: AsyncSession) -> dict[str, str]:
             owners = dict(asked)
             for source_id, sighting in moved:
-                found = await people.identify(session, self._vault, [sighting])
-                ids = sorted({asked[source_id], found[sighting.source_id]})
+                found = await people.identify(session, self._vault, [sighting], workspace_id=workspace_id)
+                standing = await people.hold(session, [asked[source_id], found[sighting.source_id]])
+                ids = sorted(set(standing.values()))
                 for newer in ids[1:]:
                     await people.merge(session, survivor=ids[0], newer=newer)
                 owners[source_id] = ids[0]

@@ -220,16 +220,22 @@ async def _finish(session: AsyncSession) -> None:
         await work(session)
 
 
+HOLD_PEOPLE = text(
+    """
+    with asked as (select id, alias_of from people where id = any(cast(:ids as text[])))
+    select count(*) from (
+      select from people where id in (select id from asked union select alias_of from asked) order by id
+         for no key update
+    ) as held
+    """
+)
+
+
 async def lock_people(session: AsyncSession, profile_ids: Iterable[str]) -> None:
-    """Hold the locks of these people until the transaction ends, taken in sorted order.
+    """Hold these people, and those whose aliases they are, until the transaction ends; locked in sorted order.
 
     Whatever stores, delivers, charges or writes to a person, and whatever forbids it, takes this lock and reads again
-    afterwards. The lock is of the person in the installation: a global opt-out meets every workspace.
+    afterwards. It is the lock of the person's row, of which one transaction may hold any number, and it leaves others
+    free to refer to the row.
     """
-    await session.execute(
-        text(
-            "select pg_advisory_xact_lock(hashtextextended(id, 0))"
-            " from (select distinct id from unnest(cast(:ids as text[])) as id order by id) as people"
-        ),
-        {"ids": sorted(set(profile_ids))},
-    )
+    await session.execute(HOLD_PEOPLE, {"ids": sorted(set(profile_ids))})

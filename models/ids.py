@@ -25,6 +25,14 @@ def encode(value: int) -> str:
     return "".join(ALPHABET[(value >> (5 * place)) & 31] for place in reversed(range(LENGTH)))
 
 
+def decode(text: str) -> int:
+    """What `encode` was given. Raises `ValueError` for other characters."""
+    value = 0
+    for character in text:
+        value = value << 5 | ALPHABET.index(character)
+    return value
+
+
 def pattern(prefix: str) -> str:
     """A regular expression for ids of that prefix."""
     return rf"^{re.escape(prefix)}_[{ALPHABET}]{{{LENGTH}}}$"

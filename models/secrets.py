@@ -4,7 +4,10 @@ import hashlib
 import hmac
 import os
 
+from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import ECB
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -33,6 +36,20 @@ class Vault:
     def open(self, purpose: str, sealed: bytes) -> bytes:
         """What `seal` was given. Raises `cryptography.exceptions.InvalidTag` for anything else."""
         return AESGCM(self._key(purpose)).decrypt(sealed[:_NONCE], sealed[_NONCE:], purpose.encode())
+
+    def disguise(self, purpose: str, block: bytes) -> bytes:
+        """16 bytes as 16 others, the same for the same: without the key like a keyed hash, with it they lead back.
+
+        One block of AES-256 is a permutation; there is no second block to compare it with.
+        """
+        return self._block(purpose).encryptor().update(block)
+
+    def recognise(self, purpose: str, disguised: bytes) -> bytes:
+        """What `disguise` was given, or 16 meaningless bytes for anything else of that length."""
+        return self._block(purpose).decryptor().update(disguised)
+
+    def _block(self, purpose: str) -> Cipher[ECB]:
+        return Cipher(AES(self._key(purpose)), ECB())  # noqa: S305 - a single block, so that there is no pattern
 
     def keyed_hash(self, purpose: str, value: str) -> bytes:
         """HMAC-SHA256: the same value gives the same 32 bytes, and nobody without the key can try values."""

@@ -1,14 +1,14 @@
 """Routes of runs and their candidates."""
 
-from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import Header, Query
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from api.operations import candidates, runs
 from api.operations.runs import RunExtension
 from api.rest.routing import Invoke, Router
+from api.rest.spreadsheet import AS_CSV, spreadsheet, wants_csv
 from api.schemas.candidates import (
     COMPACT_COLUMNS,
     CandidateQuery,
@@ -19,11 +19,8 @@ from api.schemas.candidates import (
 )
 from api.schemas.lists import Listing
 from api.schemas.runs import ExtendRun, ExtensionPreview, ListRuns, RunPreview, RunStarted, RunView, StartRun
-from models.rules.spreadsheets import csv_row
 
 router = Router(tags=["Runs"])
-
-CSV = "text/csv"
 
 
 @router.post("/runs", status_code=202, operation_id="runs.start", response_model=RunStarted | RunPreview)
@@ -65,7 +62,7 @@ async def cancel_run(run_id: str, invoke: Invoke) -> Response:
     "/runs/{run_id:id}/candidates",
     operation_id="candidates.list",
     response_model=Listing[FullCandidate | CandidateRow],
-    responses={200: {"content": {CSV: {"schema": {"type": "string"}}}}},
+    responses=AS_CSV,
 )
 async def list_candidates(
     run_id: str,
@@ -75,33 +72,10 @@ async def list_candidates(
 ) -> Response:
     """A run's candidates in delivery order; with `Accept: text/csv` a spreadsheet of every one that matches."""
     ask = ListCandidates(run_id=run_id, **dict(query))
-    if not _wants_csv(accept):
+    if not wants_csv(accept):
         return await invoke(candidates.list_candidates, ask)
     pages = invoke.pages(candidates.list_candidates, ask.model_copy(update={"view": CandidateShape.COMPACT}))
-    first = await anext(pages)  # errors are answered as errors, before the first line goes out
-    return StreamingResponse(
-        _lines(first, pages),
-        media_type=CSV,
-        headers={"Content-Disposition": f'attachment; filename="{run_id}.csv"'},
-    )
-
-
-async def _lines(
-    first: Listing[FullCandidate | CandidateRow], pages: AsyncIterator[Listing[FullCandidate | CandidateRow]]
-) -> AsyncIterator[str]:
-    """The spreadsheet, a page of candidates at a time."""
-    yield csv_row(COMPACT_COLUMNS) + _rows(first)
-    async for page in pages:
-        yield _rows(page)
-
-
-def _rows(page: Listing[FullCandidate | CandidateRow]) -> str:
-    return "".join(csv_row(getattr(row, name) for name in COMPACT_COLUMNS) for row in page.data)
-
-
-def _wants_csv(accept: str | None) -> bool:
-    kinds = [part.split(";")[0].strip().lower() for part in (accept or "").split(",")]
-    return CSV in kinds
+    return await spreadsheet(pages, COMPACT_COLUMNS, name=run_id)
 
 
 def _address(answer: RunStarted | RunPreview | RunView | ExtensionPreview) -> str | None:

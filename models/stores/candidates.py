@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, exists, func, or_, select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from models.stores import suppressions
 from models.stores.paging import By, Page, Slice, fetch
-from models.tables import Candidate, Person, PersonKey, Suppression
+from models.tables import Candidate
 from models.tenancy import Tenant
 
 ORDER = (By(col(Candidate.position)),)
@@ -28,7 +29,10 @@ async def listed(
 ) -> Slice[Candidate]:
     """A page of a run's candidates. The caller has checked that the run is the tenant's."""
     query = select(Candidate).where(
-        col(Candidate.run_id) == run_id, col(Candidate.tenant_id) == tenant.id, *_wanted(filters), ~_suppressed(tenant)
+        col(Candidate.run_id) == run_id,
+        col(Candidate.tenant_id) == tenant.id,
+        *_wanted(filters),
+        ~suppressions.hides(tenant, col(Candidate.profile_id)),
     )
     return await fetch(session, query, page, order=ORDER, created_at=col(Candidate.created_at))
 
@@ -44,16 +48,3 @@ def _wanted(filters: CandidateFilters) -> list[ColumnElement[bool]]:
     if filters.tier is not None:
         bounds.append(col(Candidate.tier) == filters.tier)
     return bounds
-
-
-def _suppressed(tenant: Tenant) -> ColumnElement[bool]:
-    """Suppressed for the tenant: by its own, the account's or a global suppression of the person, aliases followed."""
-    own = (col(Suppression.workspace_id) == tenant.workspace_id) & or_(
-        col(Suppression.customer_id).is_(None), col(Suppression.customer_id) == tenant.customer_id
-    )
-    return exists(
-        select(col(PersonKey.hash))
-        .join(Suppression, col(Suppression.key_hash) == col(PersonKey.hash))
-        .join(Person, func.coalesce(col(Person.alias_of), col(Person.id)) == col(PersonKey.profile_id))
-        .where(col(Person.id) == col(Candidate.profile_id), or_(col(Suppression.workspace_id).is_(None), own))
-    )

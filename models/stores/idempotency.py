@@ -6,6 +6,7 @@ a record that somebody else has taken over in the meantime finds no row and roll
 
 import json
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -40,15 +41,15 @@ class Use:
 class Claim:
     """How the key stands.
 
-    `lock` comes with CLAIMED; `status`, `headers` and the sealed `body` with FINISHED; `retry_after`, in seconds, with
-    RUNNING.
+    `lock` comes with CLAIMED; `status`, `headers` and the sealed `body` with FINISHED, `body` null when it
+    named somebody who may not be shown any more; `retry_after`, in seconds, with RUNNING.
     """
 
     standing: Standing
     lock: str = ""
     status: int = 0
     headers: dict[str, str] | None = None
-    body: bytes = b""
+    body: bytes | None = None
     retry_after: int = 1
 
 
@@ -60,7 +61,8 @@ CLAIM = text(
             service_now() + make_interval(hours => :hours))
     on conflict (tenant_id, key) do update
        set fingerprint = excluded.fingerprint, lock = excluded.lock, locked_until = excluded.locked_until,
-           expires_at = excluded.expires_at, status = null, headers = null, body = null, subject_id = null
+           expires_at = excluded.expires_at, status = null, headers = null, body = null, subject_id = null,
+           profile_ids = null
      where (r.status is null and r.locked_until < clock_timestamp() and r.fingerprint = excluded.fingerprint)
         or r.expires_at <= service_now()
     returning lock
@@ -77,7 +79,8 @@ READ = text(
 
 COMPLETE = text(
     """
-    update idempotency_records set status = :status, headers = cast(:headers as jsonb), body = :body
+    update idempotency_records set status = :status, headers = cast(:headers as jsonb), body = :body,
+           profile_ids = cast(:profile_ids as text[])
      where tenant_id = :tenant and key = :key and lock = :lock and status is null
     """
 )
@@ -115,14 +118,50 @@ async def claim(connection: AsyncConnection, use: Use, *, lease_seconds: float =
 
 
 async def complete(
-    session: AsyncSession, use: Use, *, lock: str, status: int, headers: dict[str, str], body: bytes
+    session: AsyncSession,
+    use: Use,
+    *,
+    lock: str,
+    status: int,
+    headers: dict[str, str],
+    body: bytes,
+    profile_ids: Collection[str],
 ) -> bool:
-    """Store the sealed answer as the last statement of the operation. False when the claim is no longer ours."""
+    """Store the sealed answer as the last statement of the operation. False when the claim is no longer ours.
+
+    `profile_ids` are the people whom the body names.
+    """
     named = {"tenant": use.tenant.id, "key": use.key, "lock": lock}
-    done = await session.execute(COMPLETE, named | {"status": status, "headers": json.dumps(headers), "body": body})
+    stored = {"status": status, "headers": json.dumps(headers), "body": body}
+    done = await session.execute(COMPLETE, named | stored | {"profile_ids": sorted(profile_ids) or None})
     return bool(done.rowcount)  # type: ignore[attr-defined]
 
 
 async def release(connection: AsyncConnection, use: Use, *, lock: str) -> None:
     """Give the key back after a failure, unless the answer was stored after all."""
     await connection.execute(RELEASE, {"tenant": use.tenant.id, "key": use.key, "lock": lock})
+
+
+FORGET_PEOPLE = text(
+    """
+    update idempotency_records set body = null, profile_ids = null
+     where profile_ids && cast(:ids as text[])
+       and (cast(:workspace as text) is null or workspace_id = :workspace)
+       and (cast(:customer as text) is null or tenant_id = :customer)
+    """
+)
+
+
+async def forget_people(session: AsyncSession, tenant: Tenant | None, profile_ids: Collection[str]) -> None:
+    """Drop stored answers that name one of these people: of a customer, of an account with all its customers, or all.
+
+    Their keys stay used.
+    """
+    await session.execute(
+        FORGET_PEOPLE,
+        {
+            "ids": list(profile_ids),
+            "workspace": tenant.workspace_id if tenant else None,
+            "customer": tenant.customer_id if tenant else None,
+        },
+    )

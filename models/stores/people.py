@@ -11,11 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.clock import service_time
+from models.database import lock_people
 from models.ids import new_id
 from models.rules.identity import InvalidProfileUrl, canonical_profile_url, person_key
 from models.rules.people import Profile
 from models.secrets import Vault
-from models.tables import CachedProfile, Lead, Person, PersonKey
+from models.stores import erasures
+from models.tables import CachedProfile, Lead
 from models.tenancy import Tenant
 
 CACHE_LIFE = timedelta(days=30)
@@ -36,7 +38,7 @@ class _Key:
     hash: bytes
     kind: str
     source: str | None
-    value: str
+    value: str | None
 
 
 def source_hash(vault: Vault, source: str, source_id: str) -> bytes:
@@ -62,56 +64,162 @@ def _keys(vault: Vault, sighting: Sighting) -> list[_Key]:
     return keys
 
 
-async def identify(session: AsyncSession, vault: Vault, sightings: Sequence[Sighting]) -> dict[str, str]:
+def email_hash(vault: Vault, address: str) -> bytes:
+    """The key of a person by an e-mail address, whatever its letter case."""
+    return vault.keyed_hash(_PURPOSE, f"email:{address.strip().casefold()}")
+
+
+async def identify(
+    session: AsyncSession, vault: Vault, sightings: Sequence[Sighting], *, workspace_id: str | None
+) -> dict[str, str]:
     """Our id of each sighted person, by source id; people never seen before get one.
 
     Two ids found to be one person become one: the older survives, the other is its alias. Running it twice, or two at
-    once, gives the same ids.
+    once, gives the same ids. The people are locked. `workspace_id` is whose sighting it is: of somebody erased there
+    nothing but the id and keyed hashes is kept.
     """
     keys = {sighting.source_id: _keys(vault, sighting) for sighting in sightings}
-    every = sorted({key.hash: key for found in keys.values() for key in found}.values(), key=lambda key: key.hash)
-    known = await _known(session, [key.hash for key in every])
+    return await _identified(session, keys, workspace_id)
+
+
+async def named(
+    session: AsyncSession, vault: Vault, profile_urls: Collection[str], *, workspace_id: str | None
+) -> dict[str, str]:
+    """Our id of each person that a caller names by profile URL, by the URL as given; otherwise as `identify`.
+
+    Raises `InvalidProfileUrl`.
+    """
+    canonical = {url: canonical_profile_url(url) for url in profile_urls}
+    keys = {one: [_Key(url_hash(vault, one), "url", None, one)] for one in canonical.values()}
+    ids = await _identified(session, keys, workspace_id)
+    return {url: ids[one] for url, one in canonical.items()}
+
+
+async def addressed(session: AsyncSession, vault: Vault, address: str) -> str:
+    """Our id of the person with this e-mail address. The address itself is not kept."""
+    key = _Key(email_hash(vault, address), "email", None, None)
+    return (await _identified(session, {"": [key]}, None))[""]
+
+
+async def _identified(
+    session: AsyncSession, keys: Mapping[str, Sequence[_Key]], workspace_id: str | None
+) -> dict[str, str]:
+    every = {key.hash: key for found in keys.values() for key in found}
+    known = await _known(session, every)
     now = await service_time(session)
     wanted: dict[bytes, str] = {}
     for found in keys.values():
-        named = [known.get(key.hash) or wanted.get(key.hash) for key in found]
-        profile_id = min((one for one in named if one), default=None) or new_id("prof", now)
+        met = [known.get(key.hash) or wanted.get(key.hash) for key in found]
+        profile_id = min((one for one in met if one), default=None) or new_id("prof", now)
         wanted.update({key.hash: profile_id for key in found if key.hash not in known})
-    await _insert(session, [(key, wanted[key.hash]) for key in every if key.hash in wanted], now)
-    settled = await _known(session, [key.hash for key in every])
-    result: dict[str, str] = {}
-    for source_id, found in keys.items():
+    await _insert(session, [(every[one], wanted[one]) for one in sorted(wanted)], now)
+    settled = await _locked(session, every)
+    for found in keys.values():
         ids = sorted({settled[key.hash] for key in found})
         for newer in ids[1:]:
             await merge(session, survivor=ids[0], newer=newer)
-        result[source_id] = ids[0]
-    if any(len({settled[key.hash] for key in found}) > 1 for found in keys.values()):
-        settled = await _known(session, [key.hash for key in every])
-        result = {source_id: settled[found[0].hash] for source_id, found in keys.items()}
-    return result
+            settled = {one: ids[0] if old == newer else old for one, old in settled.items()}
+    await _keep_values(session, every.values(), workspace_id)
+    return {name: settled[found[0].hash] for name, found in keys.items()}
 
 
-async def _known(session: AsyncSession, hashes: Sequence[bytes]) -> dict[bytes, str]:
+async def _known(session: AsyncSession, hashes: Collection[bytes]) -> dict[bytes, str]:
     rows = await session.execute(
-        select(col(PersonKey.hash), col(PersonKey.profile_id)).where(col(PersonKey.hash).in_(hashes))
+        text("select hash, profile_id from person_keys where hash = any(cast(:hashes as bytea[]))"),
+        {"hashes": list(hashes)},
     )
     return {key_hash: profile_id for key_hash, profile_id in rows}  # noqa: C416 - rows are not pairs
 
 
+async def _locked(session: AsyncSession, hashes: Collection[bytes]) -> dict[bytes, str]:
+    """The people of these keys, locked: as they are after the locks were got."""
+    held: set[str] = set()
+    while True:
+        found = await _known(session, hashes)
+        missing = set(found.values()) - held
+        if not missing:
+            return found
+        await lock_people(session, missing)
+        held |= missing
+
+
+INSERT_PEOPLE = text(
+    """
+    insert into people (id, created_at) select distinct id, cast(:now as timestamptz)
+      from unnest(cast(:ids as text[])) as id order by id on conflict do nothing
+    """
+)
+INSERT_KEYS = text(
+    """
+    insert into person_keys (hash, profile_id, kind, source)
+    select * from unnest(cast(:hashes as bytea[]), cast(:ids as text[]), cast(:kinds as text[]),
+                         cast(:sources as text[])) on conflict do nothing
+    """
+)
+
+
 async def _insert(session: AsyncSession, keys: Sequence[tuple[_Key, str]], now: datetime) -> None:
+    """Write keys and people that were not known. What a key says is written later, under the person's lock."""
     if not keys:
         return
+    ids = [profile_id for _, profile_id in keys]
+    await session.execute(INSERT_PEOPLE, {"ids": ids, "now": now})
     await session.execute(
-        insert(Person).on_conflict_do_nothing(),
-        [{"id": one, "created_at": now} for one in sorted({profile_id for _, profile_id in keys})],
+        INSERT_KEYS,
+        {
+            "hashes": [key.hash for key, _ in keys],
+            "ids": ids,
+            "kinds": [key.kind for key, _ in keys],
+            "sources": [key.source for key, _ in keys],
+        },
     )
+
+
+KEEP_VALUES = text(
+    """
+    update person_keys k set value = given.value
+      from unnest(cast(:hashes as bytea[]), cast(:values as text[])) as given(hash, value)
+     where k.hash = given.hash and k.value is null and given.value is not null
+       and not exists (select 1 from person_keys o join suppressions s on s.key_hash = o.hash
+                        where o.profile_id = k.profile_id and s.reason <> 'manual'
+                          and (s.workspace_id is null or s.workspace_id = cast(:workspace as text)))
+    """
+)
+
+
+async def _keep_values(session: AsyncSession, keys: Collection[_Key], workspace_id: str | None) -> None:
+    """Write what each key says, unless the person opted out or was erased."""
+    ordered = sorted(keys, key=lambda key: key.hash)
     await session.execute(
-        insert(PersonKey).on_conflict_do_nothing(),
-        [
-            {"hash": key.hash, "profile_id": profile_id, "kind": key.kind, "source": key.source, "value": key.value}
-            for key, profile_id in keys
-        ],
+        KEEP_VALUES,
+        {
+            "hashes": [key.hash for key in ordered],
+            "values": [key.value for key in ordered],
+            "workspace": workspace_id,
+        },
     )
+
+
+async def hold(session: AsyncSession, profile_ids: Collection[str]) -> dict[str, str]:
+    """Lock these people and give the id that stands for each now; ids that nobody has are missing."""
+    held: set[str] = set()
+    wanted = set(profile_ids)
+    standing: dict[str, str] = {}
+    while not wanted <= held:
+        await lock_people(session, wanted - held)
+        held |= wanted
+        standing = await stands_for(session, profile_ids)
+        wanted = set(standing.values())
+    return standing
+
+
+async def stands_for(session: AsyncSession, profile_ids: Collection[str]) -> dict[str, str]:
+    """The id that stands for each person now; ids that nobody has are missing."""
+    rows = await session.execute(
+        text("select id, coalesce(alias_of, id) from people where id = any(cast(:ids as text[]))"),
+        {"ids": list(profile_ids)},
+    )
+    return {profile_id: standing for profile_id, standing in rows}  # noqa: C416 - rows are not pairs
 
 
 MERGE = (
@@ -132,19 +240,35 @@ MERGE = (
          last_contacted_at = greatest(seen_entries.last_contacted_at, excluded.last_contacted_at),
          run_ids = array(select distinct unnest(seen_entries.run_ids || excluded.run_ids))""",
     "delete from seen_entries where profile_id = :newer",
+    """insert into list_people (workspace_id, tenant_id, list_id, profile_id, status, note, created_at, updated_at)
+       select workspace_id, tenant_id, list_id, :survivor, status, note, created_at, updated_at from list_people
+        where profile_id = :newer on conflict do nothing""",
+    "delete from list_people where profile_id = :newer",
+    """insert into cached_profiles (profile_id, source, content, fetched_at)
+       select cast(:survivor as text), source, content || jsonb_build_object('id', cast(:survivor as text)), fetched_at
+         from cached_profiles where profile_id = :newer on conflict do nothing""",
+    """insert into profile_copies (workspace_id, tenant_id, profile_id, created_at)
+       select workspace_id, tenant_id, :survivor, created_at from profile_copies where profile_id = :newer
+       on conflict do nothing""",
+    "delete from cached_profiles where profile_id = :newer",
 )
 
 
 async def merge(session: AsyncSession, *, survivor: str, newer: str) -> None:
-    """Make two ids one person: keys, leads, suppressions and the union of the seen facts go to the older id."""
+    """Make two ids one person, whom the caller holds: all that is known of the newer id goes to the older.
+
+    If one of them is erased, so is the other.
+    """
     for statement in MERGE:
         await session.execute(text(statement), {"survivor": survivor, "newer": newer})
+    await erasures.renew(session, survivor)
 
 
 SOURCE_IDS = text(
     """
     select profile_id, array_agg(value order by value) from person_keys
-     where kind = 'source' and source = :source and profile_id = any(cast(:ids as text[])) group by profile_id
+     where kind = 'source' and source = :source and value is not null
+       and profile_id = any(cast(:ids as text[])) group by profile_id
     """
 )
 

@@ -5,7 +5,17 @@ from models.tables.account import Customer, Mail, Verification, Workspace
 from models.tables.base import Row, WaitingRow
 from models.tables.billing import DailySpend, Grant, Lead, LedgerEntry
 from models.tables.events import Delivery, Event, EventClock, WebhookEndpoint
-from models.tables.people import CachedProfile, Person, PersonKey, SeenEntry, Suppression
+from models.tables.people import (
+    CachedProfile,
+    Erasure,
+    ListPerson,
+    PeopleList,
+    Person,
+    PersonKey,
+    ProfileCopy,
+    SeenEntry,
+    Suppression,
+)
 from models.tables.service import Housekeeping, ServiceClock
 from models.tables.sourcing import Candidate, IntentRow, QueryTotal, Run, SearchPageRow, SearchPlan
 from models.tables.upstream import UpstreamSlot
@@ -27,6 +37,7 @@ __all__ = [
     "Customer",
     "DailySpend",
     "Delivery",
+    "Erasure",
     "Event",
     "EventClock",
     "Grant",
@@ -35,9 +46,12 @@ __all__ = [
     "IntentRow",
     "Lead",
     "LedgerEntry",
+    "ListPerson",
     "Mail",
+    "PeopleList",
     "Person",
     "PersonKey",
+    "ProfileCopy",
     "QueryTotal",
     "RateWindow",
     "Row",

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, Index, LargeBinary, UniqueConstraint
+from sqlalchemy import CheckConstraint, Index, LargeBinary, UniqueConstraint, text
 from sqlmodel import Field
 
 from models.tables.base import JSON, TEXTS, TIME, OwnedRow, Payload, Row
@@ -51,11 +51,19 @@ class IdempotencyRecord(Row, table=True):
     """One use of an Idempotency-Key in a tenant.
 
     While running, `lock` fences the holder and `locked_until` (wall clock) is its lease. A finished record holds the
-    encrypted answer until `expires_at` (service time).
+    encrypted answer until `expires_at` (service time), without `body` once somebody it names may not be shown any more.
     """
 
     __tablename__ = "idempotency_records"
-    __table_args__ = (Index("ix_idempotency_records_expires_at", "expires_at"),)
+    __table_args__ = (
+        Index("ix_idempotency_records_expires_at", "expires_at"),
+        Index(
+            "ix_idempotency_records_profile_ids",
+            "profile_ids",
+            postgresql_using="gin",
+            postgresql_where=text("profile_ids is not null"),
+        ),
+    )
 
     tenant_id: str = Field(primary_key=True)
     key: str = Field(primary_key=True)
@@ -66,6 +74,8 @@ class IdempotencyRecord(Row, table=True):
     status: int | None = None
     headers: Payload | None = Field(default=None, sa_type=JSON)
     body: bytes | None = Field(default=None, sa_type=LargeBinary)
+    profile_ids: list[str] | None = Field(default=None, sa_type=TEXTS)
+    """Everybody whom the body names."""
     subject_id: str | None = None
     expires_at: datetime = Field(sa_type=TIME)
 

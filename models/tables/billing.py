@@ -71,6 +71,7 @@ class Lead(Row, table=True):
     """A person whose lead this workspace has paid for; never charged twice."""
 
     __tablename__ = "leads"
+    __table_args__ = (Index("ix_leads_profile_id", "profile_id"),)
 
     workspace_id: str = Field(primary_key=True)
     profile_id: str = Field(primary_key=True)

@@ -1,8 +1,8 @@
-"""People: identity, the installation-wide profile cache, the seen register, suppressions."""
+"""People: identity, the installation-wide profile cache, the seen register, lists, suppressions, erasures."""
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, Index, LargeBinary
+from sqlalchemy import CheckConstraint, Index, LargeBinary, text
 from sqlmodel import Field
 
 from models.tables.base import JSON, TEXTS, TIME, OwnedRow, Payload, Row
@@ -12,6 +12,7 @@ class Person(Row, table=True):
     """One person. `alias_of` points to the older id when two were found to be one."""
 
     __tablename__ = "people"
+    __table_args__ = (Index("ix_people_alias_of", "alias_of", postgresql_where=text("alias_of is not null")),)
 
     id: str = Field(primary_key=True)
     alias_of: str | None = Field(default=None, foreign_key="people.id")
@@ -19,19 +20,22 @@ class Person(Row, table=True):
 
 
 class PersonKey(Row, table=True):
-    """What identifies a person: the source's id or the canonical profile URL. `hash` is keyed and outlives erasure."""
+    """What identifies a person: the source's id, the canonical profile URL or an e-mail address.
+
+    `hash` is keyed and outlives erasure; `value` is null once the person is erased, and always for an address.
+    """
 
     __tablename__ = "person_keys"
     __table_args__ = (
         Index("ix_person_keys_profile_id", "profile_id"),
-        CheckConstraint("kind in ('source', 'url')", name="kind"),
+        CheckConstraint("kind in ('source', 'url', 'email')", name="kind"),
     )
 
     hash: bytes = Field(primary_key=True, sa_type=LargeBinary)
     profile_id: str = Field(foreign_key="people.id")
     kind: str
     source: str | None = None
-    value: str
+    value: str | None = None
     """The source's id, or the canonical profile URL."""
 
 
@@ -47,6 +51,22 @@ class CachedProfile(Row, table=True):
     fetched_at: datetime = Field(sa_type=TIME)
 
 
+class ProfileCopy(OwnedRow, table=True):
+    """A tenant's right to read the cached profile, for as long as it is cached."""
+
+    __tablename__ = "profile_copies"
+    __table_args__ = (Index("ix_profile_copies_profile_id", "profile_id"),)
+
+    tenant_id: str = Field(primary_key=True)
+    profile_id: str = Field(primary_key=True, foreign_key="cached_profiles.profile_id", ondelete="CASCADE")
+    created_at: datetime = Field(sa_type=TIME)
+
+
+STATUSES = (
+    "status in ('seen', 'shortlisted', 'rejected', 'contacted', 'replied', 'interested', 'not_interested', 'hired')"
+)
+
+
 class SeenEntry(OwnedRow, table=True):
     """A person in a tenant's seen register. `contacted_at` and `do_not_contact` are facts apart from `status`."""
 
@@ -54,11 +74,7 @@ class SeenEntry(OwnedRow, table=True):
     __table_args__ = (
         Index("ix_seen_entries_tenant_id_created_at", "tenant_id", "created_at", "profile_id"),
         Index("ix_seen_entries_profile_id", "profile_id"),
-        CheckConstraint(
-            "status in ('seen', 'shortlisted', 'rejected', 'contacted', 'replied', 'interested', 'not_interested',"
-            " 'hired')",
-            name="status",
-        ),
+        CheckConstraint(STATUSES, name="status"),
     )
 
     tenant_id: str = Field(primary_key=True)
@@ -74,10 +90,41 @@ class SeenEntry(OwnedRow, table=True):
     created_at: datetime = Field(sa_type=TIME)
 
 
+class PeopleList(OwnedRow, table=True):
+    """A named list of people."""
+
+    __tablename__ = "lists"
+    __table_args__ = (Index("ix_lists_tenant_id_created_at_id", "tenant_id", "created_at", "id"),)
+
+    id: str = Field(primary_key=True)
+    name: str
+    description: str | None = None
+    created_at: datetime = Field(sa_type=TIME)
+    updated_at: datetime = Field(sa_type=TIME)
+
+
+class ListPerson(OwnedRow, table=True):
+    """A person in a list, with what the tenant notes about them there."""
+
+    __tablename__ = "list_people"
+    __table_args__ = (
+        Index("ix_list_people_list_id_created_at_profile_id", "list_id", "created_at", "profile_id"),
+        Index("ix_list_people_profile_id", "profile_id"),
+        CheckConstraint(STATUSES, name="status"),
+    )
+
+    list_id: str = Field(primary_key=True, foreign_key="lists.id", ondelete="CASCADE")
+    profile_id: str = Field(primary_key=True, foreign_key="people.id")
+    status: str | None = None
+    note: str | None = None
+    created_at: datetime = Field(sa_type=TIME)
+    updated_at: datetime = Field(sa_type=TIME)
+
+
 class Suppression(Row, table=True):
     """A person nobody may fetch, be charged for or contact, by the keyed hash of a person key.
 
-    `workspace_id` null binds the installation; `tenant_id` null with a workspace binds the account and all customers.
+    `workspace_id` null binds the installation; `customer_id` null with a workspace binds the account and all customers.
     """
 
     __tablename__ = "suppressions"
@@ -93,4 +140,15 @@ class Suppression(Row, table=True):
     key_hash: bytes = Field(sa_type=LargeBinary)
     profile_id: str | None = None
     reason: str
+    created_at: datetime = Field(sa_type=TIME)
+
+
+class Erasure(Row, table=True):
+    """That a person was erased from an account, or from the installation (`workspace_id` null), and when."""
+
+    __tablename__ = "erasures"
+
+    id: str = Field(primary_key=True)
+    workspace_id: str | None = None
+    profile_id: str
     created_at: datetime = Field(sa_type=TIME)

@@ -11,9 +11,11 @@ from models.clock import service_time
 from models.database import Database
 from models.ids import new_id
 from models.rules.people import CurrentJob, Profile, ProfileLocation
-from models.stores import credits
-from models.tables import Candidate, Person, Run
-from tests.api.conftest import Workspace, run_sql
+from models.secrets import Vault
+from models.stores import credits, people
+from models.stores.people import Sighting
+from models.tables import Candidate, Run
+from tests.api.conftest import SECRET_KEY, Workspace, run_sql
 
 DATA_ENGINEER = {"titles": ["Data Engineer"], "location": {"countries": ["BE"]}}
 ADVERTISEMENT = """Data Engineer (m/f/x)
@@ -73,9 +75,9 @@ async def deliver(database: Database, run: dict[str, Any], profiles: Sequence[Pr
         now = await service_time(session)
         owner = await session.get_one(Run, run["id"])
         for position, one in enumerate(profiles):
-            profile_id = new_id("prof", now)
-            session.add(Person(id=profile_id, created_at=now))
-            await session.flush()
+            sighting = Sighting("people_data_labs", uuid4().hex, None)
+            found = await people.identify(session, Vault(SECRET_KEY), [sighting], workspace_id=None)
+            (profile_id,) = found.values()
             session.add(
                 Candidate(
                     id=new_id("cand", now),

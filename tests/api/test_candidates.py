@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from api.rest.runs import _lines
-from api.schemas.candidates import CandidateRow, FullCandidate
+from api.rest.spreadsheet import lines
+from api.schemas.candidates import COMPACT_COLUMNS, CandidateRow, FullCandidate
 from api.schemas.lists import Listing
 from models.clock import service_time
 from models.database import Database
@@ -234,7 +234,7 @@ async def test_the_spreadsheet_is_sent_page_by_page() -> None:
             yield Listing(data=[])
 
     following = pages()
-    lines = _lines(await anext(following), following)
-    assert await anext(lines) == HEADER
+    sent = lines(await anext(following), following, COMPACT_COLUMNS)
+    assert await anext(sent) == HEADER
     assert read == [0]
-    assert [line async for line in lines] == ["", ""]
+    assert [line async for line in sent] == ["", ""]

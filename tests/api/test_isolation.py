@@ -19,11 +19,24 @@ from api import openapi
 from api.operations.kernel import OPERATIONS
 from models.database import Database
 from models.rules.access import Scope
+from models.tenancy import Tenant as Owner
 from tests.api.conftest import application, client, run_sql
+from tests.api.people import fetched, slug, url
 from tests.api.test_events import told
 
-GIVEN = {"external_id", "location_ids", "company_ids", "profile_ids", "anchor_location_id", "location_id"}
+GIVEN = {
+    "external_id",
+    "location_ids",
+    "company_ids",
+    "profile_id",
+    "profile_ids",
+    "anchor_location_id",
+    "location_id",
+}
 """Ids of the world, which belong to nobody, and names that callers give."""
+
+OWN_NOTES = {"seen.change"}
+"""Operations that name nothing but a person, about whom every tenant has notes of its own."""
 
 SNAPSHOT = """
 select md5(string_agg(t.row, '' order by t.row)) from (
@@ -36,6 +49,11 @@ select md5(string_agg(t.row, '' order by t.row)) from (
   union all select id || a::text from audit_entries a where workspace_id = :id
   union all select id || g::text from grants g where workspace_id = :id
   union all select id || l::text from ledger_entries l where workspace_id = :id
+  union all select id || s::text from suppressions s where workspace_id = :id
+  union all select tenant_id || e::text from seen_entries e where workspace_id = :id and note is not null
+  union all select id || l::text from lists l where workspace_id = :id
+  union all select list_id || p::text from list_people p where workspace_id = :id
+  union all select tenant_id || c::text from profile_copies c where workspace_id = :id
   union all select id || e::text from events e where workspace_id = :id
   union all select id || h::text from webhook_endpoints h where workspace_id = :id
   union all select id || d::text from deliveries d where workspace_id = :id
@@ -92,6 +110,14 @@ async def furnish(app: FastAPI, tenant: Tenant) -> None:
     tenant.owned["plan_id"] = await tenant.made("/v1/search-plans", {"intent_id": tenant.owned["intent_id"]})
     tenant.owned["run_id"] = await tenant.made("/v1/runs", {"plan_id": tenant.owned["plan_id"]}, "run")
     database: Database = app.state.kernel.database
+    profile_id = await fetched(database, Owner(tenant.workspace_id, tenant.customer_id), slug())
+    tenant.owned["profile_id"] = profile_id
+    tenant.owned["list_id"] = await tenant.made("/v1/lists", {"name": "Mine"})
+    added = await tenant.call("POST", f"/v1/lists/{tenant.owned['list_id']}/people", {"profile_ids": [profile_id]})
+    tenant.owned["note"] = uuid4().hex
+    noted = await tenant.call("PATCH", f"/v1/seen/{profile_id}", {"note": tenant.owned["note"]})
+    assert added.is_success, added.text
+    assert noted.is_success, noted.text
     tenant.owned["event_id"] = await told(database, tenant.workspace_id, tenant.customer_id)
 
 
@@ -103,6 +129,8 @@ async def account(app: FastAPI) -> Tenant:
     await furnish(app, tenant)
     log = (await tenant.call("GET", f"/v1/webhook-endpoints/{tenant.owned['endpoint_id']}/deliveries")).json()
     tenant.owned["delivery_id"] = log["data"][0]["id"]
+    tenant.owned["suppression_id"] = await tenant.made("/v1/suppressions", {"profile_url": url(slug())})
+    tenant.owned["erasure_id"] = await tenant.made("/v1/erasures", {"profile_url": url(slug())})
     tenant.owned["customer_id"] = await tenant.made("/v1/customers", {"name": "One"})
     tenant.owned["key_id"] = await tenant.made("/v1/api-keys", {"name": "Other", "scopes": sorted(Scope)})
     return tenant
@@ -199,7 +227,9 @@ async def test_no_route_reaches_an_object_of_another_tenant(
             continue
         for method, path, body in calls(document, route, victim):
             answer = await intruder.call(method, path, body)
-            assert answer.status_code in (403, 404), f"{method} {path}: {answer.status_code} {answer.text}"
+            refused = answer.status_code in (403, 404) or route.operation_id in OWN_NOTES
+            assert refused, f"{method} {path}: {answer.status_code} {answer.text}"
+            assert victim.owned["note"] not in answer.text
             tried += 1
     assert tried >= 5
     assert await run_sql(database, SNAPSHOT, id=victim.workspace_id) == before
@@ -211,8 +241,8 @@ async def test_no_list_shows_an_object_of_another_tenant(app: FastAPI, pair: tup
         if route.param_convertors or "GET" not in (route.methods or ()) or not concerns(route, intruder, victim):
             continue
         answer = await intruder.call("GET", route.path)
-        for owned in victim.owned.values():
-            assert owned not in answer.text, f"{route.path} shows {owned}"
+        for name, owned in victim.owned.items():
+            assert name in GIVEN or owned not in answer.text, f"{route.path} shows {name}"
 
 
 async def test_no_body_reaches_an_object_of_another_tenant(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,6 +16,7 @@ from temporalio.service import RPCError
 from api.operations.kernel.context import Context
 from api.operations.kernel.operation import Effect, Operation
 from api.operations.reference import Reference
+from models import ids
 from models.clock import service_time
 from models.database import LOCK_NOT_AVAILABLE, Database, sqlstate
 from models.errors import (
@@ -40,6 +42,7 @@ B = TypeVar("B")
 RING_SECONDS = 2
 BODY_PURPOSE = "idempotency"
 REPLAYED = "Idempotent-Replayed"
+PROFILE_ID = re.compile(rf"prof_[{ids.ALPHABET}]{{{ids.LENGTH}}}".encode())
 
 log = structlog.get_logger()
 
@@ -203,6 +206,7 @@ class Kernel:
             status=outcome.status,
             headers=outcome.headers,
             body=self.vault.seal(BODY_PURPOSE, outcome.body),
+            profile_ids={found.decode() for found in PROFILE_ID.findall(outcome.body)},
         )
         if not ours:  # the lease ran out and somebody took over: nothing of this attempt may stay
             raise IdempotencyInProgress(1)
@@ -212,6 +216,8 @@ class Kernel:
             await idempotency.release(connection, use, lock=claim.lock)
 
     def _replay(self, claim: Claim) -> Outcome:
+        if claim.body is None:
+            raise Conflict("This was done, and its answer named somebody who may not be shown any more.")
         headers = (claim.headers or {}) | {REPLAYED: "true"}
         return Outcome(claim.status, self.vault.open(BODY_PURPOSE, claim.body), headers)
 

@@ -9,22 +9,22 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.database import lock_people
 from models.ids import new_id
 from models.rules import facts, pricing
 from models.rules.grants import Charge
 from models.rules.people import Profile
 from models.rules.run_states import RunStatus, StopReason, retry_delay
 from models.rules.run_steps import UNUSABLE_ANSWERS, Stop, affordable
-from models.stores import credits, people
+from models.stores import credits, people, profiles
 from models.stores.run_steps.rows import called, finish, payer_of, plan_of, start_call, tenant_of
 from models.tables import Candidate, Run
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkAsk:
-    """People whose profiles are wanted; `live` are those the cache does not have."""
+    """People whose profiles a workspace wants; `live` are those the cache does not have."""
 
+    workspace_id: str
     chunk: tuple[str, ...]
     live: tuple[str, ...]
 
@@ -37,7 +37,7 @@ async def begin_profiles(session: AsyncSession, run_id: str, number: int) -> Chu
     start_call(run, RunStatus.FETCHING, now)
     found = await people.known(session, tenant_of(run), run.chunk, run_id=run.id)
     wanted = [known.profile_id for known in found.values() if not known.cached and not known.suppressed]
-    return ChunkAsk(tuple(run.chunk), tuple(wanted)[: run.reserved_fetches])
+    return ChunkAsk(run.workspace_id, tuple(run.chunk), tuple(wanted)[: run.reserved_fetches])
 
 
 async def deliver(
@@ -49,7 +49,7 @@ async def deliver(
     chunk. Somebody without a profile no longer exists, costs nothing and is not delivered.
     """
     chunk = await session.scalar(select(col(Run.chunk)).where(col(Run.id) == run_id))
-    await lock_people(session, chunk or ())
+    await people.hold(session, chunk or ())
     run, now = await called(session, run_id, number)
     if run is None or run.chunk is None:
         return
@@ -61,14 +61,15 @@ async def deliver(
     }
     await people.store(session, allowed)
     cached = await people.cached(session, [known.profile_id for known in found.values() if known.cached])
-    profiles = cached | allowed
+    full = cached | allowed
     settled = [found[one] for one in run.chunk if one in found and one not in again]
     run.omitted_suppressed += sum(known.suppressed for known in settled) + sum(one not in found for one in run.chunk)
     new = {known.profile_id: known for known in settled if not (known.suppressed or known.seen or known.delivered)}
     run.duplicates_skipped += sum(not known.suppressed for known in settled) - len(new)
-    wanted = [one for one in new if one in profiles]
+    wanted = [one for one in new if one in full]
     paid = await _charge(session, run, wanted, live=allowed)
-    await _write_candidates(session, run, {one: profiles[one] for one in paid}, paid, now)
+    await _write_candidates(session, run, {one: full[one] for one in paid}, paid, now)
+    await profiles.give(session, tenant_of(run), paid)
     if run.mark_seen and paid:
         await people.mark_seen(session, tenant_of(run), paid.keys(), run_id=run.id)
     _settle(run, paid, live=len(fetched), again=[one for one in again if one in found], now=now)

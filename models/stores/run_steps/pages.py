@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
@@ -13,7 +14,7 @@ from models.secrets import Vault
 from models.stores import people
 from models.stores.people import Sighting
 from models.stores.run_steps.rows import CHECKPOINT_LIFE, PlannedTier, called, checkpoint, locked, plan_of, start_call
-from models.tables import QueryTotal, SearchPageRow
+from models.tables import QueryTotal, Run, SearchPageRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ async def keep_page(
 
     A page that was read ahead has no `number`: the checkpoint itself is its fence.
     """
-    ids = await people.identify(session, vault, page.sightings)
+    workspace_id = await session.scalar(select(col(Run.workspace_id)).where(col(Run.id) == run_id))
+    ids = await people.identify(session, vault, page.sightings, workspace_id=workspace_id)
     run, now = await locked(session, run_id)
     if run.status in FINAL or number not in {None, run.call_number}:
         return

@@ -24,7 +24,7 @@ def sighting(source_id: str, slug: str | None = None) -> Sighting:
 
 
 async def identify(database: Database, vault: Vault, sightings: Sequence[Sighting]) -> dict[str, str]:
-    return await database.run(lambda session: people.identify(session, vault, sightings))
+    return await database.run(lambda session: people.identify(session, vault, sightings, workspace_id=None))
 
 
 async def test_a_person_keeps_one_id_when_sighted_again(database: Database, vault: Vault) -> None:

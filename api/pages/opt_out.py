@@ -1,0 +1,59 @@
+"""The page by which a person asks not to be contacted any more. Opening it does nothing: link scanners open it too."""
+
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from api.middleware import entry_of
+from api.operations import opt_outs
+from api.operations.kernel import Call, Kernel, Shape
+from api.operations.opt_outs import OptOut
+from api.pages.render import page
+from models.errors import ServiceError
+
+MAX_FORM = 4096
+STOP, ERASE = "stop", "erase"
+DONE = {
+    STOP: "Nobody who uses this service will contact you through it any more, or see you in it.",
+    ERASE: "Nobody who uses this service will contact you through it any more, and what it had stored about you has"
+    " been erased. What is kept is a code without meaning by which the service goes on refusing you.",
+}
+
+
+async def show(request: Request) -> Response:
+    """The buttons."""
+    return page("opt_out.html", token=request.path_params["token"])
+
+
+async def act(request: Request) -> Response:
+    """What a button does."""
+    asked = await _asked(request)
+    entry = entry_of(request.scope)
+    if entry.admission is None:
+        raise AssertionError("pages are admitted like every public path")
+    kernel: Kernel = request.app.state.kernel
+    ask = OptOut(token=request.path_params["token"], erase=asked == ERASE)
+    call = Call(version=entry.version, now=entry.admission.now)
+    try:
+        await kernel.invoke(opt_outs.opt_out, ask, call, shape=Shape(status=lambda _: 200))
+    except ServiceError as error:
+        return page("notice.html", status=error.status, heading="Nothing was changed", message=error.message)
+    return page("notice.html", heading="Done", message=DONE[asked])
+
+
+async def _asked(request: Request) -> str:
+    """Which button was pressed. Whatever else is posted stops contact, the least that anybody can have meant."""
+    read = b""
+    async for chunk in request.stream():
+        read += chunk
+        if len(read) > MAX_FORM:
+            break
+    fields = parse_qs(read[:MAX_FORM].decode("utf-8", errors="replace"))
+    return ERASE if fields.get("ask") == [ERASE] else STOP
+
+
+TOKEN = "/o/{token}"  # noqa: S105 - a path
+
+ROUTES = [Route(TOKEN, show, methods=["GET"]), Route(TOKEN, act, methods=["POST"])]

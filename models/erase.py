@@ -1,0 +1,54 @@
+"""`python -m models.erase`: erase a person from the whole installation, as an operator who was asked to."""
+
+import argparse
+import asyncio
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from models.database import Database
+from models.errors import NotFound
+from models.secrets import Vault
+from models.settings import Settings
+from models.stores import erasures, people
+
+
+async def erase(database: Database, vault: Vault, *, by: str, value: str) -> str:
+    """Erase whoever is named `by` profile_id, profile_url or email; gives the erasure's id.
+
+    Raises `InvalidProfileUrl`, and `NotFound` for an id that nobody has.
+    """
+
+    async def work(session: AsyncSession) -> str:
+        match by:
+            case "profile_url":
+                named = (await people.named(session, vault, [value], workspace_id=None))[value]
+            case "email":
+                named = await people.addressed(session, vault, value)
+            case _:
+                named = value
+        standing = (await people.hold(session, [named])).get(named)
+        if standing is None:
+            raise NotFound("There is no such profile.")
+        return (await erasures.erase(session, None, standing)).id
+
+    return await database.run(work)
+
+
+async def _main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m models.erase", description=__doc__)
+    whom = parser.add_mutually_exclusive_group(required=True)
+    for name in ("profile-id", "profile-url", "email"):
+        whom.add_argument(f"--{name}")
+    asked = {name: value for name, value in vars(parser.parse_args()).items() if value is not None}
+    ((by, value),) = asked.items()
+    settings = Settings()
+    database = Database(settings.database_url, pool_size=1)
+    try:
+        erasure = await erase(database, Vault(settings.secret_key.get_secret_value()), by=by, value=value)
+    finally:
+        await database.close()
+    print(erasure)  # noqa: T201 - the answer of a command
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())
