@@ -25,6 +25,7 @@ from activities.failures import SilentFailures
 from activities.housekeeping import HousekeepingSteps
 from activities.mails import MailSteps
 from activities.people import People
+from activities.raw_calls import RawCalls
 from activities.runs import RunSteps
 from activities.upstream.guard import Guard
 from activities.upstream.mail import SmtpMailer
@@ -37,6 +38,7 @@ from models.resolution import Resolver
 from models.secrets import Vault
 from models.settings import Settings
 from models.stores import housekeeping
+from workflows.call import CallWorkflow
 from workflows.contracts import Queue
 from workflows.delivery import DeliveryWorkflow
 from workflows.doorbell import Doorbell
@@ -46,7 +48,7 @@ from workflows.run import RunWorkflow
 
 log = structlog.get_logger(__name__)
 
-WORKFLOWS = [RunWorkflow, MailWorkflow, DeliveryWorkflow, HousekeepingWorkflow]
+WORKFLOWS = [RunWorkflow, CallWorkflow, MailWorkflow, DeliveryWorkflow, HousekeepingWorkflow]
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types")
 GRACE = timedelta(seconds=20)
 """How long activities may finish after SIGTERM."""
@@ -139,10 +141,11 @@ def upstream_worker(parts: Parts, source: PeopleDataLabs, slots: UpstreamSlots) 
     """People-data calls, as many at once as the installation has slots."""
     people = People(source, slots, reference())
     runs = RunSteps(parts.database, parts.vault, people, queue_seconds=parts.settings.upstream_queue_seconds)
+    raw_calls = RawCalls(parts.database, parts.vault, people)
     return Worker(
         parts.client,
         task_queue=Queue.UPSTREAM,
-        activities=[runs.read_page, runs.fetch_profiles],
+        activities=[runs.read_page, runs.fetch_profiles, raw_calls.call],
         interceptors=[SilentFailures()],
         tuner=upstream_tuner(slots),
         graceful_shutdown_timeout=GRACE,

@@ -11,8 +11,11 @@ from temporalio import activity
 from activities.upstream.ports import CompanyNames, FetchedProfile, PeopleSource, PlaceNames, SearchPage
 from activities.upstream.slots import UpstreamSlots
 from models.data import Reference
+from models.database import Database
 from models.rules.filters import PeopleFilters, TierFilters
+from models.secrets import Vault
 from models.stores import people
+from models.stores.people import Sighting
 
 HEARTBEAT_SECONDS = 3.0
 CALL_SECONDS = 60.0
@@ -74,10 +77,41 @@ class People:
         async with self._call():
             return await self.source.search(filters, directory, size=size, token=token)
 
-    async def fetch(self, source_ids: Sequence[str], directory: KnownNames) -> tuple[FetchedProfile, ...]:
-        """Profiles of 1–100 people, under a slot. Raises `SourceError`s and `SlotLost`."""
+    async def fetch(self, asked: Sequence[str], directory: KnownNames) -> tuple[FetchedProfile, ...]:
+        """Profiles of 1–100 people by source id or profile URL, under a slot. Raises `SourceError`s and `SlotLost`."""
         async with self._call():
-            return await self.source.fetch(source_ids, directory)
+            return await self.source.fetch(asked, directory)
+
+    async def owners(
+        self, database: Database, vault: Vault, asked: Mapping[str, str | None], results: Sequence[FetchedProfile]
+    ) -> dict[str, str]:
+        """Our id of each person found; `asked` gives our id, null for nobody we know, by what the source was asked.
+
+        A source that merged two records answers with another id, and a URL may lead to somebody we know by another:
+        they become one.
+        """
+        name = self.source.name
+
+        async def settle(session: AsyncSession) -> dict[str, str]:
+            owners: dict[str, str] = {asked_with: known for asked_with, known in asked.items() if known is not None}
+            for result in results:
+                if result.profile is None or result.source_id is None:
+                    continue
+                if result.source_id == result.asked and result.asked in owners:
+                    continue
+                addresses = {result.profile.profile_url}
+                addresses |= {result.asked} if result.asked.startswith("https://") else set()
+                ids = {owners[result.asked]} if result.asked in owners else set()
+                for address in sorted(addresses, key=str):
+                    found = await people.identify(session, vault, [Sighting(name, result.source_id, address)])
+                    ids.add(found[result.source_id])
+                survivor, *newer = sorted(ids)
+                for each in newer:
+                    await people.merge(session, survivor=survivor, newer=each)
+                owners[result.asked] = survivor
+            return owners
+
+        return await database.run(settle)
 
     @contextlib.asynccontextmanager
     async def _call(self) -> AsyncIterator[None]:

@@ -13,7 +13,7 @@ from api import logs
 from api.auth import Networks
 from api.middleware import Edge
 from api.operations import reference
-from api.operations.kernel import OPERATIONS, Kernel
+from api.operations.kernel import OPERATIONS, Kernel, UpstreamCaller
 from api.pages import documentation, verification
 from api.paths import Paths
 from api.rest import ROUTERS, health
@@ -24,6 +24,7 @@ from models.rules.versions import CURRENT
 from models.secrets import Vault
 from models.settings import Settings
 from workflows.doorbell import Doorbell
+from workflows.upstream_calls import CALLS_AS
 
 METHOD_NOT_ALLOWED = 405
 NOT_FOUND = 404
@@ -43,7 +44,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        kernel.ringer = Doorbell(await _temporal(settings))
+        client = await _temporal(settings)
+        kernel.ringer = Doorbell(client)
+        kernel.upstream = UpstreamCaller(database, CALLS_AS[settings.upstream_call_as](client))
         try:
             yield
         finally:

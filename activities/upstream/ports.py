@@ -85,7 +85,8 @@ class FetchStatus(StrEnum):
 class FetchedProfile:
     """One asked profile. `profile.id` is empty: our id is given by whoever stores it.
 
-    `source_id` is the source's current id; it differs from the asked one when two records were merged.
+    `asked` is what was asked with: the source's id, or a canonical profile URL. `source_id` is the source's current
+    id; it differs from the asked one when two records were merged.
     """
 
     asked: str
@@ -106,8 +107,8 @@ class PeopleSource(Protocol):
         """One page of at most `size` (1–100) people; the same filters with `token` give the next page."""
         ...
 
-    async def fetch(self, source_ids: Sequence[str], directory: Directory) -> tuple[FetchedProfile, ...]:
-        """Full profiles of 1–100 people, in the order asked."""
+    async def fetch(self, asked: Sequence[str], directory: Directory) -> tuple[FetchedProfile, ...]:
+        """Full profiles of 1–100 people, in the order asked: by the source's ids or by canonical profile URLs."""
         ...
 
 

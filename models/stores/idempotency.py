@@ -129,6 +129,19 @@ async def release(connection: AsyncConnection, use: Use, *, lock: str) -> None:
     await connection.execute(RELEASE, {"tenant": use.tenant.id, "key": use.key, "lock": lock})
 
 
+LET_GO = text(
+    """
+    update idempotency_records set locked_until = clock_timestamp()
+     where tenant_id = :tenant and key = :key and lock = :lock and status is null
+    """
+)
+
+
+async def let_go(connection: AsyncConnection, use: Use, *, lock: str) -> None:
+    """End the lease of a call that goes on: an equal request may take it up at once, another one is still refused."""
+    await connection.execute(LET_GO, {"tenant": use.tenant.id, "key": use.key, "lock": lock})
+
+
 async def forget_expired(session: AsyncSession, now: datetime, *, limit: int = 1000) -> int:
     """Delete records past their 24 hours. Returns how many."""
     gone = await session.execute(

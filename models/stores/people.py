@@ -98,6 +98,27 @@ async def _known(session: AsyncSession, hashes: Sequence[bytes]) -> dict[bytes, 
     return {key_hash: profile_id for key_hash, profile_id in rows}  # noqa: C416 - rows are not pairs
 
 
+async def owners(session: AsyncSession, hashes: Collection[bytes]) -> dict[bytes, str]:
+    """Whose each key is, for the keys that are somebody's."""
+    return await _known(session, list(hashes))
+
+
+SUPPRESSED_KEYS = text(
+    """
+    select key_hash from suppressions
+     where key_hash = any(cast(:hashes as bytea[]))
+       and (workspace_id is null
+            or (workspace_id = :workspace and (customer_id is null or customer_id = cast(:customer as text))))
+    """
+)
+
+
+async def suppressed_keys(session: AsyncSession, tenant: Tenant, hashes: Collection[bytes]) -> set[bytes]:
+    """Which of these keys are suppressed for the tenant, whether we know the person or only the key."""
+    asked = {"hashes": list(hashes), "workspace": tenant.workspace_id, "customer": tenant.customer_id}
+    return set((await session.scalars(SUPPRESSED_KEYS, asked)).all())
+
+
 async def _insert(session: AsyncSession, keys: Sequence[tuple[_Key, str]], now: datetime) -> None:
     if not keys:
         return

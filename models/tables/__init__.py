@@ -8,7 +8,7 @@ from models.tables.events import Delivery, Event, EventClock, WebhookEndpoint
 from models.tables.people import CachedProfile, Person, PersonKey, SeenEntry, Suppression
 from models.tables.service import Housekeeping, ServiceClock
 from models.tables.sourcing import Candidate, IntentRow, QueryTotal, Run, SearchPageRow, SearchPlan
-from models.tables.upstream import UpstreamSlot
+from models.tables.upstream import ScrollPage, UpstreamCall, UpstreamSlot
 
 WAITING: dict[str, type[WaitingRow]] = {
     "run": Run,
@@ -42,11 +42,13 @@ __all__ = [
     "RateWindow",
     "Row",
     "Run",
+    "ScrollPage",
     "SearchPageRow",
     "SearchPlan",
     "SeenEntry",
     "ServiceClock",
     "Suppression",
+    "UpstreamCall",
     "UpstreamSlot",
     "Verification",
     "WaitingRow",

@@ -74,17 +74,17 @@ class PeopleDataLabs:
             rows = [row for row in rows if _worked_there_before(row, filters, directory)]
         return SearchPage(people=tuple(map(records.found_person, rows)), next_token=page.next_token, total=page.total)
 
-    async def fetch(self, source_ids: Sequence[str], directory: Directory) -> tuple[FetchedProfile, ...]:
-        """Full profiles in the order asked; an id asked twice is fetched once."""
-        _check_size(len(source_ids))
-        distinct = list(dict.fromkeys(source_ids))
+    async def fetch(self, asked: Sequence[str], directory: Directory) -> tuple[FetchedProfile, ...]:
+        """Full profiles in the order asked; what is asked twice is fetched once."""
+        _check_size(len(asked))
+        distinct = list(dict.fromkeys(asked))
         async with within_limit():
             items = await self._items(distinct)
         as_of = self._today()
         fetched = {
-            asked: _fetched(asked, item, directory, as_of=as_of) for asked, item in zip(distinct, items, strict=True)
+            each: _fetched(each, item, directory, as_of=as_of) for each, item in zip(distinct, items, strict=True)
         }
-        return tuple(fetched[asked] for asked in source_ids)
+        return tuple(fetched[each] for each in asked)
 
     async def _page(self, ask: dict[str, Any], *, size: int) -> tuple[list[Record], SearchPage]:
         try:
@@ -98,25 +98,30 @@ class PeopleDataLabs:
             return [], SearchPage(people=(), next_token=None, total=0 if "scroll_token" not in ask else None)
         return _search_rows(answer.body, size=size)
 
-    async def _items(self, source_ids: Sequence[str]) -> list[Record]:
+    async def _items(self, asked: Sequence[str]) -> list[Record]:
         try:
-            return await self._bulk(source_ids)
+            return await self._bulk(asked)
         except AnswerTooLarge:
-            if len(source_ids) == 1:
+            if len(asked) == 1:
                 raise
-        half = len(source_ids) // 2
-        return [*await self._bulk(source_ids[:half]), *await self._bulk(source_ids[half:])]
+        half = len(asked) // 2
+        return [*await self._bulk(asked[:half]), *await self._bulk(asked[half:])]
 
-    async def _bulk(self, source_ids: Sequence[str]) -> list[Record]:
+    async def _bulk(self, asked: Sequence[str]) -> list[Record]:
         ask = {
-            "requests": [{"params": {"pdl_id": each}, "metadata": {"n": n}} for n, each in enumerate(source_ids)],
+            "requests": [{"params": {_parameter(each): each}, "metadata": {"n": n}} for n, each in enumerate(asked)],
             "min_likelihood": MIN_LIKELIHOOD,
             "data_include": ",".join(records.PROFILE_FIELDS),
         }
         answer = await self._client.post("/v5/person/bulk", ask, read_seconds=BULK_READ_SECONDS)
         if not answer.found:
             raise SourceUnusable("the bulk answer has no items")
-        return _in_order(answer.body, count=len(source_ids))
+        return _in_order(answer.body, count=len(asked))
+
+
+def _parameter(asked: str) -> str:
+    """What a profile is asked for by: ids of the source hold no address."""
+    return "profile" if asked.startswith("https://") else "pdl_id"
 
 
 def _check_size(size: int) -> None:

@@ -1,0 +1,21 @@
+"""Routes of the raw layer."""
+
+from starlette.responses import Response
+
+from api.operations import raw
+from api.rest.routing import Invoke, Router
+from api.schemas.raw import FetchPeople, PeopleFetched, PeopleFound, PricePreview, SearchPeople
+
+router = Router(tags=["Raw layer"])
+
+
+@router.post("/people/search", operation_id="people.search", response_model=PeopleFound | PricePreview)
+async def search_people(ask: SearchPeople, invoke: Invoke) -> Response:
+    """Search the people source with its own filters, one to one. Preview the price with `?dry_run=true`."""
+    return await invoke(raw.search_people, ask)
+
+
+@router.post("/people:fetch", operation_id="people.fetch", response_model=PeopleFetched | PricePreview)
+async def fetch_people(ask: FetchPeople, invoke: Invoke) -> Response:
+    """Full profiles of up to 100 people, by id or profile URL. Preview the price with `?dry_run=true`."""
+    return await invoke(raw.fetch_people, ask)
