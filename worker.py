@@ -15,7 +15,6 @@ from pathlib import Path
 
 import structlog
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
@@ -39,6 +38,7 @@ from models.secrets import Vault
 from models.settings import Settings
 from models.stores import housekeeping
 from workflows.call import CallWorkflow
+from workflows.connection import connect
 from workflows.contracts import Queue
 from workflows.delivery import DeliveryWorkflow
 from workflows.doorbell import Doorbell
@@ -66,18 +66,6 @@ class Parts:
     database: Database
     client: Client
     vault: Vault
-
-
-async def connect(settings: Settings) -> Client:
-    """The Temporal client of this installation."""
-    key = settings.temporal_api_key
-    return await Client.connect(
-        settings.temporal_address,
-        namespace=settings.temporal_namespace,
-        api_key=key.get_secret_value() if key else None,
-        tls=settings.temporal_tls,
-        data_converter=pydantic_data_converter,
-    )
 
 
 def runner() -> SandboxedWorkflowRunner:
@@ -145,7 +133,7 @@ def upstream_worker(parts: Parts, source: PeopleDataLabs, slots: UpstreamSlots) 
     return Worker(
         parts.client,
         task_queue=Queue.UPSTREAM,
-        activities=[runs.read_page, runs.fetch_profiles, raw_calls.call],
+        activities=[runs.read_page, runs.read_ahead, runs.fetch_profiles, raw_calls.call],
         interceptors=[SilentFailures()],
         tuner=upstream_tuner(slots),
         graceful_shutdown_timeout=GRACE,

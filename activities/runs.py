@@ -10,6 +10,7 @@ from activities.people import CALL_SECONDS, HEARTBEAT_SECONDS, People
 from activities.upstream.ports import (
     FetchStatus,
     SourceBusy,
+    SourceError,
     SourceRefusedQuery,
     SourceUnusable,
     TokenRefused,
@@ -61,8 +62,19 @@ class RunSteps:
         """Read one page of the tier's search and keep it."""
         ask = await self._database.run(lambda session: run_steps.begin_page(session, step.id, step.number))
         if ask is not None:
-            await self._guarded(step, lambda: self._read_page(step, ask))
+            await self._guarded(step, lambda: self._read_page(step.id, step.number, ask))
         return await self.next(step)
+
+    @activity.defn(name=names.RUN_READ_AHEAD)
+    async def read_ahead(self, step: Step) -> NextStep:
+        """Read the page that will be needed next while profiles are fetched. Decides nothing and delays nothing."""
+        ask = await self._database.run(lambda session: run_steps.begin_ahead(session, step.id))
+        if ask is not None:
+            try:
+                await self._read_page(step.id, None, ask)
+            except SourceError as error:
+                log.info("run.not_read_ahead", run_id=step.id, error=type(error).__name__)
+        return NextStep(do=Do.WAIT)
 
     @activity.defn(name=names.RUN_FETCH_PROFILES)
     async def fetch_profiles(self, step: Step) -> NextStep:
@@ -87,7 +99,7 @@ class RunSteps:
             log.warning("run.source_unusable", run_id=step.id, error=type(error).__name__)
             await self._database.run(lambda session: run_steps.unusable(session, step.id, step.number, final=final))
 
-    async def _read_page(self, step: Step, ask: PageAsk) -> None:
+    async def _read_page(self, run_id: str, number: int | None, ask: PageAsk) -> None:
         source = self._source()
         async with self._database.transaction() as session:
             directory = await source.directory(session, ask.tier.filters)
@@ -104,7 +116,7 @@ class RunSteps:
             total=page.total,
         )
         await self._database.run(
-            lambda session: run_steps.keep_page(session, self._vault, step.id, number=step.number, ask=ask, page=read)
+            lambda session: run_steps.keep_page(session, self._vault, run_id, number=number, ask=ask, page=read)
         )
 
     async def _fetch_profiles(self, step: Step, live: Sequence[str]) -> None:
@@ -155,26 +167,34 @@ class RunSteps:
                 return self._act(run, names.RUN_READ_PAGE, what, queue=Queue.UPSTREAM)
             case Need.PROFILES:
                 what = f"fetches {run.reserved_fetches} profiles of tier {run.tier + 1} of {decision.tiers}"
-                return self._act(run, names.RUN_FETCH_PROFILES, what, queue=Queue.UPSTREAM)
+                step = self._act(run, names.RUN_FETCH_PROFILES, what, queue=Queue.UPSTREAM)
+                if not decision.ahead:
+                    return step
+                then = f"reads page {run.page + 2} of tier {run.tier + 1} meanwhile"
+                return step.model_copy(update={"ahead": self._call(run, names.RUN_READ_AHEAD, then)})
             case Need.DELIVERY:
                 what = f"delivers {len(run.chunk or ())} known profiles of tier {run.tier + 1} of {decision.tiers}"
                 return self._act(run, names.RUN_FETCH_PROFILES, what, queue=Queue.SERVICE)
 
     def _act(self, run: Run, step: str, what: str, *, queue: Queue) -> NextStep:
-        upstream = queue is Queue.UPSTREAM
-        call = Call(
+        call = Call(step=step, number=run.call_number, queue=queue, summary=what, limit_seconds=2 * CALL_SECONDS)
+        if queue is Queue.UPSTREAM:
+            call = self._call(run, step, what).model_copy(update={"queued": names.RUN_QUEUED})
+        return NextStep(do=Do.ACT, call=call, status=run.status, details=_details(run, what))
+
+    def _call(self, run: Run, step: str, what: str) -> Call:
+        """A call on the upstream queue, in the workspace's turn."""
+        return Call(
             step=step,
             number=run.call_number,
-            queue=queue,
+            queue=Queue.UPSTREAM,
             summary=what,
             limit_seconds=2 * CALL_SECONDS,
-            heartbeat_seconds=3 * HEARTBEAT_SECONDS if upstream else None,
-            fairness_key=run.workspace_id if upstream else None,
-            priority=PAGE_PRIORITY if upstream else None,
-            queued=names.RUN_QUEUED if upstream else None,
+            heartbeat_seconds=3 * HEARTBEAT_SECONDS,
+            fairness_key=run.workspace_id,
+            priority=PAGE_PRIORITY,
             queued_after=self._queue_seconds,
         )
-        return NextStep(do=Do.ACT, call=call, status=run.status, details=_details(run, what))
 
 
 def _announced(busy: SourceBusy) -> timedelta | None:

@@ -1,15 +1,14 @@
 """The composition root of the API process: `uvicorn --factory api.app:create_app`."""
 
 import contextlib
+import logging
 from collections.abc import AsyncIterator
 
 from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import Response
-from temporalio.client import Client
 
-from api import logs
 from api.auth import Networks
 from api.middleware import Edge
 from api.operations import reference
@@ -20,9 +19,11 @@ from api.rest import ROUTERS, health
 from api.rest.routing import Direct
 from models.database import Database
 from models.errors import InternalError, InvalidRequest, MethodNotAllowed, NotFound
+from models.logs import configure_logs
 from models.rules.versions import CURRENT
 from models.secrets import Vault
 from models.settings import Settings
+from workflows.connection import connect
 from workflows.doorbell import Doorbell
 from workflows.upstream_calls import CALLS_AS
 
@@ -33,7 +34,8 @@ NOT_FOUND = 404
 def create_app(settings: Settings | None = None) -> FastAPI:
     """The application of one process. Temporal is connected to when something is first rung."""
     settings = settings or Settings()
-    logs.configure(level=settings.log_level, as_json=settings.log_json)
+    configure_logs(settings)
+    logging.getLogger("uvicorn.access").disabled = True  # it would write query strings
     database = Database(settings.database_url, pool_size=settings.database_pool_size)
     kernel = Kernel(
         database=database,
@@ -44,7 +46,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        client = await _temporal(settings)
+        client = await connect(settings, lazy=True)
         kernel.ringer = Doorbell(client)
         kernel.upstream = UpstreamCaller(database, CALLS_AS[settings.upstream_call_as](client))
         try:
@@ -95,14 +97,3 @@ async def _unrouted(request: Request, error: Exception) -> Response:
     if error.status_code == NOT_FOUND:
         raise NotFound("There is nothing at this path.")
     raise InvalidRequest("The request cannot be read.")
-
-
-async def _temporal(settings: Settings) -> Client:
-    key = settings.temporal_api_key
-    return await Client.connect(
-        settings.temporal_address,
-        namespace=settings.temporal_namespace,
-        api_key=key.get_secret_value() if key else None,
-        tls=settings.temporal_tls,
-        lazy=True,
-    )

@@ -1,28 +1,9 @@
-"""Logs: one line for each request, and defects without the data that met them."""
+"""Defects as the log tells them: without the data that met them."""
 
-import logging
 import traceback
 from pathlib import Path
 
-import structlog
-
 ROOT = Path(__file__).parent.parent
-
-
-def configure(*, level: str, as_json: bool) -> None:
-    """Set up structlog for this process. A server's own access log is silenced: it would write query strings."""
-    logging.getLogger("uvicorn.access").disabled = True
-    plain = structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"])
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.JSONRenderer() if as_json else plain,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=structlog.WriteLoggerFactory(),
-        cache_logger_on_first_use=True,
-    )
 
 
 def described(error: BaseException) -> list[str]:

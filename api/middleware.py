@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api import auth, versions
 from api.errors import render
 from api.logs import described
-from models.database import Database
+from models.database import Database, constraint, sqlstate
 from models.errors import InternalError, ServiceError
 from models.rules.access import Caller
 from models.rules.versions import CURRENT
@@ -84,21 +84,25 @@ class Edge:
             await _refuse(error, entry, answer)
         except Exception as error:
             log.error(  # noqa: TRY400 - messages of exceptions can hold personal data; `described` leaves them out
-                "internal", request_id=entry.request_id, trace=described(error)
+                "internal",
+                request_id=entry.request_id,
+                trace=described(error),
+                sqlstate=sqlstate(error),
+                constraint=constraint(error),
             )
             if entry.started:
                 raise
             await _refuse(InternalError(), entry, answer)
         finally:
-            route = inner.get("route")
-            log.info(
-                "request",
-                request_id=entry.request_id,
-                method=scope["method"],
-                route=getattr(route, "path", None),
-                status=entry.status,
-                ms=round((time.perf_counter() - began) * 1000, 1),
-            )
+            if scope["path"] != HEALTH:
+                log.info(
+                    "request",
+                    request_id=entry.request_id,
+                    method=scope["method"],
+                    route=getattr(inner.get("route"), "path", None),
+                    status=entry.status,
+                    ms=round((time.perf_counter() - began) * 1000, 1),
+                )
 
     async def _enter(self, scope: Scope, entry: Entry) -> None:
         if scope["path"] == HEALTH:
@@ -107,7 +111,7 @@ class Edge:
         hashed = auth.secret_hash(headers.get("authorization"))
         wanted = None if public else auth.selected_customer(headers.get("service-customer"))
         found = await admission.admit(
-            self._database.statements,
+            self._database,
             secret_hash=hashed,
             network=self._network(scope, headers),
             customer_id=wanted,

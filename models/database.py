@@ -84,13 +84,26 @@ class Database:
                     return await work(session)
         raise AssertionError("unreachable: the retry either returns or raises")
 
+    async def renew(self) -> None:
+        """Give up every idle connection: they lead to a server that has been restarted."""
+        await self.statements.renew()
+        await self.engine.dispose()
+
     async def close(self) -> None:
         """Close every connection."""
         await self.engine.dispose()
         await self.statements.close()
 
 
-CONNECTION_LOST = (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, OSError)
+CONNECTION_LOST = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # the farewell of the server came while the driver was speaking
+    OSError,
+)
 """What a single statement raises when its connection turns out to be gone: the server was restarted."""
 
 
@@ -126,6 +139,11 @@ class Statements:
         pool = self._pool or await self._open()
         async with pool.acquire() as connection:
             return cast(T | None, await connection.fetchrow(statement, *values))
+
+    async def renew(self) -> None:
+        """Replace every connection before its next use."""
+        if self._pool is not None:
+            await self._pool.expire_connections()
 
     async def close(self) -> None:
         """Close the connections."""

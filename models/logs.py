@@ -15,7 +15,9 @@ def configure_logs(settings: Settings) -> None:
         level=max(level, logging.WARNING), stream=sys.stderr, format="%(levelname)s %(name)s %(message)s"
     )
     render: structlog.typing.Processor = (
-        structlog.processors.JSONRenderer() if settings.log_json else structlog.dev.ConsoleRenderer(colors=False)
+        structlog.processors.JSONRenderer()
+        if settings.log_json
+        else structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"])
     )
     structlog.configure(
         processors=[
@@ -25,6 +27,6 @@ def configure_logs(settings: Settings) -> None:
             render,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )

@@ -51,12 +51,14 @@ class Call(Message):
 class NextStep(Message):
     """What is due: act, wait until a time because of a reason, or done.
 
-    `wait_seconds` is the distance to the row's `wake_at` by service time, null for "until rung". `status` becomes a
-    search attribute, `details` what the operator reads on the workflow's page.
+    `ahead` is a call that will be needed for certain and may run beside `call`. `wait_seconds` is the distance to the
+    row's `wake_at` by service time, null for "until rung". `status` becomes a search attribute, `details` what the
+    operator reads on the workflow's page.
     """
 
     do: Do
     call: Call | None = None
+    ahead: Call | None = None
     wait_seconds: float | None = None
     reason: str = ""
     status: str | None = None

@@ -1,5 +1,6 @@
 """The one waiting loop: ask what is due, do it or sleep until it is, and ask again when the doorbell rings."""
 
+import asyncio
 import contextlib
 from datetime import timedelta
 
@@ -42,7 +43,7 @@ class WaitingWorkflow:
                 self._show(step)
                 if step.do is Do.ACT and step.call is not None:
                     heard = self._rings
-                    step = await self._call(subject, step.call)
+                    step = await self._act(subject, step.call, step.ahead)
                     continue
                 if step.do is Do.DONE and self._rings == heard:
                     return End(status=step.status or "")
@@ -63,6 +64,17 @@ class WaitingWorkflow:
             summary="what is due",
         )
         return answer
+
+    async def _act(self, subject: Subject, call: Call, ahead: Call | None) -> NextStep | None:
+        """What the call answers is due next; null when a second call ran beside it and the step has to be asked."""
+        if ahead is None:
+            return await self._call(subject, call)
+        beside = asyncio.create_task(self._call(subject, ahead))
+        try:
+            await self._call(subject, call)
+        finally:
+            await asyncio.gather(beside, return_exceptions=True)  # its failure means only that nothing was gained
+        return None
 
     async def _call(self, subject: Subject, call: Call) -> NextStep:
         running: workflow.ActivityHandle[NextStep] = workflow.start_activity(

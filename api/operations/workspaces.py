@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from datetime import datetime
 
-from api.operations.kernel import Context, Effect, operation
+from api.operations.kernel import Context, Effect, Operation, operation
 from api.operations.keys import new_key
 from api.schemas.account import (
     ChangeWorkspace,
@@ -68,7 +68,9 @@ async def sign_up(ctx: Context, ask: SignUp) -> WorkspaceCreated:
     )
 
 
-sign_up_alias = operation("signup", scope=None, effect=Effect.WRITE)(sign_up.handler)
+sign_up_alias: Operation[SignUp, WorkspaceCreated] = operation("signup", scope=None, effect=Effect.WRITE)(
+    sign_up.handler
+)
 """The same at `POST /v1/signup`."""
 
 
@@ -82,7 +84,7 @@ async def verify(ctx: Context, ask: Verify) -> VerificationView:
     await workspaces.lock_address(ctx.session, workspace.email_key)
     now = await ctx.read_clock()
     await ctx.session.refresh(link)
-    if link.used_at is not None or link.expires_at <= now or workspace.verified_at is not None:
+    if link.used_at is not None or link.expires_at <= now:
         raise InvalidVerificationLink(INVALID_LINK)
     if await workspaces.is_address_verified(ctx.session, workspace.email_key):
         raise Conflict("Another workspace has confirmed this address.")
@@ -108,7 +110,7 @@ async def send_verification(ctx: Context, _: None) -> VerificationSent:
     now = await ctx.read_clock()
     if workspace.verified_at is not None:
         raise Conflict("The address is confirmed already.")
-    sent = await workspaces.links_of_last_day(ctx.session, workspace.id, now)
+    sent = await workspaces.resends_of_last_day(ctx.session, workspace, now)
     if len(sent) >= RESENDS_A_DAY:
         raise RateLimited(max(1, int((sent[-RESENDS_A_DAY] + DAY - now).total_seconds())))
     expires_at = await _mail_link(ctx, workspace)

@@ -1,6 +1,19 @@
 """REST routes: thin rows over the operations."""
 
-from api.rest import audit, billing, customers, intents, keys, lookups, raw, runs, search_plans, workspaces
+from api.rest import (
+    audit,
+    billing,
+    customers,
+    events,
+    intents,
+    keys,
+    lookups,
+    raw,
+    runs,
+    search_plans,
+    webhook_endpoints,
+    workspaces,
+)
 from api.rest.routing import Router
 
 ROUTERS: tuple[Router, ...] = (
@@ -13,6 +26,8 @@ ROUTERS: tuple[Router, ...] = (
     search_plans.router,
     runs.router,
     raw.router,
+    events.router,
+    webhook_endpoints.router,
     audit.router,
 )
 """Every noun's routes, in the order of the documentation."""

@@ -15,10 +15,12 @@ from models.data.companies import StoredCompanies
 from models.data.occupations import StoredOccupations
 from models.data.places import load_places, value
 from models.data.shipped import open_reference, unpacked
+from models.data.skills import load_skills
 from models.data.titles import load_titles
 from models.rules.companies import Companies
 from models.rules.occupations import Occupations
 from models.rules.places import Places
+from models.rules.skills import Skills
 from models.rules.statistics import GroupShare, RoughStatistics
 from models.rules.titles import Titles
 
@@ -30,6 +32,7 @@ class Reference:
     places: Places
     occupations: Occupations
     titles: Titles
+    skills: Skills
     companies: Companies
     languages: Mapping[str, str]
     statistics: RoughStatistics
@@ -45,6 +48,7 @@ def reference() -> Reference:
         places=places,
         occupations=occupations,
         titles=load_titles(database, occupations),
+        skills=load_skills(),
         companies=StoredCompanies(database),
         languages=json.loads(value(database, "languages")),
         statistics=RoughStatistics(

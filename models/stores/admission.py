@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from models.database import CONNECTION_LOST, Statements
+from models.database import CONNECTION_LOST, Database
 from models.rules.access import Caller, Power, Scope
 
 WINDOW_SECONDS = 60
@@ -84,17 +84,16 @@ class _Row:
     now: datetime
 
 
-async def admit(
-    statements: Statements, *, secret_hash: bytes | None, network: str, customer_id: str | None
-) -> Admission:
+async def admit(database: Database, *, secret_hash: bytes | None, network: str, customer_id: str | None) -> Admission:
     """Count one request and say who made it.
 
     `network` is the bucket of requests without a working key; `customer_id` is what the header selects.
     """
     try:
-        row = await statements.one(_Row, ADMIT, secret_hash, network, customer_id)
+        row = await database.statements.one(_Row, ADMIT, secret_hash, network, customer_id)
     except CONNECTION_LOST:  # counting one request twice does less harm than refusing it
-        row = await statements.one(_Row, ADMIT, secret_hash, network, customer_id)
+        await database.renew()
+        row = await database.statements.one(_Row, ADMIT, secret_hash, network, customer_id)
     if row is None:
         raise AssertionError("the statement returns a row for every request")
     if row.key_id is None:

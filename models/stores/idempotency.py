@@ -7,7 +7,6 @@ a record that somebody else has taken over in the meantime finds no row and roll
 import json
 import secrets
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
 from sqlalchemy import text
@@ -140,15 +139,3 @@ LET_GO = text(
 async def let_go(connection: AsyncConnection, use: Use, *, lock: str) -> None:
     """End the lease of a call that goes on: an equal request may take it up at once, another one is still refused."""
     await connection.execute(LET_GO, {"tenant": use.tenant.id, "key": use.key, "lock": lock})
-
-
-async def forget_expired(session: AsyncSession, now: datetime, *, limit: int = 1000) -> int:
-    """Delete records past their 24 hours. Returns how many."""
-    gone = await session.execute(
-        text(
-            "delete from idempotency_records where (tenant_id, key) in (select tenant_id, key from idempotency_records"
-            " where expires_at <= :now order by expires_at limit :limit for update skip locked)"
-        ),
-        {"now": now, "limit": limit},
-    )
-    return int(gone.rowcount)  # type: ignore[attr-defined]

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -49,15 +49,13 @@ def add_link(session: AsyncSession, workspace_id: str, *, token_hash: bytes, now
     return link
 
 
-async def links_of_last_day(session: AsyncSession, workspace_id: str, now: datetime) -> list[datetime]:
+async def resends_of_last_day(session: AsyncSession, workspace: Workspace, now: datetime) -> list[datetime]:
     """When the links of the last 24 hours were made, oldest first, without the one of the signup itself."""
-    first = select(func.min(col(Verification.created_at))).where(col(Verification.workspace_id) == workspace_id)
     made = await session.scalars(
         select(col(Verification.created_at))
         .where(
-            col(Verification.workspace_id) == workspace_id,
-            col(Verification.created_at) > now - DAY,
-            col(Verification.created_at) > first.scalar_subquery(),
+            col(Verification.workspace_id) == workspace.id,
+            col(Verification.created_at) > max(now - DAY, workspace.created_at),
         )
         .order_by(col(Verification.created_at))
     )

@@ -20,6 +20,7 @@ from api.operations.kernel import OPERATIONS
 from models.database import Database
 from models.rules.access import Scope
 from tests.api.conftest import application, client, run_sql
+from tests.api.test_events import told
 
 GIVEN = {"external_id", "location_ids", "company_ids", "profile_ids", "anchor_location_id", "location_id"}
 """Ids of the world, which belong to nobody, and names that callers give."""
@@ -35,6 +36,9 @@ select md5(string_agg(t.row, '' order by t.row)) from (
   union all select id || a::text from audit_entries a where workspace_id = :id
   union all select id || g::text from grants g where workspace_id = :id
   union all select id || l::text from ledger_entries l where workspace_id = :id
+  union all select id || e::text from events e where workspace_id = :id
+  union all select id || h::text from webhook_endpoints h where workspace_id = :id
+  union all select id || d::text from deliveries d where workspace_id = :id
 ) t
 """
 
@@ -65,7 +69,7 @@ class Tenant:
 
 @pytest.fixture(scope="module")
 async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
-    async with application(module_database_url, email_verification=False) as made:
+    async with application(module_database_url, email_verification=False, webhook_loopback=True) as made:
         yield made
 
 
@@ -81,29 +85,34 @@ async def new_workspace(app: FastAPI) -> Tenant:
     return Tenant(made["id"], client(app, api_key=made["api_key"]))
 
 
-async def furnish(tenant: Tenant) -> None:
+async def furnish(app: FastAPI, tenant: Tenant) -> None:
     """One object of every kind that lives in the tenant."""
     intent = {"titles": ["Data Engineer"], "location": {"countries": ["BE"]}}
     tenant.owned["intent_id"] = await tenant.made("/v1/intents", {"intent": intent})
     tenant.owned["plan_id"] = await tenant.made("/v1/search-plans", {"intent_id": tenant.owned["intent_id"]})
     tenant.owned["run_id"] = await tenant.made("/v1/runs", {"plan_id": tenant.owned["plan_id"]}, "run")
+    database: Database = app.state.kernel.database
+    tenant.owned["event_id"] = await told(database, tenant.workspace_id, tenant.customer_id)
 
 
 @pytest.fixture(scope="module")
 async def account(app: FastAPI) -> Tenant:
     """A workspace with objects of its own, and those that belong to accounts."""
     tenant = await new_workspace(app)
-    await furnish(tenant)
+    tenant.owned["endpoint_id"] = await tenant.made("/v1/webhook-endpoints", {"url": "http://127.0.0.1:9/"})
+    await furnish(app, tenant)
+    log = (await tenant.call("GET", f"/v1/webhook-endpoints/{tenant.owned['endpoint_id']}/deliveries")).json()
+    tenant.owned["delivery_id"] = log["data"][0]["id"]
     tenant.owned["customer_id"] = await tenant.made("/v1/customers", {"name": "One"})
     tenant.owned["key_id"] = await tenant.made("/v1/api-keys", {"name": "Other", "scopes": sorted(Scope)})
     return tenant
 
 
 @pytest.fixture(scope="module")
-async def customer(account: Tenant) -> Tenant:
+async def customer(app: FastAPI, account: Tenant) -> Tenant:
     """A customer of that workspace, with objects of its own."""
     inside = Tenant(account.workspace_id, account.http, account.owned["customer_id"])
-    await furnish(inside)
+    await furnish(app, inside)
     return inside
 
 
@@ -136,8 +145,11 @@ def routes(app: FastAPI) -> list[APIRoute]:
 
 
 def concerns(route: APIRoute, intruder: Tenant, victim: Tenant) -> bool:
-    """Account routes know workspaces alone: customers of one account are nothing to each other there."""
-    return intruder.workspace_id != victim.workspace_id or OPERATIONS[route.operation_id or ""].for_customers
+    """Account routes know workspaces alone, and events of customers are shown to their account."""
+    operation = OPERATIONS[route.operation_id or ""]
+    if intruder.workspace_id != victim.workspace_id:
+        return True
+    return operation.for_customers and not (intruder.customer_id is None and operation.name.startswith("events."))
 
 
 def minimal(schemas: dict[str, Any], schema: dict[str, Any]) -> Any:

@@ -15,6 +15,9 @@ To add an operation, write its handler in the file of its noun and give it a nam
   looks at `ctx.dry_run`, and whatever a preview writes is rolled back. The kernel adds `dry_run: true` to the answer.
 - Deadlocks repeat the whole handler in a new transaction, so nothing outside the database may be changed by it.
 - `await ctx.ring(Subject("run", run.id))` rings a waiting row. `await ctx.note("key.created", subject_id=…)` audits.
+- What must not happen inside the transaction is asked of `beforehand=` (of the operation: may refuse) and of
+  `ctx.afterwards` (of the handler: gives the answer once the rows are committed and rung; `Effect.WRITE` only).
+- `events.emit(ctx.session, ctx.tenant, EventType…, data, now=ctx.now)` tells of it, if the transaction commits.
 - `ctx.tenant` scopes every query; `ctx.payer` pays; `ctx.now` is service time (`await ctx.read_clock()` after locks).
 - Errors are classes of `models.errors`, raised anywhere.
 

@@ -1,6 +1,6 @@
 """What a handler is given: the session, who calls, the time, and the doorbell."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from api.operations.reference import Reference
 from api.schemas.lists import Listing, PageAsk
 from models.clock import service_time
-from models.database import Statements
+from models.database import Database, Statements
 from models.rules.access import Caller
 from models.rules.subjects import Subject
 from models.secrets import Vault
@@ -63,6 +63,8 @@ class Context:
     known_tenant: Tenant | None
     known_use: Use | None = None
     rung: list[Subject] = field(default_factory=list)
+    afterwards: Callable[[Database], Awaitable[object]] | None = None
+    """Gives the answer in the handler's stead, once the transaction is committed and rung: for what answers later."""
 
     @property
     def caller(self) -> Caller:

@@ -130,6 +130,8 @@ class Kernel:
     async def invoke(self, operation: Operation[A, B], ask: A, call: Call, *, shape: Shape) -> Outcome:
         """Run an operation once, or give the stored answer of the call that did. Raises the documented errors."""
         permit(operation, call)
+        if operation.beforehand is not None:
+            await operation.beforehand(self.settings, ask)
         try:
             if operation.executes and not call.dry_run:
                 return await self._once(operation, ask, call, shape)
@@ -152,16 +154,19 @@ class Kernel:
         return _outcome(answer, call, shape)
 
     async def _write(self, operation: Operation[A, B], ask: A, call: Call, shape: Shape) -> Outcome:
-        async def work(session: AsyncSession) -> tuple[Outcome, list[Subject]]:
+        async def work(session: AsyncSession) -> tuple[Outcome, Context]:
             context = self._context(operation, call, session, await service_time(session))
             answer = await operation.handler(context, ask)
             if call.dry_run:
                 await session.rollback()
-                return _outcome(answer, call, shape), []
-            return _outcome(answer, call, shape), context.rung
+            return _outcome(answer, call, shape), context
 
-        outcome, rung = await self.database.run(work)
-        await self._ring(rung, call)
+        outcome, context = await self.database.run(work)
+        if call.dry_run:
+            return outcome
+        await self._ring(context.rung, call)
+        if context.afterwards is not None:
+            outcome = _outcome(await context.afterwards(self.database), call, shape)
         return outcome
 
     async def _once(self, operation: Operation[A, B], ask: A, call: Call, shape: Shape) -> Outcome:

@@ -7,11 +7,13 @@ from typing import Any, Generic, TypeVar
 
 from api.operations.kernel.context import Context
 from models.rules.access import Scope
+from models.settings import Settings
 
 A = TypeVar("A")
 B = TypeVar("B")
 
 Handler = Callable[[Context, A], Awaitable[B]]
+Beforehand = Callable[[Settings, A], Awaitable[None]]
 
 
 class Effect(StrEnum):
@@ -28,6 +30,7 @@ class Operation(Generic[A, B]):
     """One thing that the service does, whoever asks.
 
     `scope` null: no key is needed. `for_customers`: a customer-bound key may call it; false makes it an account route.
+    `beforehand` looks at what is asked before the transaction begins: the place for what takes long.
     """
 
     name: str
@@ -35,6 +38,7 @@ class Operation(Generic[A, B]):
     effect: Effect
     handler: Handler[A, B]
     for_customers: bool
+    beforehand: Beforehand[A] | None = None
 
     @property
     def executes(self) -> bool:
@@ -47,7 +51,12 @@ OPERATIONS: dict[str, Operation[Any, Any]] = {}
 
 
 def operation(
-    name: str, *, scope: Scope | None, effect: Effect, for_customers: bool | None = None
+    name: str,
+    *,
+    scope: Scope | None,
+    effect: Effect,
+    for_customers: bool | None = None,
+    beforehand: Beforehand[Any] | None = None,
 ) -> Callable[[Handler[A, B]], Operation[A, B]]:
     """Make a handler an operation. Operations of the account family are account routes unless `for_customers`."""
     account = scope is not None and scope.family == "account"
@@ -61,6 +70,7 @@ def operation(
             effect=effect,
             handler=handler,
             for_customers=not account if for_customers is None else for_customers,
+            beforehand=beforehand,
         )
         OPERATIONS[name] = made
         return made

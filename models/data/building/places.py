@@ -25,8 +25,11 @@ DISTRICT_WORDS = re.compile(
 DISTRICT_TAILS = re.compile(r"\s+(?:County|Parish|District|Region|Borough|Census Area|Municipality|Stadt)$")
 NO_DISTRICTS = frozenset({"NL", "LU"})  # there the second level is the municipality, the city over again
 LATIN_NAME = re.compile(r"[A-Z'’][^\d;:()]{2,59}$")
+AREA_WORDS = {"AT": ("Bezirk",), "GB": ("County",), "IE": ("County", "Co.")}
+SAINT = re.compile(r"(?:Sint|Sankt|Saint)(?=[ -])")
 ARTICLE = re.compile(r"(?:Le|La|Les)\s+|L['’]")
 FRENCH_SPEAKING = frozenset({"BE", "CA", "CH", "FR", "LU"})
+MOST_COUNTRIES = 60
 SMALL_PLACE = 3000
 SAME_POINT = 0.1  # degrees between two editions of the same city
 
@@ -201,7 +204,7 @@ def _area(code: str, name: str, inside: list[Row], level: Level, *, number: int 
         time_zone=max(sorted(set(filter(None, zones))), key=zones.count, default=None),
         area=code,
     )
-    row.aliases = [name, plain, short]
+    row.aliases = [name, plain, short, *(f"{word} {short}" for word in AREA_WORDS.get(country, ()))]
     if level is Level.DISTRICT and country == "FR":
         row.codes.append(f"fr:{code.rsplit('.', 1)[1].lower()}")
     return row
@@ -216,8 +219,8 @@ def _name_areas(areas: dict[str, Row]) -> None:
             row.name = names[0][1:]
         row.aliases.extend(name.removeprefix("=") for name in names)
     for code, row in areas.items():
-        if row.country == "US" and row.level is Level.REGION:
-            row.codes.append(f"us:{code[3:].lower()}")
+        if row.country in ("CH", "US") and row.level is Level.REGION:
+            row.codes.append(f"{code[:2].lower()}:{code[3:].lower()}")
     for code, state in curated.rows("state_codes"):
         areas[code].codes.append(f"{code[:2].lower()}:{state.lower()}")
 
@@ -280,10 +283,11 @@ def country_keys(sources: Sources) -> dict[str, str]:
 
 
 def groups() -> dict[str, list[str]]:
-    """Keys of groups of countries, to their members."""
-    return {
-        place_key(name): codes.split() for names, codes in curated.rows("country_groups") for name in names.split("|")
-    }
+    """Keys of groups of countries, to their members; an intent takes no more than `MOST_COUNTRIES`."""
+    members = {names: codes.split() for names, codes in curated.rows("country_groups")}
+    if any(len(codes) > MOST_COUNTRIES for codes in members.values()):
+        raise ValueError("a group has more countries than an intent can name")
+    return {place_key(name): codes for names, codes in members.items() for name in names.split("|")}
 
 
 def _metros(cities: list[Row]) -> list[Row]:

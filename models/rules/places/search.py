@@ -15,7 +15,7 @@ from models.rules.places.names import ascii_form, place_key
 from models.rules.places.residents import Residents
 
 SEPARATORS = re.compile(r"\s*[,;|()\[\]/]\s*|\s+[-–—]\s+")
-STATE_COUNTRIES = ("US", "CA", "AU")
+CODED_COUNTRIES = ("US", "CA", "AU", "CH", "FR")
 LEVEL_BONUS = {Level.COUNTRY: 1.5, Level.CITY: 1.0, Level.METRO: 0.5, Level.REGION: -1.0, Level.DISTRICT: -2.0}
 ALIAS_PENALTY = 0.7
 MOST_QUALIFIER_WORDS = 3
@@ -152,9 +152,10 @@ class Places:
 
     def _exact_rows(self, query: str) -> Sequence[int]:
         key = place_key(query)
-        rows = self._ranked(key) or self._qualified_rows(query, key)
-        code = None if rows else self.country_code(query)
-        return [self._countries[code].row] if code else rows
+        code = self._iso3.get(query.strip())
+        if code:
+            return [self._countries[code].row]
+        return self._ranked(key) or self._qualified_rows(query)
 
     def _rank(self, key: str) -> Sequence[int]:
         if not key:
@@ -168,18 +169,18 @@ class Places:
     def _score(self, row: int) -> float:
         return math.log10(int(self._table.population[row]) + 1) + LEVEL_BONUS[LEVELS[self._table.level[row]]]
 
-    def _qualified_rows(self, query: str, key: str) -> Sequence[int]:
+    def _qualified_rows(self, query: str) -> Sequence[int]:
         parts = [part for part in SEPARATORS.split(query) if place_key(part)]
         if len(parts) > 1:
             named_first = self._ranked(place_key(parts[0]))
             return self._within(parts[0], parts[1:]) if named_first else self._within(parts[-1], parts[:-1])
-        words = key.split()
+        words = query.split()
         for taken in range(1, min(len(words) - 1, MOST_QUALIFIER_WORDS) + 1):
-            head, tail = " ".join(words[:-taken]), query.split()[-taken:]
-            rows = self._within(head, [" ".join(tail)], strict=True) if tail else []
+            head, tail = " ".join(words[:-taken]), words[-taken:]
+            rows = self._within(head, [" ".join(tail)], strict=True) or self._within(head, tail, strict=True)
             if rows:
                 return rows
-        return []
+        return ()
 
     def _within(self, name: str, qualifiers: list[str], *, strict: bool = False) -> Sequence[int]:
         """Rows called `name` inside every area that the qualifiers name; unknown qualifiers count only if `strict`."""
@@ -191,7 +192,7 @@ class Places:
             if areas:
                 rows = [row for row in rows if not areas.isdisjoint(self._surroundings(row))]
             elif strict:
-                return []
+                return ()
         return rows
 
     def _surroundings(self, row: int) -> tuple[int, int, int]:
@@ -209,7 +210,7 @@ class Places:
             areas.add(self._countries[code].row)
         stripped = text.strip()
         if stripped.isupper() or stripped.isdigit():
-            for country in (*STATE_COUNTRIES, "FR"):
+            for country in CODED_COUNTRIES:
                 areas.update(row for row, _ in self._table.name_index.exact(f"{country.lower()}:{stripped.lower()}"))
         return frozenset(areas)
 
@@ -267,8 +268,14 @@ class Places:
     # --- in the words of a people source
 
     def names(self, location_id: str) -> PlaceNames:
-        """English names of an id, lower case and ASCII; raises `KeyError` for an unknown one."""
-        place = self.get(location_id)
+        """English names of an id, lower case and ASCII.
+
+        Raises `KeyError` for an unknown id and for a metro or district, which sources do not know: see `searchable`.
+        """
+        row = self._row(location_id)
+        if LEVELS[self._table.level[row]] in (Level.METRO, Level.DISTRICT):
+            raise KeyError(location_id)
+        place = self._place(row)
         country = self.country_name(place.country_code).lower()
         region = ascii_form(place.region).lower() if place.region else None
         if place.kind is PlaceKind.COUNTRY:

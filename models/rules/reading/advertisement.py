@@ -6,6 +6,7 @@ from models.rules.reading.document import Document
 from models.rules.reading.draft import Block, Draft
 from models.rules.reading.exclusions import NO_AGENCIES, REMOTE
 from models.rules.reading.places import read_advertisement as read_place
+from models.rules.reading.skills import read_skills
 from models.rules.reading.spoken import read_spoken
 from models.rules.reading.text_language import text_language
 from models.rules.reading.titles import read_titles
@@ -30,6 +31,9 @@ def read_advertisement(text: str, reference: ReadingKnowledge) -> Reading:
     if years:
         draft.set_years(years)
     _add_languages(document, draft)
+    titled = (titles.searched[0].start, titles.searched[0].end) if titles.searched else (0, 0)
+    for skill in read_skills(document, reference.skills.find(text), title=titled):
+        draft.add(skill.block, "skills", skill.name, start=skill.start, end=skill.end)
     note_working_place(text, draft)
     _note_agencies(text, draft)
     return draft.reading(candidates=tuple(title.title for title in titles.candidates), language=language)

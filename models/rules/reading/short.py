@@ -10,7 +10,7 @@ from models.rules.reading.title_lines import SENTENCE as SENTENCE_WORDS
 from models.rules.reading.years import MOST_YEARS, YearsFound
 
 LONGEST_INTENT = 300
-MOST_LINES = 3
+MOST_LINES = 6
 MOST_WORDS = 35
 WORDS_PER_SENTENCE = 7
 _AT_MOST = any_of(r"<|max\.?\s|up to\s|bis zu\s|jusqu['’]à\s|tot\s|less than\s|under\s")

@@ -23,9 +23,6 @@ _ENDINGS = (
     (re.compile(r"(?<=ent|ant|ist|org|oge)en?$"), ""),
     (re.compile(r"(?<=[^\W\d_]{4}e)n$"), ""),
 )
-_INVARIABLE = frozenset(
-    {"sales", "operations", "arts", "commis", "sre", "devops", "cfo", "coach", "hostess", "stewardess", "waitress"}
-)
 
 
 def one_of(title: str) -> str:
@@ -42,8 +39,6 @@ def _single(word: str) -> str:
     low = word.lower()
     if low in SHORT_FORMS:
         return SHORT_FORMS[low]
-    if low in _INVARIABLE:
-        return word
     for ending, single in _ENDINGS:
         shorter = ending.sub(single, word)
         if shorter != word and is_head_word(shorter) and not (single == "" and low.endswith("e")):

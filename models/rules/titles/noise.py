@@ -36,7 +36,7 @@ remote[\s-]first fully[\s-]remote on-?site onsite télétravail thuiswerk(?:en)?
 permanent(?:\s+(?:position|contract|role))? perm temp-to-perm fixed[\s-]term(?:\s+contract)? ftc
 
 \d{1,2}(?:\s*[-–]\s*\d{1,2})?\s*-?\s*(?:months?|mths?|mth|monate|mois|maanden)(?:\s+(?:ftc|contract|befristet|fixed\s+term))?
-maternity\s+cover parental\s+leave\s+cover per\s+diem prn locum seasonal saisonnier
+maternity\s+cover parental\s+leave\s+cover per\s+diem prn locum seasonal
 (?:first|second|third|1st|2nd|3rd|day|night|evening|weekend|early|late|rotating)\s+shifts? nachtschicht
 spätschicht frühschicht
 (?:im\s+)?(?:schichtdienst|schichtbetrieb|2-schicht|3-schicht) dagploeg nachtploeg
@@ -54,8 +54,8 @@ deutschlandweit bundesweit europaweit weltweit nationwide emea\s+wide
 """
 _CONTRACT = "|".join(_CONTRACT_WORDS.split())
 _TRAILING_WORDS = r"""
-contract(?:\s+role)? contractor casual(?:\s+employee)? temporary temp hybrid wanted needed required hiring bonus
- saison 2x8 3x8 ploegen ploegendienst
+contract(?:\s+role)? casual(?:\s+employee)? temporary temp hybrid gezocht wanted needed required hiring bonus
+saison saisonnier 2x8 3x8 ploegen ploegendienst
 """
 _TRAILING = "|".join(_TRAILING_WORDS.split())
 _EDGE_SIGNS = r"[\s,;:/|–—\-!.*+&]"
@@ -69,19 +69,22 @@ NOISE = (
     re.compile(r"\b\d[\d.,']*\s?k?\s?(?:€|eur\b|euro\b|chf\b|gbp\b)(?:\s*(?:/|per|pro|par)\s*\w+\.?)?", re.IGNORECASE),
     re.compile(r"\b\d{1,3}(?:\s?%)?\s?(?:[-–/]|bis|à|to|tot)\s?\d{1,3}\s?%|\b\d{1,3}\s?%", re.IGNORECASE),
     re.compile(
-        r"\b\d{1,3}(?:[.,]\d{1,2})?(?:\s*[-–/]\s*\d{1,3}(?:[.,]\d{1,2})?)?\s?-?(?:h|hrs?|hours?|std\.?|stunden|uur|uren|heures?)\b"
-        r"(?:\s*(?:/|per|pro|par|a)?\s*(?:week|wk|woche|wöchentlich|semaine|pw))?",
+        r"\b\d{1,3}(?:[.,]\d{1,2})?(?:\s*[-–/]\s*\d{1,3}(?:[.,]\d{1,2})?)?\s?-?(?:h|hrs?|hours?|std\.?|stunden|uur|uren|heures?)\b(?!-(?!woche)\w)"
+        r"(?:[\s-]*(?:/|per|pro|par|a)?\s*(?:week|wk|woche|wöchentlich|semaine|pw))?",
         re.IGNORECASE,
     ),
     re.compile(
         r"(?:\b(?:ref|req|job|id|kennziffer|referenz|réf|vac)\.?\s*(?:id|nr|no|n°|code)?\.?\s*[:#]?\s*|#\s?)[\w-]*\d[\w-]*\b",
         re.IGNORECASE,
     ),
-    re.compile(rf"^(?:(?:{_CONTRACT})(?=[^\w]|$){_EDGE_SIGNS}*)+", re.IGNORECASE),
+    re.compile(rf"^(?:(?:{_CONTRACT})(?=[^\w]|$)(?!-\w){_EDGE_SIGNS}*)+", re.IGNORECASE),
     re.compile(rf"(?:(?:^|{_EDGE_SIGNS}+)(?:{_CONTRACT}|{_TRAILING}))+{_EDGE_SIGNS}*$", re.IGNORECASE),
     re.compile(rf"(?<=\s[-–—|])\s*(?:{_CONTRACT})\s*(?=\s[-–—|])", re.IGNORECASE),
-    re.compile(r"^(?:CDI|CDD|int[ée]rim)(?:\s*[-–—:|]\s*|\s+(?=HR\b|CTO|CFO|CEO|Head))", re.IGNORECASE),
-    re.compile(r"(?:^|\s*[-–—:|,]\s*|\s+(?:en\s+)?(?=CD))(?:CDI|CDD|int[ée]rim)(?:\s*/\s*(?:CDI|CDD|int[ée]rim))*\s*$", re.IGNORECASE),
+    re.compile(r"^(?:CDI|CDD|int[ée]rim)(?:\s+[-–—]\s*|\s*[:|]\s*|\s+(?=HR\b|CTO|CFO|CEO|Head))", re.IGNORECASE),
+    re.compile(
+        r"(?:^|\s*[-–—:|,]\s*|\s+(?:en\s+)?(?=CD))(?:CDI|CDD|int[ée]rim)(?:\s*/\s*(?:CDI|CDD|int[ée]rim))*\s*$",
+        re.IGNORECASE,
+    ),
     re.compile(r"(?<=,)\s*(?:" + _CONTRACT + r")\s*(?=,)", re.IGNORECASE),
     re.compile(
         r"^(?:als|wir suchen|we are looking for|looking for|nous recherchons|nous recrutons|wij zoeken)\s+"
@@ -103,8 +106,9 @@ LEVELS = (
 
 _PLACE = r"(?:raum|großraum|region|standort|gebiet|bereich\s+\w+|der\s+region|die\s+region|den\s+raum)"
 _INTEGRAL = (
-    r"(?:test|charge|residence|training|chief|e-?commerce|\w*(?:außendienst|innendienst)|einzelhandel|groß-?|gesundheitswesen"
-    r"|gastgewerbe|vertrieb|verkauf|handwerk|sozial|rettungsdienst|garten|hotel|tief|hoch|straßen|anlagen|bereich|der pflege)\b"
+    r"(?:test|charge|residence|training|chief|e-?commerce|\w*(?:außendienst|innendienst)|einzelhandel|groß-?"
+    r"|gesundheitswesen|gastgewerbe|vertrieb|verkauf|handwerk|sozial|rettungsdienst|garten|hotel|tief|hoch|straßen|anlagen|bereich"
+    r"|der pflege)\b"
 )
 """What belongs to the occupation although a preposition stands before it: Kaufmann im Einzelhandel."""
 CUTS = (
@@ -114,9 +118,12 @@ CUTS = (
     re.compile(r"\sfür\s(?:unser|den|die|das|der|eine|ein|mehrere|" + _PLACE + ")", re.IGNORECASE),
     re.compile(r"\svoor\s(?=(?:een|onze?|ons|de|het)\b|[A-Z])"),
     re.compile(rf"\s(?:im|in|in\s+der|in\s+den|für|für\s+den)\s+{_PLACE}\b", re.IGNORECASE),
-    re.compile(rf"\s(?:im|in|in\s+der|in\s+den|in\s+de|in\s+het|within|based\s+in)\s(?!{_INTEGRAL})(?=\S)", re.IGNORECASE),
+    re.compile(
+        rf"\s(?:im|in|in\s+der|in\s+den|in\s+de|in\s+het|within|based\s+in)\s(?!{_INTEGRAL})(?=\S)",
+        re.IGNORECASE,
+    ),
     re.compile(r"\s(?:à|te|près\s+de|near|nahe)\s(?=[A-ZÉÎ])"),
     re.compile(r"\sau\s+sein\s"),
-    re.compile(r"\s(?:with|mit|avec|met|zur\s+unterstützung)\s(?=\S)"),
+    re.compile(r"\s(?:with|mit|avec|met|zur\s+unterstützung)\s(?!Behinderung|een\s+beperking)(?=\S)"),
     re.compile(r"\sen\s(?=(?:CDI|CDD|alternance|int[ée]rim|C[A-Z]\d)\b)"),
 )

@@ -1,12 +1,15 @@
 """Finds the longest known phrases in a text, on word boundaries."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 from models.rules.titles.keys import Word, inflected, words
 
 MOST_WORDS = 8
+
+Known = Callable[[str], frozenset[str] | set[str] | None]
+"""The phrases that begin with a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,33 +40,39 @@ class Phrases:
 
     def find(self, text: str) -> tuple[Occurrence, ...]:
         """The longest phrases from left to right, none overlapping another."""
-        return tuple(self._walk(words(text)))
+        return tuple(_walk(words(text), self._known))
 
-    def _walk(self, parts: list[Word]) -> Iterator[Occurrence]:
-        at = 0
-        while at < len(parts):
-            found = self._longest(parts, at)
-            if found is None:
-                at += 1
-                continue
-            key, end = found
-            yield Occurrence(key, parts[at].start, parts[end - 1].end)
-            at = end
-
-    def _longest(self, parts: list[Word], at: int) -> tuple[str, int] | None:
-        for first in inflected(parts[at].key):
-            if not (known := self._known(first)):
-                continue
-            for end in range(min(at + MOST_WORDS, len(parts)), at, -1):
-                if key := _match([first, *(word.key for word in parts[at + 1 : end])], known):
-                    return key, end
-        return None
+    def find_keys(self, text: str) -> tuple[Occurrence, ...]:
+        """The same among the keys alone, without the labels."""
+        return tuple(_walk(words(text), self._by_first.get))
 
     def _known(self, first: str) -> frozenset[str] | set[str]:
         curated, stored = self._by_first.get(first), self._labels.starting_with(first)
         if curated and stored:
             return curated | stored
         return curated or stored
+
+
+def _walk(parts: list[Word], known: Known) -> Iterator[Occurrence]:
+    at = 0
+    while at < len(parts):
+        found = _longest(parts, at, known)
+        if found is None:
+            at += 1
+            continue
+        key, end = found
+        yield Occurrence(key, parts[at].start, parts[end - 1].end)
+        at = end
+
+
+def _longest(parts: list[Word], at: int, known: Known) -> tuple[str, int] | None:
+    for first in inflected(parts[at].key):
+        if not (keys := known(first)):
+            continue
+        for end in range(min(at + MOST_WORDS, len(parts)), at, -1):
+            if key := _match([first, *(word.key for word in parts[at + 1 : end])], keys):
+                return key, end
+    return None
 
 
 def _match(parts: list[str], known: frozenset[str] | set[str]) -> str | None:

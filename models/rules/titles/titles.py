@@ -121,7 +121,7 @@ class Titles:
 
     def _inside(self, title: str) -> tuple[Family, Language] | None:
         """The family of the longest curated title within this one, unless a word beside it makes it a helper's job."""
-        found = [one.key for one in self._phrases.find(clean(title)) if one.key in self._curated]
+        found = [one.key for one in self._phrases.find_keys(clean(title))]
         if not found:
             return None
         longest = max(found, key=len)

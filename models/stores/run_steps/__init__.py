@@ -6,7 +6,7 @@ runs twice, late or at the same time as another ends in the same candidates and 
 
 from models.stores.run_steps.deciding import Decision, Need, decide
 from models.stores.run_steps.delivering import ChunkAsk, begin_profiles, deliver
-from models.stores.run_steps.pages import PageAsk, PageRead, begin_page, keep_page
+from models.stores.run_steps.pages import PageAsk, PageRead, begin_ahead, begin_page, keep_page
 from models.stores.run_steps.setbacks import put_off, still_queued, unusable
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Need",
     "PageAsk",
     "PageRead",
+    "begin_ahead",
     "begin_page",
     "begin_profiles",
     "decide",

@@ -29,13 +29,18 @@ class Need(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is next, with the run as it is now. `until` is service time, with `Need.TIME` only."""
+    """What is next, with the run as it is now. `until` is service time, with `Need.TIME` only.
+
+    `ahead` goes with `Need.PROFILES`: even if everybody of the chunk is delivered the next page will be needed, so it
+    may be read while the profiles are fetched.
+    """
 
     need: Need
     run: Run
     tiers: int
     now: datetime
     until: datetime | None = None
+    ahead: bool = False
 
 
 STANDING = text(
@@ -87,9 +92,26 @@ async def decide(session: AsyncSession, run_id: str) -> Decision:
         return Decision(Need.NOTHING, run, len(plan.tiers), now)
     run.call_number += 1
     run.call_started_at = None
-    if run.chunk is not None:
-        need = Need.PROFILES if run.reserved_fetches else Need.DELIVERY
-    return Decision(need, run, len(plan.tiers), now)
+    if run.chunk is None:
+        return Decision(need, run, len(plan.tiers), now)
+    need = Need.PROFILES if run.reserved_fetches else Need.DELIVERY
+    ahead = need is Need.PROFILES and await _needs_next_page(session, run, now)
+    return Decision(need, run, len(plan.tiers), now, ahead=ahead)
+
+
+async def _needs_next_page(session: AsyncSession, run: Run, now: datetime) -> bool:
+    """Whether the page after this one is needed for certain, whatever comes of the chunk, and may still be paid."""
+    if run.query_key is None or run.candidates_delivered + len(run.chunk or ()) >= run.target:
+        return False
+    may_read = run.max_pages is None or run.spent_pages < run.max_pages
+    may_fetch = (
+        run.max_profile_fetches is None or run.spent_profile_fetches + run.reserved_fetches < run.max_profile_fetches
+    )
+    may_pay = await _funds(session, run) - run.reserved_credits >= pricing.LEAD
+    if not (may_read and may_fetch and may_pay):
+        return False
+    page = await checkpoint(session, run.workspace_id, run.query_key, run.page, now)
+    return page is not None and page.next_token is not None and run.chunk_offset >= len(page.profile_ids)
 
 
 async def _next_people(session: AsyncSession, run: Run, plan: PlanRead, now: datetime) -> tuple[Stop | None, Need]:

@@ -8,11 +8,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.rules.planner.values import PAGE_SIZE
-from models.rules.run_states import RunStatus
+from models.rules.run_states import FINAL, RunStatus
 from models.secrets import Vault
 from models.stores import people
 from models.stores.people import Sighting
-from models.stores.run_steps.rows import CHECKPOINT_LIFE, PlannedTier, called, checkpoint, plan_of, start_call
+from models.stores.run_steps.rows import CHECKPOINT_LIFE, PlannedTier, called, checkpoint, locked, plan_of, start_call
 from models.tables import QueryTotal, SearchPageRow
 
 
@@ -38,6 +38,20 @@ async def begin_page(session: AsyncSession, run_id: str, number: int) -> PageAsk
     return PageAsk(tier, run.page, before.next_token if before else None)
 
 
+async def begin_ahead(session: AsyncSession, run_id: str) -> PageAsk | None:
+    """The page after the one whose people are being fetched; null when it is not needed any more."""
+    run, now = await locked(session, run_id)
+    if run.status in FINAL or run.chunk is None:
+        return None
+    tier = (await plan_of(session, run)).tiers[run.tier]
+    before = await checkpoint(session, run.workspace_id, tier.query_key, run.page, now)
+    if before is None or before.next_token is None:
+        return None
+    if await checkpoint(session, run.workspace_id, tier.query_key, run.page + 1, now) is not None:
+        return None
+    return PageAsk(tier, run.page + 1, before.next_token)
+
+
 @dataclass(frozen=True, slots=True)
 class PageRead:
     """A page as the source gave it."""
@@ -48,12 +62,15 @@ class PageRead:
 
 
 async def keep_page(
-    session: AsyncSession, vault: Vault, run_id: str, *, number: int, ask: PageAsk, page: PageRead
+    session: AsyncSession, vault: Vault, run_id: str, *, number: int | None, ask: PageAsk, page: PageRead
 ) -> None:
-    """Store the page as a checkpoint. A page somebody else stored first stays; it is then theirs that was paid."""
+    """Store the page as a checkpoint. A page somebody else stored first stays; it is then theirs that was paid.
+
+    A page that was read ahead has no `number`: the checkpoint itself is its fence.
+    """
     ids = await people.identify(session, vault, page.sightings)
-    run, now = await called(session, run_id, number)
-    if run is None:
+    run, now = await locked(session, run_id)
+    if run.status in FINAL or number not in {None, run.call_number}:
         return
     values = {
         "workspace_id": run.workspace_id,
@@ -78,7 +95,8 @@ async def keep_page(
     if page.total is not None:
         await _remember_total(session, ask.tier.query_key, page.total, now)
     run.spent_pages += 1 if kept is not None else 0
-    run.failures = 0
+    if number is not None:
+        run.failures = 0
 
 
 async def _remember_total(session: AsyncSession, query_key: str, total: int, now: datetime) -> None:

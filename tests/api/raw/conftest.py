@@ -82,7 +82,7 @@ class Provider:
 
     async def some(self, limit: int = 10) -> list[dict[str, Any]]:
         """People as the provider knows them."""
-        found: list[dict[str, Any]] = (await self.http.get("/people", params={"limit": limit})).json()["people"]
+        found: list[dict[str, Any]] = (await self.http.get("/people", params={"limit": limit})).json()["data"]
         return found
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from models.data import reference
 from models.rules.facts import great_circle_km
-from models.rules.places import PlaceKind, PlaceNames, Places, place_key
+from models.rules.places import PlaceKind, PlaceNames, Places, place_key, spelled_out
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +39,8 @@ def places() -> Places:
         ("St. Gallen", "St. Gallen, Saint Gallen, Switzerland"),
         ("Sankt Gallen", "St. Gallen, Saint Gallen, Switzerland"),
         ("Springfield, IL", "Springfield, Illinois, United States"),
+        ("Ghent Flanders Belgium", "Ghent, Flanders, Belgium"),
+        ("Newcastle New South Wales", "Newcastle, New South Wales, Australia"),
         ("Springfield IL", "Springfield, Illinois, United States"),
         ("Vancouver, BC", "Vancouver, British Columbia, Canada"),
         ("Newcastle, NSW", "Newcastle, New South Wales, Australia"),
@@ -78,7 +80,7 @@ def test_country_kind_and_limit_narrow(places: Places) -> None:
     assert len(places.find("Springfield", limit=3)) == 3
 
 
-@pytest.mark.parametrize("query", ["", "   ", "§§", "Qwxyzzt", "Paris, Belgium", "Ghent, Bavaria"])
+@pytest.mark.parametrize("query", ["", "   ", "§§", "Qwxyzzt", "Paris, Belgium", "Ghent, Bavaria", "Ghent Nowhere"])
 def test_what_names_no_place_gives_none(places: Places, query: str) -> None:
     assert places.find(query) == []
 
@@ -163,6 +165,8 @@ def test_names_for_a_source_and_back(places: Places) -> None:
     assert places.names(bavaria.id) == PlaceNames(city=None, region="bavaria", country_code="DE", country="germany")
     assert places.location_id(city=None, region="bavaria", country_code="DE") == bavaria.id
     assert places.location_id(city=None, region=None, country_code="DE") == places.country("DE").id
+    assert places.location_id(city="cologne", region="unheard of", country_code="DE") == places.find("Cologne")[0].id
+    assert places.names(places.country("DE").id) == PlaceNames(None, None, "DE", "germany")
 
 
 def test_a_place_a_source_names_ambiguously_gets_no_id(places: Places) -> None:
@@ -186,6 +190,33 @@ def test_metros_and_districts_become_cities_that_a_source_can_name(places: Place
     assert places.searchable([places.find("Bavaria")[0].id])[0].kind is PlaceKind.REGION
 
 
+def test_what_sources_do_not_know_has_no_names(places: Places) -> None:
+    metro = places.metro("Bay Area")
+    assert metro is not None
+    for location_id in (metro.id, places.find("Oost-Vlaanderen")[0].id, "loc_1"):
+        with pytest.raises(KeyError):
+            places.names(location_id)
+
+
+def test_a_place_lies_in_its_areas_and_in_itself(places: Places) -> None:
+    ghent, flanders, bavaria = (places.find(name)[0] for name in ("Ghent", "Flanders", "Bavaria"))
+    assert places.lies_in(ghent, flanders)
+    assert places.lies_in(ghent, ghent)
+    assert not places.lies_in(ghent, bavaria)
+    assert [area.label for area in places.areas("CA")] == ["Canada", "California, United States"]
+    assert places.areas("Ghent-in-the-Moon") == []
+
+
+def test_everyday_words_and_longest_names(places: Places) -> None:
+    assert places.is_everyday_word("reading")
+    assert not places.is_everyday_word("antwerpen")
+    assert places.longest_name("frankfurt") >= 3
+    assert places.longest_name("qwxyzzt") == 0
+    assert "BE" in places.country_codes
+    assert places.find("BEL")[0].name == "Belgium"
+    assert places.find("a") == []
+
+
 def test_people_of_nested_places_count_once(places: Places) -> None:
     country = places.people_share(countries=["BE"])
     assert country == places.people_share(countries=["BE"], location_ids=["loc_2797656"])
@@ -193,6 +224,10 @@ def test_people_of_nested_places_count_once(places: Places) -> None:
     assert 1.5e5 < places.people_share(location_ids=["loc_2797656", "loc_2797656"]) < 4e5
     region = places.find("Flanders")[0].id
     assert places.people_share(location_ids=[region, "loc_2797656"]) == places.people_share(location_ids=[region])
+
+
+def test_german_umlauts_are_spelled_out() -> None:
+    assert spelled_out("Köln-Mülheim, Ähre") == "Koeln-Muelheim, Aehre"
 
 
 @given(st.text())

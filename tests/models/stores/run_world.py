@@ -16,7 +16,7 @@ from models.rules.people import Profile, ProfileLocation
 from models.secrets import Vault
 from models.stores import people, run_steps, runs
 from models.stores.people import Sighting
-from models.stores.run_steps import Decision, Need, PageRead
+from models.stores.run_steps import Decision, Need, PageAsk, PageRead
 from models.stores.runs import Budget
 from models.tables import Run, SearchPlan
 from tests.models.stores.conftest import Member
@@ -136,6 +136,14 @@ class World:
         ask = await self.attempt(lambda session: run_steps.begin_page(session, run_id, number), chaos)
         if ask is None:
             return
+        await self.keep(run_id, number, ask, chaos)
+
+    async def read_ahead(self, run_id: str) -> None:
+        ask = await self.database.run(lambda session: run_steps.begin_ahead(session, run_id))
+        if ask is not None:
+            await self.keep(run_id, None, ask, None)
+
+    async def keep(self, run_id: str, number: int | None, ask: PageAsk, chaos: random.Random | None) -> None:
         self.calls.append("page")
         everybody = self.people(int(ask.tier.query_key.rsplit("-", 1)[1]))
         start = int(ask.token or 0)

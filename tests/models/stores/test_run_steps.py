@@ -299,3 +299,34 @@ async def test_three_unusable_answers_fail_the_run_and_charge_nothing(world: Wor
         await world.advance(retry_delay(10))
     run = await world.run(run_id)
     assert (run.status, run.failure_code, await world.ledger()) == ("failed", "upstream_error", [])
+
+
+async def test_the_page_that_will_be_needed_is_read_ahead_once_and_paid_once(world: World) -> None:
+    run_id = await world.start(target=60)
+    await step_until(world, run_id, Need.PAGE)
+    await world.read_page(run_id, (await world.run(run_id)).call_number)
+    decision = await world.database.run(lambda session: run_steps.decide(session, run_id))
+    assert (decision.need, decision.ahead) == (Need.PROFILES, True)
+    await asyncio.gather(*(world.read_ahead(run_id) for _ in range(3)))
+    await world.fetch_profiles(run_id, decision.run.call_number)
+    await world.read_ahead(run_id)  # late: the run is past it
+    done = await world.drive(run_id)
+    assert (done.spent_pages, done.candidates_delivered) == (2, 60)
+    assert await world.candidates(run_id) == [f"0-{n:03}" for n in range(60)]
+
+
+@pytest.mark.parametrize(
+    "budget", [Budget(max_pages=1), Budget(max_credits=150), Budget(max_profile_fetches=50)], ids=repr
+)
+async def test_no_page_is_read_ahead_that_the_budget_may_not_use(world: World, budget: Budget) -> None:
+    run_id = await world.start(target=60, budget=budget)
+    await step_until(world, run_id, Need.PROFILES)
+    decision = await world.database.run(lambda session: run_steps.decide(session, run_id))
+    assert not decision.ahead
+
+
+async def test_no_page_is_read_ahead_when_the_chunk_may_reach_the_target(world: World) -> None:
+    run_id = await world.start(target=30)
+    await step_until(world, run_id, Need.PROFILES)
+    decision = await world.database.run(lambda session: run_steps.decide(session, run_id))
+    assert not decision.ahead

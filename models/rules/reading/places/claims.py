@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from models.rules.places import Places, place_key
+from models.rules.places import Place, Places, place_key
 from models.rules.reading.places import frames
 from models.rules.reading.places.frames import Strength
 from models.rules.reading.places.noise import is_noise
@@ -25,6 +25,7 @@ HEADER_LINES = 5
 FIRM_AND_TITLE = 2
 LONGEST_HEADER = 130
 LONGEST_TITLE = 200
+OVERSEAS = {"971": "GP", "972": "MQ", "973": "GF", "974": "RE", "976": "YT"}
 BEFORE, AFTER = 90, 60
 KM_A_MILE = 1.609344
 FARTHEST_KM = 200
@@ -96,7 +97,11 @@ def _department(text: str, line: re.Match[str], places: Places) -> Claim | None:
     found = DEPARTMENT.fullmatch(text, line.start(), line.end())
     if not found:
         return None
-    areas = tuple(place for place in places.areas(found["code"]) if place.country_code == "FR")
+    overseas = OVERSEAS.get(found["code"])
+    if overseas:
+        areas: tuple[Place, ...] = (places.country(overseas),)
+    else:
+        areas = tuple(place for place in places.areas(found["code"]) if place.country_code == "FR")
     segment = read_segment(text, *found.span("name"), places=places)
     for item in segment.named:
         inside = qualify(item, areas, places, end=item.end) if areas else None
@@ -131,7 +136,8 @@ def _labels(text: str, places: Places) -> Iterator[Claim]:
     for pattern in (frames.LABEL, frames.LABEL_ALONE):
         for found in pattern.finditer(text):
             segment = read_segment(text, *found.span("value"), places=places)
-            whole = tuple(item for item in segment.named if item.whole)
+            alone = len(segment.named) == 1
+            whole = tuple(item for item in segment.named if item.whole and (alone or not _is_bare_code(item)))
             first = segment.named[:1] if not whole and not segment.unexplained else ()
             if whole or segment.group:
                 yield _claim(Strength.LABEL, segment, whole, *found.span("value"))
@@ -209,11 +215,12 @@ def _prose(text: str, found: Sequence[Spot], places: Places) -> Iterator[Claim]:
         if claim:
             yield _with_siblings(text, claim, found[number + 1 :])
     for adjective in frames.GERMAN_ADJECTIVE.finditer(text):
+        key = place_key(adjective["city"])
         choices = tuple(
-            choice for choice in places.with_key(place_key(adjective["city"])) if choice[0].population > LARGE
+            choice for choice in places.with_key(key) if is_point(choice[0]) and choice[0].population > LARGE
         )
         if choices:
-            item = Named(*adjective.span("city"), place_key(adjective["city"]), choices, (), whole=False)
+            item = Named(*adjective.span("city"), key, choices, (), whole=False)
             yield Claim(Strength.SEAT, (item,), *adjective.span("city"), sure=False)
 
 

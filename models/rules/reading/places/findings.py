@@ -1,8 +1,12 @@
 """What reading places yields: a location with evidence, warnings in place of guesses."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from models.rules.intents import Evidence, IntentLocation
+
+MOST_COUNTRIES = 60
+"""As many as an intent can name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,13 @@ class Findings:
         """A value of the location, and where it stands."""
         quote = self.text[start:end]
         self.evidence.append(Evidence(field=f"must.location.{name}", value=value, quote=quote, start=start, end=end))
+
+    def fitting(self, codes: Iterable[str]) -> tuple[str, ...]:
+        """The countries, each once; those past what an intent takes are left out with a warning."""
+        distinct = tuple(dict.fromkeys(codes))
+        if len(distinct) > MOST_COUNTRIES:
+            self.warnings.append(f"More than {MOST_COUNTRIES} countries are named; the others are left out.")
+        return distinct[:MOST_COUNTRIES]
 
     def reading(self, location: IntentLocation | None) -> PlaceReading:
         """The outcome."""

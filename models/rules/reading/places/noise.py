@@ -18,6 +18,7 @@ NOISE = frozenset(
     kreis landkreis kanton canton land possible möglich option options anywhere all within also jobs lieu ort standort
     standorte einsatzort arbeitsort plaats locatie omgeving rond rondom te vanuit ab ca circa approximately max min
     we us eu permanent temporary contract full-time part-time fulltime parttime voltijds deeltijds cdi cdd h f m d v
+    centrum périphérie agglomération agglo banlieue couronne binnenstad omstreken périphérie regio mitte
     type role job position deutschlandweit bundesweit nationwide emea travel reisen
     """.split()  # noqa: SIM905 - words read best as words
     for word in word.split("-")

@@ -175,7 +175,7 @@ def _in_countries(
     found: Sequence[Claim], leaning: Leaning, findings: Findings, places: Places
 ) -> IntentLocation | None:
     if leaning.stated:
-        codes = tuple(sorted(leaning.stated))
+        codes = findings.fitting(sorted(leaning.stated))
         _read_stated(found, codes, findings)
         findings.warnings.append(f"No city is named; the search covers all of {_names(codes, places)}.")
         return IntentLocation(countries=codes)

@@ -15,7 +15,7 @@ COUNTRY_BONUS = 2.5
 NEIGHBOUR_BONUS = 1.5
 CLEAR_LEAD = 0.25
 SAME_GROUND_KM = 30
-LIKELY = 0.6
+LANGUAGE_WORTH, LIKELY = 2.0, 0.5
 """A country is likely when it has this share of the signs of the first."""
 
 LARGE = 100_000
@@ -33,9 +33,8 @@ class Leaning:
     signs: Mapping[str, float]
 
     def share(self, code: str) -> float:
-        """0 to 1: how much a country is hinted at beside the one most hinted at."""
-        most = max(self.signs.values(), default=0.0)
-        return self.signs.get(code, 0.0) / most if most else 0.0
+        """0 to 1: how much a country is hinted at beside the one most hinted at, or beside a language's worth."""
+        return self.signs.get(code, 0.0) / max([LANGUAGE_WORTH, *self.signs.values()])
 
     def likely(self, code: str) -> bool:
         """Whether the text may well be about that country."""

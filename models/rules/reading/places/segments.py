@@ -15,6 +15,7 @@ POSTAL_GB = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]?\s*\d[A-Z]{2}\b")
 POSTAL = re.compile(r"\b\d{4}\s?[A-Z]{2}\b|^(?:[A-Z]{1,2}-)?\d{4,5}\s+|\s+\d{5}(?:-\d{4})?$")
 NUMBER_TAIL = re.compile(r"\s+(?:\d{1,2}(?:e|er|è?me|de|ste)?(?:\s+arr\w*\.?)?|cedex(?:\s+\d+)?)$", re.IGNORECASE)
 DEPARTMENT = re.compile(r"\W*(?P<code>\d{2}|2[AB]|97\d)\s+[-–]\s+(?P<name>\S[^\n]*)")
+DEPARTMENT_CODE = re.compile(r"\d{2}")
 LONGEST_SEGMENT = 240
 LONGEST_CODE = 3
 LARGE = 100_000
@@ -111,11 +112,18 @@ def _add(item: Named, named: list[Named], places: Places) -> None:
         if rather_city and not lies_in_any(before.choices[0][0], item.areas, places):
             break
         narrowed = qualify(before, item.areas, places, end=item.end if at == len(named) - 1 else before.end)
+        narrowed = narrowed or _narrowed_area(before, item, places)
         if narrowed is None:
             break
         named[at], fits = narrowed, True
     if not fits:
         named.append(item)
+
+
+def _narrowed_area(before: Named, item: Named, places: Places) -> Named | None:
+    """`Surrey, UK`: the name is that of the area which the other area holds."""
+    inside = tuple(area for area in before.areas if lies_in_any(area, item.areas, places))
+    return replace(before, choices=(), areas=inside, qualified=True, end=item.end) if inside else None
 
 
 def _qualified_by_earlier(named: list[Named], places: Places) -> tuple[Named, ...]:
@@ -192,7 +200,7 @@ def is_point(place: Place) -> bool:
 
 
 def _areas(part: str, plain: str, places: Places) -> tuple[Place, ...]:
-    if is_noise(part) and not part.isupper():
+    if is_noise(part) and not part.isupper() and not DEPARTMENT_CODE.fullmatch(part):
         return ()
     return tuple(places.areas(part) or (places.areas(plain) if plain else ()))
 

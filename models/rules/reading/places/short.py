@@ -63,7 +63,8 @@ def read_short(text: str, *, places: Places) -> PlaceReading:
     wanted = [one for one in asked if not one.excluded]
     codes = dict.fromkeys(code for members, _ in groups for code in members)
     for members, span in groups:
-        findings.read("countries", " ".join(members), *span)
+        for code in members:
+            findings.read("countries", code, *span)
     location = _location(wanted, tuple(codes), findings)
     excluded = _location([one for one in asked if one.excluded], (), Findings(text))
     return PlaceReading(location, tuple(findings.evidence), tuple(findings.warnings), spans, excluded)
@@ -75,6 +76,8 @@ def _asked(text: str, places: Places, findings: Findings) -> Iterator[Asked]:
     follows = False
     for number, spot in enumerate(found):
         if spot.start < reached or (is_noise(spot.key) and not text[spot.start : spot.end].isupper()):
+            continue
+        if places.group(text[spot.start : spot.end]):
             continue
         before, after = text[max(0, spot.start - BEFORE) : spot.start], text[spot.end : spot.end + AFTER]
         item = qualified(text, spot, found[number + 1] if number + 1 < len(found) else None, places)
@@ -158,7 +161,7 @@ def _groups(
 
 def _location(wanted: list[Asked], countries: tuple[str, ...], findings: Findings) -> IntentLocation | None:
     points = list(dict.fromkeys(one.place.id for one in wanted if one.place.kind is not PlaceKind.COUNTRY))
-    codes = tuple(dict.fromkeys([*countries, *(one.place.country_code for one in wanted)]))
+    codes = findings.fitting([*countries, *(one.place.country_code for one in wanted)])
     if not codes:
         return None
     for one in wanted:

@@ -69,25 +69,8 @@ def test_every_quote_stands_at_its_offsets_and_every_value_has_one(text: str) ->
 
 
 HOSTILE = [
-    *(
-        "a",
-        " ",
-        "(",
-        "\n",
-        "\r\n",
-        "1 ",
-        "|",
-        "**",
-        "🙂",
-        "e\u0301",
-        "\u2028",
-        "not ",
-        "((m/w/d",
-        "(m/w/d) ",
-        "English or ",
-    ),
-    *("looking for a ", "as a ", "recherche ", "zoeken een ", "Stelle als ", "the Aa Bb Cc ", "Title: ", "Manager, "),
-    *("5 years ", "3 years experience "),
+    *("a", " ", "(", "\n", "1 ", "**", "🙂", "((m/w/d", "(m/w/d) ", "English or ", "Manager, "),
+    *("looking for a ", "recherche ", "zoeken een ", "Stelle als ", "3 years experience "),
 ]
 
 

@@ -352,6 +352,99 @@ def test_a_country_that_is_only_inferred_is_said_to_be() -> None:
     assert any("inferred" in warning for warning in reading.warnings)
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("Greater Paris Metropolitan Region", "Greater Paris"),
+        ("London Area, United Kingdom", "Greater London"),
+        ("75 - Paris 8e Arrondissement", "Paris"),
+        ("2A - AJACCIO", "Ajaccio"),
+        ("974 - ST DENIS", "Saint-Denis"),
+        ("Saint-Denis (93)", "Saint-Denis"),
+        ("Nordrhein-Westfalen, Köln", "Cologne"),
+        ("Wien, Wien, Österreich", "Vienna"),
+        ("Zug, ZG", "Zug"),
+        ("Sydney NSW 2000", "Sydney"),
+        ("Dublin 2", "Dublin"),
+        ("Limerick, County Limerick", "Limerick"),
+        ("Bad Homburg v. d. Höhe", "Bad Homburg vor der Höhe"),
+        ("Courbevoie - La Défense", "Courbevoie"),
+        ("Nazareth-De Pinte, België", "Nazareth"),
+        ("Milton Keynes MK9 2AB", "Milton Keynes"),
+        ("London/Cambridge, UK", "London"),
+        ("Berlin-Unbekannthausen", "Berlin"),
+    ],
+)
+def test_a_location_line_is_read_as_portals_write_it(line: str, name: str) -> None:
+    reading = read(f"Manager\nExample Company\n{line}\n\nThis is the text and we are looking for you.")
+    assert cities(reading)[0].name == name
+
+
+@pytest.mark.parametrize(("line", "region"), [("Surrey, UK", "Surrey"), ("Kanton Zürich", "Zurich")])
+def test_a_location_line_may_name_a_region(line: str, region: str, places: Places) -> None:
+    reading = read(f"Manager\nExample Company\n{line}\n\nThis is the text and we are looking for you.")
+    assert reading.location is not None
+    assert [places.get(location_id).name for location_id in reading.location.location_ids] == [region]
+
+
+def test_a_whole_continent_fits_into_an_intent() -> None:
+    reading = read("SRE\n\nLocation: EMEA\n\nWe are hiring.")
+    assert reading.location is not None
+    assert 40 < len(reading.location.countries) <= 60
+
+
+def test_a_firm_between_title_and_location_is_not_the_location() -> None:
+    reading = read("Manager\nOxford\nLeeds\n\nThis is the text and we are looking for you in the UK.")
+    assert [place.name for place in cities(reading)] == ["Leeds"]
+
+
+def test_a_german_adjective_of_a_city_names_its_office() -> None:
+    reading = read(
+        "Du wirst Teil des Teams und arbeitest mit den Kolleginnen im Hamburger Büro. Wir freuen uns auf dich."
+    )
+    assert [place.name for place in cities(reading)] == ["Hamburg"]
+
+
+def test_a_number_of_a_departement_settles_a_name_in_the_title() -> None:
+    assert [place.name for place in cities(read("Conducteur de car Aubenas (07)\n\nCDI"))] == ["Aubenas"]
+    assert cities(read("Conducteur de car Aubenas (59)\n\nCDI, mutuelle")) == []
+
+
+def test_provinces_listed_together_are_not_cities() -> None:
+    reading = read(
+        "Je werkt voor werven in Antwerpen, Vlaams-Brabant en Limburg. Maaltijdcheques en een vast contract."
+    )
+    assert cities(reading) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["We travel to Paris often and the team is happy.", "Reisen nach Berlin gehören für die Kunden dazu."]
+)
+def test_where_people_travel_is_not_where_they_work(text: str) -> None:
+    assert cities(read(text)) == []
+
+
+def test_a_number_that_is_no_departement_names_nothing() -> None:
+    assert cities(read("Charpentier H/F\n00 - INCONNU LE HAUT\n\nCDI, mutuelle")) == []
+
+
+def test_a_radius_alone_makes_a_place_the_middle_of_the_search() -> None:
+    reading = read("Monteur (m/w/d)\n\nDein Gebiet: Rosenheim, 40 km Umkreis, mit dem Firmenwagen.")
+    assert [place.name for place in cities(reading)] == ["Rosenheim"]
+
+
+def test_everyday_words_in_english_prose_name_no_city() -> None:
+    assert cities(read("You will help children in Reading and Writing. DBS check, NHS, £12 per hour, UK.")) == []
+
+
+def test_a_berlin_adjective_that_is_no_city_is_passed_over() -> None:
+    assert cities(read("Wir arbeiten im Unbekannter Büro und du bist dabei.")) == []
+
+
+def test_abbreviations_in_prose_are_no_cities() -> None:
+    assert cities(read("Experience with network technology in WAN and LAN, CPH or SXM is welcome.")) == []
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.text(max_size=400))
 def test_any_text_is_read_without_an_error(text: str) -> None:

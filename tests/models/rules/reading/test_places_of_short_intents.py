@@ -93,3 +93,16 @@ def test_spans_cover_the_prepositions_and_evidence_the_names() -> None:
     quotes = {evidence.field: evidence.quote for evidence in reading.evidence}
     assert quotes["must.location.anchor_location_id"] == "Cologne"
     assert all(text[evidence.start : evidence.end] == evidence.quote for evidence in reading.evidence)
+
+
+def test_a_radius_around_two_places_is_not_kept_and_that_is_said() -> None:
+    reading = read_short("devs within 20 km of Ghent or Antwerp", places=reference().places)
+    assert shown(reading.location) == ("BE", "Ghent", "Antwerp")
+    assert any("radius" in warning for warning in reading.warnings)
+
+
+def test_no_more_countries_than_an_intent_takes() -> None:
+    reading = read_short("account managers EMEA and APAC", places=reference().places)
+    assert reading.location is not None
+    assert len(reading.location.countries) == 60
+    assert any("left out" in warning for warning in reading.warnings)

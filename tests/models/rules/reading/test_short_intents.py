@@ -127,11 +127,43 @@ def test_what_is_wanted_and_excluded_stays_wanted() -> None:
 
 
 def test_nothing_of_a_short_intent_is_dropped_silently() -> None:
-    reading = read("registered nurses in London, NMC pin, 2 years")
+    reading = read("registered nurses in London, kind to cats, 2 years")
     assert reading.intent.must.titles == ("registered nurse",)
     assert reading.ignored_fields == ("other",)
-    assert any("NMC pin" in warning for warning in reading.warnings)
+    assert any("kind to cats" in warning for warning in reading.warnings)
 
 
 def test_excludes_levels() -> None:
     assert read("backend engineers, Amsterdam, no juniors").intent.exclude.titles == ("junior",)
+
+
+def test_reads_skills_in_and_beside_the_title() -> None:
+    reading = read("3y Go devs near Ghent with Kubernetes, Terraform a plus, no PHP")
+    assert reading.intent.must.titles == ("Go developer",)
+    assert reading.intent.must.skills == ("Go", "Kubernetes")
+    assert reading.intent.nice.skills == ("Terraform",)
+    assert reading.intent.exclude.skills == ("PHP",)
+    assert reading.ignored_fields == ()
+
+
+def test_one_skill_or_another_is_wished_for() -> None:
+    reading = read("backend engineer Utrecht, Java or Kotlin")
+    assert reading.intent.must.skills == ()
+    assert reading.intent.nice.skills == ("Java", "Kotlin")
+    assert any("one skill or another" in warning for warning in reading.warnings)
+
+
+def test_lines_part_a_short_intent_like_commas() -> None:
+    reading = read("Data Analyst\nGhent\n3 years\nSQL, Python")
+    assert reading.intent.must.titles == ("Data Analyst",)
+    assert reading.intent.must.skills == ("SQL", "Python")
+
+
+def test_the_trade_in_a_title_is_no_further_skill() -> None:
+    must = read("machine learning engineers in Utrecht").intent.must
+    assert must.titles == ("machine learning engineer",)
+    assert must.skills == ()
+
+
+def test_a_list_of_exclusions_may_have_gaps() -> None:
+    assert read("sales managers in Lille, no / or interns").intent.exclude.titles == ("intern",)

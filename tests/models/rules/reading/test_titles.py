@@ -30,6 +30,9 @@ You will like it here if you enjoy long walks, short meetings and honest answers
         ("Conducteur de bus Nantes (44)", "Conducteur de bus"),
         ("Test Engineer - Level 3 - $90,000", "Test Engineer"),
         ("Customer Success", "Customer Success"),
+        ("Warehouse Operative Forklift (B1)", "Warehouse Operative Forklift"),
+        ("Site Manager - Full Time - Leeds", "Site Manager"),
+        ("Site Manager - civil works", "Site Manager - civil works"),
     ],
 )
 def test_the_first_line_is_the_title(line: str, title: str) -> None:
