@@ -22,6 +22,7 @@ from activities.deliveries import DeliverySteps
 from activities.dispatcher import Dispatcher
 from activities.failures import SilentFailures
 from activities.housekeeping import HousekeepingSteps
+from activities.jobs import JobSteps
 from activities.mails import MailSteps
 from activities.people import People
 from activities.raw_calls import RawCalls
@@ -43,12 +44,13 @@ from workflows.contracts import Queue
 from workflows.delivery import DeliveryWorkflow
 from workflows.doorbell import Doorbell
 from workflows.housekeeping import HousekeepingWorkflow
+from workflows.job import JobWorkflow
 from workflows.mail import MailWorkflow
 from workflows.run import RunWorkflow
 
 log = structlog.get_logger(__name__)
 
-WORKFLOWS = [RunWorkflow, CallWorkflow, MailWorkflow, DeliveryWorkflow, HousekeepingWorkflow]
+WORKFLOWS = [RunWorkflow, CallWorkflow, JobWorkflow, MailWorkflow, DeliveryWorkflow, HousekeepingWorkflow]
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types")
 GRACE = timedelta(seconds=20)
 """How long activities may finish after SIGTERM."""
@@ -78,6 +80,7 @@ def service_worker(parts: Parts) -> Worker:
     """Workflows and database steps."""
     settings = parts.settings
     runs = RunSteps(parts.database, parts.vault, None, queue_seconds=settings.upstream_queue_seconds)
+    fetches = JobSteps(parts.database, parts.vault, None)
     mails = mail_steps(parts)
     webhooks = DeliverySteps(parts.database, parts.vault, None)
     duties = HousekeepingSteps(parts.database)
@@ -85,7 +88,16 @@ def service_worker(parts: Parts) -> Worker:
         parts.client,
         task_queue=Queue.SERVICE,
         workflows=WORKFLOWS,
-        activities=[runs.next, runs.queued, runs.fetch_profiles, mails.next, webhooks.next, duties.next, duties.do],
+        activities=[
+            runs.next,
+            runs.queued,
+            runs.fetch_profiles,
+            fetches.next,
+            mails.next,
+            webhooks.next,
+            duties.next,
+            duties.do,
+        ],
         workflow_runner=runner(),
         interceptors=[SilentFailures()],
         max_concurrent_activities=settings.database_pool_size,
@@ -130,10 +142,11 @@ def upstream_worker(parts: Parts, source: PeopleDataLabs, slots: UpstreamSlots) 
     people = People(source, slots, reference())
     runs = RunSteps(parts.database, parts.vault, people, queue_seconds=parts.settings.upstream_queue_seconds)
     raw_calls = RawCalls(parts.database, parts.vault, people)
+    fetches = JobSteps(parts.database, parts.vault, people)
     return Worker(
         parts.client,
         task_queue=Queue.UPSTREAM,
-        activities=[runs.read_page, runs.read_ahead, runs.fetch_profiles, raw_calls.call],
+        activities=[runs.read_page, runs.read_ahead, runs.fetch_profiles, raw_calls.call, fetches.fetch],
         interceptors=[SilentFailures()],
         tuner=upstream_tuner(slots),
         graceful_shutdown_timeout=GRACE,

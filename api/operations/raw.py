@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from api.operations import funds
 from api.operations.kernel import Awaited, Context, Effect, operation
 from api.schemas.candidates import CandidateShape
+from api.schemas.jobs import JobView
 from api.schemas.raw import (
     FetchedPerson,
     FetchPeople,
@@ -22,7 +23,7 @@ from models.rules import pricing
 from models.rules.access import Scope
 from models.rules.filters import PeopleFilters
 from models.rules.raw_calls import CallKind, FetchResult, FoundRow, Kept, RowStatus, SearchAsk, SearchResult
-from models.stores import people
+from models.stores import jobs, people
 from models.stores.paging import Cursors
 from models.stores.upstream_calls import fetching, rows, searching
 
@@ -66,7 +67,9 @@ async def search_people(ctx: Context, ask: SearchPeople) -> PeopleFound | PriceP
 
 
 @operation("people.fetch", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
-async def fetch_people(ctx: Context, ask: FetchPeople) -> PeopleFetched | PricePreview | Awaited[PeopleFetched]:
+async def fetch_people(
+    ctx: Context, ask: FetchPeople
+) -> PeopleFetched | PricePreview | JobView | Awaited[PeopleFetched]:
     """Full profiles of up to 100 people. Only live ones cost; cached and missing ones are free."""
     asked = ask.asked()
     call_id = None if ctx.dry_run else await rows.attach(ctx.session, ctx.use)
@@ -76,6 +79,8 @@ async def fetch_people(ctx: Context, ask: FetchPeople) -> PeopleFetched | PriceP
         price = await funds.check(ctx, pricing.LIVE_PROFILE * live)
         if ctx.dry_run:
             return price
+        if ask.in_background:
+            return await _begin_job(ctx, ask)
         known = await fetching.from_cache(ctx.session, ctx.vault, ctx.tenant, asked) if live == 0 else None
         if known is not None:
             return _fetched(known, ask)
@@ -86,6 +91,14 @@ async def fetch_people(ctx: Context, ask: FetchPeople) -> PeopleFetched | PriceP
         return _fetched(await _without_suppressed(later, result), ask)
 
     return Awaited(call_id, answer)
+
+
+async def _begin_job(ctx: Context, ask: FetchPeople) -> JobView:
+    job = await jobs.create(
+        ctx.session, ctx.vault, ctx.tenant, api_key_id=ctx.caller.api_key_id, ask=ask.asked(), view=ask.view
+    )
+    ctx.rung.append(jobs.subject(job.id))
+    return JobView.of(job)
 
 
 async def _without_suppressed(ctx: Context, result: FetchResult) -> FetchResult:

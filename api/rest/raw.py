@@ -4,6 +4,7 @@ from starlette.responses import Response
 
 from api.operations import raw
 from api.rest.routing import Invoke, Router
+from api.schemas.jobs import JobView
 from api.schemas.raw import FetchPeople, PeopleFetched, PeopleFound, PricePreview, SearchPeople
 
 router = Router(tags=["Raw layer"])
@@ -15,7 +16,17 @@ async def search_people(ask: SearchPeople, invoke: Invoke) -> Response:
     return await invoke(raw.search_people, ask)
 
 
-@router.post("/people:fetch", operation_id="people.fetch", response_model=PeopleFetched | PricePreview)
+@router.post(
+    "/people:fetch",
+    operation_id="people.fetch",
+    response_model=PeopleFetched | PricePreview,
+    responses={202: {"model": JobView, "description": "The job that fetches them."}},
+)
 async def fetch_people(ask: FetchPeople, invoke: Invoke) -> Response:
     """Full profiles of up to 100 people, by id or profile URL. Preview the price with `?dry_run=true`."""
-    return await invoke(raw.fetch_people, ask)
+    return await invoke(
+        raw.fetch_people,
+        ask,
+        status=lambda answer: 202 if isinstance(answer, JobView) else 200,
+        location=lambda answer: f"/v1/jobs/{answer.id}" if isinstance(answer, JobView) else None,
+    )

@@ -77,6 +77,9 @@ class FetchPeople(Ask):
         default=30, description="A copy fetched this long ago at most is given, free; 0 fetches everybody live."
     )
     view: CandidateShape = CandidateShape.FULL
+    in_background: bool = Field(
+        default=False, alias="async", description="Answer 202 with a job; its end is told by an event."
+    )
 
     @model_validator(mode="after")
     def _counted(self) -> Self:

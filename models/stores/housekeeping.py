@@ -23,6 +23,7 @@ RETENTION = (
     "delete from idempotency_records where expires_at <= service_now()",
     "delete from search_pages where created_at <= service_now() - interval '30 days'",
     "delete from upstream_calls where created_at <= service_now() - interval '2 days'",
+    "delete from jobs where created_at <= service_now() - interval '30 days'",
     "delete from scroll_pages where created_at <= service_now() - interval '30 days'",
     "delete from query_totals where created_at <= service_now() - interval '30 days'",
     "delete from cached_profiles where fetched_at <= service_now() - interval '30 days'",

@@ -5,6 +5,7 @@ from models.tables.account import Customer, Mail, Verification, Workspace
 from models.tables.base import Row, WaitingRow
 from models.tables.billing import DailySpend, Grant, Lead, LedgerEntry
 from models.tables.events import Delivery, Event, EventClock, WebhookEndpoint
+from models.tables.jobs import Job
 from models.tables.people import CachedProfile, Person, PersonKey, SeenEntry, Suppression
 from models.tables.service import Housekeeping, ServiceClock
 from models.tables.sourcing import Candidate, IntentRow, QueryTotal, Run, SearchPageRow, SearchPlan
@@ -15,6 +16,7 @@ WAITING: dict[str, type[WaitingRow]] = {
     "mail": Mail,
     "housekeeping": Housekeeping,
     "delivery": Delivery,
+    "job": Job,
 }
 """Each kind of waiting row by the first part of its workflow id."""
 
@@ -33,6 +35,7 @@ __all__ = [
     "Housekeeping",
     "IdempotencyRecord",
     "IntentRow",
+    "Job",
     "Lead",
     "LedgerEntry",
     "Mail",

@@ -15,6 +15,21 @@ branch_labels = None
 depends_on = None
 
 TEXT = sqlmodel.sql.sqltypes.AutoString
+WAITING_BEFORE = {"run": "runs", "mail": "mails", "housekeeping": "housekeeping", "delivery": "deliveries"}
+WAITING = WAITING_BEFORE | {"job": "jobs"}
+
+
+def _waiting_rows(tables: dict[str, str]) -> str:
+    return "create view waiting_rows as " + " union all ".join(
+        f"select '{kind}' as kind, id, rings, answered, wake_at from {table}" for kind, table in tables.items()
+    )
+
+
+def _waiting(table: str) -> None:
+    op.create_index(f"ix_{table}_rung", table, ["id"], unique=False, postgresql_where=sa.text("rings > answered"))
+    op.create_index(
+        f"ix_{table}_wake_at", table, ["wake_at"], unique=False, postgresql_where=sa.text("wake_at is not null")
+    )
 
 
 def upgrade() -> None:
@@ -66,8 +81,42 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("scroll_id", "number", name=op.f("pk_scroll_pages")),
     )
     op.create_index("ix_scroll_pages_created_at", "scroll_pages", ["created_at"], unique=False)
+    op.create_table(
+        "jobs",
+        sa.Column("rings", sa.BigInteger(), nullable=False),
+        sa.Column("answered", sa.BigInteger(), nullable=False),
+        sa.Column("wake_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("workspace_id", TEXT(), nullable=False),
+        sa.Column("tenant_id", TEXT(), nullable=False),
+        sa.Column("id", TEXT(), nullable=False),
+        sa.Column("api_key_id", TEXT(), nullable=False),
+        sa.Column("status", TEXT(), nullable=False),
+        sa.Column("failure_code", TEXT(), nullable=True),
+        sa.Column("ask", sa.LargeBinary(), nullable=False),
+        sa.Column("view", TEXT(), nullable=False),
+        sa.Column("total", sa.Integer(), nullable=False),
+        sa.Column("rows", postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True),
+        sa.Column("spent_credits", sa.Integer(), nullable=False),
+        sa.Column("call_number", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("retry_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("deadline_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
+        sa.CheckConstraint(
+            "status in ('queued', 'running', 'waiting_for_quota', 'completed', 'failed')", name=op.f("ck_jobs_status")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_jobs")),
+    )
+    _waiting("jobs")
+    op.create_index("ix_jobs_created_at", "jobs", ["created_at"], unique=False)
+    op.execute("drop view waiting_rows")
+    op.execute(_waiting_rows(WAITING))
 
 
 def downgrade() -> None:
+    op.execute("drop view waiting_rows")
+    op.execute(_waiting_rows(WAITING_BEFORE))
+    op.drop_table("jobs")
     op.drop_table("scroll_pages")
     op.drop_table("upstream_calls")

@@ -82,8 +82,8 @@ class Provider:
 
     async def some(self, limit: int = 10) -> list[dict[str, Any]]:
         """People as the provider knows them."""
-        found: list[dict[str, Any]] = (await self.http.get("/people", params={"limit": limit})).json()["data"]
-        return found
+        found = (await self.http.get("/people", params={"limit": limit})).json()["data"]
+        return [each["record"] for each in found]
 
 
 @pytest.fixture
