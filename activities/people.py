@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio import activity
 
-from activities.upstream.ports import CompanyNames, FetchedProfile, PeopleSource, PlaceNames, SearchPage
+from activities.upstream.ports import (
+    CompanyNames,
+    FetchedProfile,
+    PeopleSource,
+    PersonClues,
+    PlaceNames,
+    PossiblePerson,
+    SearchPage,
+)
 from activities.upstream.slots import UpstreamSlots
 from models.data import Reference
 from models.database import Database
@@ -81,6 +89,11 @@ class People:
         """Profiles of 1–100 people by source id or profile URL, under a slot. Raises `SourceError`s and `SlotLost`."""
         async with self._call():
             return await self.source.fetch(asked, directory)
+
+    async def identify(self, clues: PersonClues, directory: KnownNames) -> tuple[PossiblePerson, ...]:
+        """Who the clues can mean, under a slot. Raises `SourceError`s and `SlotLost`."""
+        async with self._call():
+            return await self.source.identify(clues, directory)
 
     async def owners(
         self, database: Database, vault: Vault, asked: Mapping[str, str | None], results: Sequence[FetchedProfile]

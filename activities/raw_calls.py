@@ -1,4 +1,4 @@
-"""Making the upstream calls that callers wait for: search, fetch."""
+"""Making the upstream calls that callers wait for: search, fetch, match."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -8,14 +8,16 @@ from temporalio import activity
 
 from activities.fetching import fetch_live
 from activities.people import People
-from activities.upstream.ports import SourceBusy, SourceRefusedQuery, SourceUnusable, TokenRefused
+from activities.upstream.ports import PersonClues, SourceBusy, SourceRefusedQuery, SourceUnusable, TokenRefused
 from models.database import Database
 from models.errors import ServiceError, UpstreamBusy, UpstreamError
-from models.rules.raw_calls import CallKind, FetchAsk, FoundRow, SearchAsk
+from models.rules.matching import Possible
+from models.rules.raw_calls import CallKind, FetchAsk, FoundRow, MatchAsk, SearchAsk
 from models.secrets import Vault
 from models.stores import people
 from models.stores.people import Sighting
-from models.stores.upstream_calls import fetching, rows, searching
+from models.stores.upstream_calls import fetching, matching, rows, searching
+from models.stores.upstream_calls.matching import Named
 from models.stores.upstream_calls.rows import Begun
 from models.stores.upstream_calls.searching import PageFound
 from workflows import names
@@ -36,6 +38,7 @@ class RawCalls:
         self._make: Mapping[CallKind, Callable[[Begun], Awaitable[None]]] = {
             CallKind.SEARCH: self._search,
             CallKind.FETCH: self._fetch,
+            CallKind.MATCH: self._match,
         }
 
     @activity.defn(name=names.UPSTREAM_CALL)
@@ -93,6 +96,22 @@ class RawCalls:
         await self._database.run(
             lambda session: fetching.settle(session, self._vault, call, ask=ask, people_ids=everybody, fetched=fetched)
         )
+
+    async def _match(self, call: Begun) -> None:
+        ask = MatchAsk.model_validate_json(call.ask)
+        async with self._database.transaction() as session:
+            directory = await self._source.directory(session)
+        place = directory.place(ask.location_id) if ask.location_id is not None else None
+        clues = PersonClues(name=ask.name, companies=ask.companies, place=place, profile_url=ask.url)
+        possible = await self._source.identify(clues, directory)
+        name = self._source.source.name
+        sightings = [Sighting(name, each.source_id, each.profile.profile_url) for each in possible]
+        ids = await self._database.run(lambda session: people.identify(session, self._vault, sightings))
+        named = [
+            Named(Possible(ids[each.source_id], each.confidence, frozenset(each.matched_on)), each.profile)
+            for each in possible
+        ]
+        await self._database.run(lambda session: matching.settle(session, self._vault, call, ask=ask, named=named))
 
 
 def _seconds(busy: SourceBusy) -> int:

@@ -95,6 +95,26 @@ class FetchedProfile:
     profile: Profile | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class PersonClues:
+    """What is known of one person: a name, names or domains of an employer, a place, a canonical profile URL."""
+
+    name: str
+    companies: tuple[str, ...]
+    place: PlaceNames | None = None
+    profile_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PossiblePerson:
+    """Somebody the clues can mean: how sure the source is (0 to 1), and which clues agree (`name`, `company`, …)."""
+
+    source_id: str
+    confidence: float
+    matched_on: tuple[str, ...]
+    profile: Profile
+
+
 class PeopleSource(Protocol):
     """A provider of public professional profiles. Calls are reads: repeating one changes nothing there.
 
@@ -109,6 +129,10 @@ class PeopleSource(Protocol):
 
     async def fetch(self, asked: Sequence[str], directory: Directory) -> tuple[FetchedProfile, ...]:
         """Full profiles of 1–100 people, in the order asked: by the source's ids or by canonical profile URLs."""
+        ...
+
+    async def identify(self, clues: PersonClues, directory: Directory) -> tuple[PossiblePerson, ...]:
+        """Who the clues can mean, the likeliest first; empty when nobody."""
         ...
 
 

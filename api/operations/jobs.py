@@ -8,6 +8,7 @@ from api.schemas.raw import FetchedPerson
 from models.errors import Conflict
 from models.rules.access import Scope
 from models.rules.jobs import FINAL
+from models.rules.people import Profile
 from models.rules.raw_calls import FetchedRow, RowStatus
 from models.stores import jobs, people
 from models.stores.paging import Cursors
@@ -46,7 +47,7 @@ async def list_results(ctx: Context, ask: ListResults) -> Listing[FetchedPerson]
     )
 
 
-def _shown(row: FetchedRow, known: dict[str, people.Known], cached: dict[str, people.Profile]) -> FetchedRow:
+def _shown(row: FetchedRow, known: dict[str, people.Known], cached: dict[str, Profile]) -> FetchedRow:
     if row.profile_id is None:
         return row
     standing = known.get(row.profile_id)

@@ -1,4 +1,4 @@
-"""The raw layer: searching the people source one to one, fetching full profiles."""
+"""The raw layer: searching the people source one to one, fetching full profiles, finding one person."""
 
 from dataclasses import dataclass
 
@@ -10,19 +10,32 @@ from api.schemas.raw import (
     FetchedPerson,
     FetchPeople,
     FullPerson,
+    MatchPerson,
     Omitted,
     PeopleFetched,
     PeopleFound,
+    PersonMatched,
     PersonRow,
     PricePreview,
     SearchPeople,
 )
-from models.errors import InvalidRequest, UnsupportedFilter
+from models.errors import InvalidRequest, Suppressed, UnsupportedFilter
 from models.ids import new_id
 from models.rules import pricing
 from models.rules.access import Scope
 from models.rules.filters import PeopleFilters
-from models.rules.raw_calls import CallKind, FetchResult, FoundRow, Kept, RowStatus, SearchAsk, SearchResult
+from models.rules.identity import canonical_profile_url
+from models.rules.raw_calls import (
+    CallKind,
+    FetchResult,
+    FoundRow,
+    Kept,
+    MatchAsk,
+    MatchResult,
+    RowStatus,
+    SearchAsk,
+    SearchResult,
+)
 from models.stores import jobs, people
 from models.stores.paging import Cursors
 from models.stores.upstream_calls import fetching, rows, searching
@@ -117,6 +130,41 @@ def _fetched(result: FetchResult, ask: FetchPeople) -> PeopleFetched:
         data=[FetchedPerson.of(row, ask.view) for row in result.rows],
         charged_credits=sum(row.charged_credits for row in result.rows),
     )
+
+
+@operation("people.match", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+async def match_person(ctx: Context, ask: MatchPerson) -> PersonMatched | PricePreview | Awaited[PersonMatched]:
+    """One person by name and employer. Costs a lead, and a live profile where none is cached; no match is free."""
+    call_id = None if ctx.dry_run else await rows.attach(ctx.session, ctx.use)
+    if call_id is None:
+        price = await funds.check(ctx, pricing.MOST_PER_PERSON)
+        if ctx.dry_run:
+            return price
+        asked = MatchAsk(
+            name=ask.name,
+            companies=(_employer(ctx, ask),),
+            location_id=ask.location_id,
+            url=canonical_profile_url(ask.profile_url) if ask.profile_url else None,
+            min_confidence=ask.min_confidence,
+        )
+        call_id = await admit(ctx, CallKind.MATCH, asked)
+
+    async def answer(later: Context) -> PersonMatched:
+        result = await rows.collect(later.session, later.vault, call_id, MatchResult)
+        if result.profile is not None:
+            known = await people.known(later.session, later.tenant, [result.profile.id], run_id="")
+            if result.profile.id not in known or known[result.profile.id].suppressed:
+                raise Suppressed(status=409)
+        return PersonMatched.model_validate(result.model_dump() | {"match": result.profile})
+
+    return Awaited(call_id, answer)
+
+
+def _employer(ctx: Context, ask: MatchPerson) -> str:
+    if ask.company_id is not None:
+        company = ctx.reference.shipped.companies.get(ask.company_id)
+        return company.domain or company.name
+    return ask.domain or ask.company or ""
 
 
 async def admit(ctx: Context, kind: CallKind, asked: Kept) -> str:

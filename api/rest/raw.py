@@ -5,7 +5,15 @@ from starlette.responses import Response
 from api.operations import raw
 from api.rest.routing import Invoke, Router
 from api.schemas.jobs import JobView
-from api.schemas.raw import FetchPeople, PeopleFetched, PeopleFound, PricePreview, SearchPeople
+from api.schemas.raw import (
+    FetchPeople,
+    MatchPerson,
+    PeopleFetched,
+    PeopleFound,
+    PersonMatched,
+    PricePreview,
+    SearchPeople,
+)
 
 router = Router(tags=["Raw layer"])
 
@@ -30,3 +38,9 @@ async def fetch_people(ask: FetchPeople, invoke: Invoke) -> Response:
         status=lambda answer: 202 if isinstance(answer, JobView) else 200,
         location=lambda answer: f"/v1/jobs/{answer.id}" if isinstance(answer, JobView) else None,
     )
+
+
+@router.post("/people:match", operation_id="people.match", response_model=PersonMatched | PricePreview)
+async def match_person(ask: MatchPerson, invoke: Invoke) -> Response:
+    """One person by name and employer, never a guess. Preview the price with `?dry_run=true`."""
+    return await invoke(raw.match_person, ask)

@@ -1,5 +1,6 @@
 """The raw layer: people as the source gives them, asked for one to one (contract, section 5 "Raw layer")."""
 
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
@@ -7,14 +8,16 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from api.schemas.candidates import CandidateShape
 from api.schemas.intents import Country, KnownCompany, KnownLanguage, KnownPlace
 from api.schemas.runs import WouldFail
-from api.schemas.values import Answer, Ask, Time
+from api.schemas.values import Answer, Ask, Name, Time
 from models.errors import InvalidRequest, UnsupportedFilter
+from models.rules.companies import plain_domain
 from models.rules.filters import PeopleFilters, ProfileId
 from models.rules.identity import MAX_URL_LENGTH, InvalidProfileUrl, canonical_profile_url
 from models.rules.people import Profile
 from models.rules.raw_calls import FetchAsk, FetchedRow, FoundRow, RowStatus, WantedPerson
 
 MOST_FETCHED = 100
+DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{1,62}")
 
 
 class SearchFilters(PeopleFilters):
@@ -64,6 +67,13 @@ def _address(url: str) -> str:
     return url
 
 
+def _domain(text: str) -> str:
+    domain = plain_domain(text)
+    if not DOMAIN.fullmatch(domain):
+        raise ValueError("is not a domain")
+    return domain
+
+
 ProfileUrl = Annotated[str, Field(max_length=MAX_URL_LENGTH), AfterValidator(_address)]
 """Any spelling of the address of a public profile."""
 
@@ -93,6 +103,39 @@ class FetchPeople(Ask):
         by_id = [WantedPerson(input=one, profile_id=one) for one in self.profile_ids]
         by_url = [WantedPerson(input=one, url=canonical_profile_url(one)) for one in self.profile_urls]
         return FetchAsk(wanted=(*by_id, *by_url), max_age_days=self.max_age_days)
+
+
+class MatchPerson(Ask):
+    """One person by name and employer; a place and a profile URL make it surer."""
+
+    full_name: Name | None = None
+    first_name: Name | None = None
+    last_name: Name | None = None
+    company: Name | None = None
+    company_id: KnownCompany | None = None
+    domain: Annotated[Name, AfterValidator(_domain)] | None = Field(
+        default=None, description="The employer's domain, also as a URL or mail address."
+    )
+    location_id: KnownPlace | None = None
+    profile_url: ProfileUrl | None = None
+    min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.6
+
+    @model_validator(mode="after")
+    def _said_once(self) -> Self:
+        parts = self.first_name is not None and self.last_name is not None
+        if self.full_name is None and not parts:
+            raise InvalidRequest("Give full_name, or first_name and last_name.", field="full_name")
+        if self.full_name is not None and (self.first_name or self.last_name):
+            raise InvalidRequest("Give full_name, or first_name and last_name, not both.", field="full_name")
+        given = [name for name in ("company", "company_id", "domain") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise InvalidRequest("Give one of company, company_id and domain.", field=given[1] if given else "company")
+        return self
+
+    @property
+    def name(self) -> str:
+        """The whole name."""
+        return self.full_name or f"{self.first_name} {self.last_name}"
 
 
 class PersonRow(Answer):
@@ -182,6 +225,25 @@ class PeopleFetched(Answer):
 
     object: Literal["list"] = "list"
     data: list[FetchedPerson]
+    charged_credits: int
+
+
+class AlternativePerson(Answer):
+    """Somebody it could have been."""
+
+    full_name: str | None
+    title: str | None
+    company: str | None
+
+
+class PersonMatched(Answer):
+    """The one person meant. `match` is null when nobody clearly stands out; `alternatives` says between whom."""
+
+    object: Literal["match"] = "match"
+    match: Profile | None
+    confidence: float | None
+    matched_on: list[str]
+    alternatives: list[AlternativePerson]
     charged_credits: int
 
 

@@ -85,6 +85,34 @@ class SearchResult(Kept):
     more: bool
 
 
+class MatchAsk(Kept):
+    """One person by name and company. `url` is a canonical profile URL, `min_confidence` between 0 and 1."""
+
+    name: str
+    companies: tuple[str, ...]
+    location_id: str | None = None
+    url: str | None = None
+    min_confidence: float
+
+
+class Alternative(Kept):
+    """Somebody it could have been."""
+
+    full_name: str | None
+    title: str | None
+    company: str | None
+
+
+class MatchResult(Kept):
+    """The one person meant, or nobody and who it could have been."""
+
+    profile: Profile | None
+    confidence: float | None
+    matched_on: tuple[str, ...]
+    alternatives: tuple[Alternative, ...]
+    charged_credits: int
+
+
 class RowStatus(StrEnum):
     """What became of one person asked for (contract, section 5 "Raw layer")."""
 

@@ -22,7 +22,7 @@ from models.rules.access import Scope
 from tests.api.conftest import application, client, run_sql
 from tests.api.test_events import told
 
-GIVEN = {"external_id", "location_ids", "company_ids", "profile_ids", "anchor_location_id", "location_id"}
+GIVEN = {"external_id", "company_id", "location_ids", "company_ids", "profile_ids", "anchor_location_id", "location_id"}
 """Ids of the world, which belong to nobody, and names that callers give."""
 
 SNAPSHOT = """
@@ -39,6 +39,7 @@ select md5(string_agg(t.row, '' order by t.row)) from (
   union all select id || e::text from events e where workspace_id = :id
   union all select id || h::text from webhook_endpoints h where workspace_id = :id
   union all select id || d::text from deliveries d where workspace_id = :id
+  union all select id || j::text from jobs j where workspace_id = :id
 ) t
 """
 
@@ -91,7 +92,16 @@ async def furnish(app: FastAPI, tenant: Tenant) -> None:
     tenant.owned["intent_id"] = await tenant.made("/v1/intents", {"intent": intent})
     tenant.owned["plan_id"] = await tenant.made("/v1/search-plans", {"intent_id": tenant.owned["intent_id"]})
     tenant.owned["run_id"] = await tenant.made("/v1/runs", {"plan_id": tenant.owned["plan_id"]}, "run")
+    fetched = {"profile_urls": ["https://www.linkedin.com/in/nobody-example"], "async": True}
+    tenant.owned["job_id"] = await tenant.made("/v1/people:fetch", fetched)
     database: Database = app.state.kernel.database
+    await run_sql(
+        database,
+        "update jobs set status = 'failed', failure_code = 'upstream_busy', finished_at = now(), rows = cast(:r as jsonb)"
+        " where id = :j",
+        j=tenant.owned["job_id"],
+        r='[{"status": "error", "profile_id": null, "charged_credits": 0}]',
+    )
     tenant.owned["event_id"] = await told(database, tenant.workspace_id, tenant.customer_id)
 
 

@@ -15,6 +15,8 @@ from activities.upstream.ports import (
     Directory,
     FetchedProfile,
     FetchStatus,
+    PersonClues,
+    PossiblePerson,
     SearchPage,
     SourceRefusedQuery,
     SourceUnusable,
@@ -28,6 +30,7 @@ log = structlog.get_logger(__name__)
 MOST_AT_ONCE = 100
 DATASET = "resume"
 MIN_LIKELIHOOD = 2
+MOST_SCORE = 100
 
 
 class PeopleDataLabs:
@@ -85,6 +88,29 @@ class PeopleDataLabs:
             each: _fetched(each, item, directory, as_of=as_of) for each, item in zip(distinct, items, strict=True)
         }
         return tuple(fetched[each] for each in asked)
+
+    async def identify(self, clues: PersonClues, directory: Directory) -> tuple[PossiblePerson, ...]:
+        """Up to twenty people. The source bills the call itself, whatever it finds."""
+        ask = {
+            "name": clues.name,
+            "company": clues.companies[0] if clues.companies else None,
+            "profile": clues.profile_url,
+            "locality": clues.place.city if clues.place else None,
+            "region": clues.place.region if clues.place else None,
+            "country": clues.place.country if clues.place else None,
+            "data_include": ",".join(records.PROFILE_FIELDS),
+        }
+        async with within_limit():
+            answer = await self._client.get(
+                "/v5/person/identify", {name: value for name, value in ask.items() if value is not None}
+            )
+        if not answer.found:
+            return ()
+        matches = answer.body.get("matches") if isinstance(answer.body, dict) else None
+        if not isinstance(matches, list):
+            raise SourceUnusable("the identify answer has another shape")
+        as_of = self._today()
+        return tuple(_possible(match, directory, as_of=as_of) for match in matches)
 
     async def _page(self, ask: dict[str, Any], *, size: int) -> tuple[list[Record], SearchPage]:
         try:
@@ -170,6 +196,25 @@ def _in_order(items: Any, *, count: int) -> list[Record]:  # noqa: ANN401 - JSON
     if numbered.keys() != set(range(count)):
         raise SourceUnusable("the bulk answer numbers its items in another way")
     return [numbered[n] for n in range(count)]
+
+
+def _possible(match: Any, directory: Directory, *, as_of: date) -> PossiblePerson:  # noqa: ANN401 - JSON
+    record = match.get("data") if isinstance(match, dict) else None
+    score = match.get("match_score") if isinstance(match, dict) else None
+    if (
+        not isinstance(record, dict)
+        or not _is_person(record)
+        or not isinstance(score, int | float)
+        or not 0 <= score <= MOST_SCORE
+    ):
+        raise SourceUnusable("a possible person has another shape")
+    matched_on = match.get("matched_on")
+    return PossiblePerson(
+        source_id=record["id"],
+        confidence=score / MOST_SCORE,
+        matched_on=tuple(each for each in matched_on if isinstance(each, str)) if isinstance(matched_on, list) else (),
+        profile=records.profile(record, directory, as_of=as_of),
+    )
 
 
 def _fetched(asked: str, item: Record, directory: Directory, *, as_of: date) -> FetchedProfile:

@@ -188,6 +188,7 @@ FAULTS: list[tuple[str, dict[str, Any], int, str]] = [
 CALLS: list[tuple[str, str, dict[str, Any]]] = [
     ("search", SEARCH, ENGINEERS),
     ("fetch", "/v1/people:fetch", {"profile_urls": ["{linkedin_url}"], "max_age_days": 0}),
+    ("match", "/v1/people:match", {"full_name": "{full_name}", "company": "{job_company_name}"}),
 ]
 
 
