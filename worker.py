@@ -18,6 +18,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from activities.contacts import ContactSteps
 from activities.deliveries import DeliverySteps
 from activities.dispatcher import Dispatcher
 from activities.failures import SilentFailures
@@ -40,6 +41,7 @@ from models.settings import Settings
 from models.stores import housekeeping
 from workflows.call import CallWorkflow
 from workflows.connection import connect
+from workflows.contacts import ContactsWorkflow
 from workflows.contracts import Queue
 from workflows.delivery import DeliveryWorkflow
 from workflows.doorbell import Doorbell
@@ -50,7 +52,15 @@ from workflows.run import RunWorkflow
 
 log = structlog.get_logger(__name__)
 
-WORKFLOWS = [RunWorkflow, CallWorkflow, JobWorkflow, MailWorkflow, DeliveryWorkflow, HousekeepingWorkflow]
+WORKFLOWS = [
+    RunWorkflow,
+    CallWorkflow,
+    JobWorkflow,
+    ContactsWorkflow,
+    MailWorkflow,
+    DeliveryWorkflow,
+    HousekeepingWorkflow,
+]
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types")
 GRACE = timedelta(seconds=20)
 """How long activities may finish after SIGTERM."""
@@ -81,6 +91,7 @@ def service_worker(parts: Parts) -> Worker:
     settings = parts.settings
     runs = RunSteps(parts.database, parts.vault, None, queue_seconds=settings.upstream_queue_seconds)
     fetches = JobSteps(parts.database, parts.vault, None)
+    finds = ContactSteps(parts.database, parts.vault, None)
     mails = mail_steps(parts)
     webhooks = DeliverySteps(parts.database, parts.vault, None)
     duties = HousekeepingSteps(parts.database)
@@ -93,6 +104,7 @@ def service_worker(parts: Parts) -> Worker:
             runs.queued,
             runs.fetch_profiles,
             fetches.next,
+            finds.next,
             mails.next,
             webhooks.next,
             duties.next,
@@ -143,10 +155,11 @@ def upstream_worker(parts: Parts, source: PeopleDataLabs, slots: UpstreamSlots) 
     runs = RunSteps(parts.database, parts.vault, people, queue_seconds=parts.settings.upstream_queue_seconds)
     raw_calls = RawCalls(parts.database, parts.vault, people)
     fetches = JobSteps(parts.database, parts.vault, people)
+    finds = ContactSteps(parts.database, parts.vault, people)
     return Worker(
         parts.client,
         task_queue=Queue.UPSTREAM,
-        activities=[runs.read_page, runs.read_ahead, runs.fetch_profiles, raw_calls.call, fetches.fetch],
+        activities=[runs.read_page, runs.read_ahead, runs.fetch_profiles, raw_calls.call, fetches.fetch, finds.find],
         interceptors=[SilentFailures()],
         tuner=upstream_tuner(slots),
         graceful_shutdown_timeout=GRACE,

@@ -11,7 +11,8 @@ from temporalio import activity
 from activities.upstream.ports import (
     CompanyNames,
     FetchedProfile,
-    PeopleSource,
+    FoundContacts,
+    PeopleAndContactsSource,
     PersonClues,
     PlaceNames,
     PossiblePerson,
@@ -68,7 +69,7 @@ def people_named(filters: PeopleFilters) -> set[str]:
 class People:
     """The configured people source behind the installation's slots."""
 
-    def __init__(self, source: PeopleSource, slots: UpstreamSlots, reference: Reference) -> None:
+    def __init__(self, source: PeopleAndContactsSource, slots: UpstreamSlots, reference: Reference) -> None:
         self.source = source
         self._slots = slots
         self._reference = reference
@@ -89,6 +90,11 @@ class People:
         """Profiles of 1–100 people by source id or profile URL, under a slot. Raises `SourceError`s and `SlotLost`."""
         async with self._call():
             return await self.source.fetch(asked, directory)
+
+    async def contacts(self, source_ids: Sequence[str]) -> tuple[FoundContacts, ...]:
+        """Contact details of 1–100 people, under a slot. Raises `SourceError`s and `SlotLost`."""
+        async with self._call():
+            return await self.source.contacts(source_ids)
 
     async def identify(self, clues: PersonClues, directory: KnownNames) -> tuple[PossiblePerson, ...]:
         """Who the clues can mean, under a slot. Raises `SourceError`s and `SlotLost`."""

@@ -16,6 +16,7 @@ WORKFLOW_OF: Mapping[str, str] = {
     "housekeeping": "housekeeping",
     "delivery": "delivery",
     "job": "job",
+    "contacts": "contacts",
 }
 """The workflow type that owns each kind of waiting row."""
 
@@ -24,6 +25,7 @@ SUMMARY_OF: Mapping[str, str] = {
     "mail": "Sends one mail",
     "housekeeping": "A recurring duty of the installation",
     "job": "Fetches profiles in the background",
+    "contacts": "Looks contact details up",
     "delivery": "Delivers one event to one webhook endpoint",
 }
 RPC_LIMIT = timedelta(seconds=2)

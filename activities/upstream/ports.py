@@ -136,6 +136,30 @@ class PeopleSource(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class FoundContacts:
+    """Contact details of one asked person; what the source withholds is missing."""
+
+    asked: str
+    status: FetchStatus
+    emails: tuple[str, ...] = ()
+    phones: tuple[str, ...] = ()
+
+
+class ContactsSource(Protocol):
+    """A provider of e-mail addresses and telephone numbers. Errors as those of a people source."""
+
+    name: str
+
+    async def contacts(self, source_ids: Sequence[str]) -> tuple[FoundContacts, ...]:
+        """Contact details of 1–100 people, in the order asked."""
+        ...
+
+
+class PeopleAndContactsSource(PeopleSource, ContactsSource, Protocol):
+    """A provider of both."""
+
+
 class SourceError(Exception):
     """A people source could not answer. Messages carry no personal data."""
 

@@ -20,13 +20,13 @@ SHOWN = frozenset({RowStatus.FOUND, RowStatus.CACHED})
 @operation("jobs.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
 async def get_job(ctx: Context, job_id: str) -> JobView:
     """One job."""
-    return JobView.of(await jobs.get(ctx.session, ctx.tenant, job_id))
+    return JobView.of(await jobs.JOBS.get(ctx.session, ctx.tenant, job_id))
 
 
 @operation(RESULTS, scope=Scope.SOURCING_READ, effect=Effect.READ)
 async def list_results(ctx: Context, ask: ListResults) -> Listing[FetchedPerson]:
     """A page of a job's results in input order. Profiles come from the cache; of suppressed people nothing is shown."""
-    job = await jobs.get(ctx.session, ctx.tenant, ask.job_id)
+    job = await jobs.JOBS.get(ctx.session, ctx.tenant, ask.job_id)
     if job.status not in FINAL or job.rows is None:
         raise Conflict("This job has not ended yet.", retry_after=5, status=job.status)
     cursors = Cursors(ctx.vault.keyed_hash("cursor", "tag"), list_name=f"{RESULTS}/{job.id}", filters=None)

@@ -3,6 +3,7 @@
 from api.rest import (
     audit,
     billing,
+    contacts,
     customers,
     events,
     intents,
@@ -28,6 +29,7 @@ ROUTERS: tuple[Router, ...] = (
     runs.router,
     raw.router,
     jobs.router,
+    contacts.router,
     events.router,
     webhook_endpoints.router,
     audit.router,

@@ -153,6 +153,10 @@ MERGE = (
          last_contacted_at = greatest(seen_entries.last_contacted_at, excluded.last_contacted_at),
          run_ids = array(select distinct unnest(seen_entries.run_ids || excluded.run_ids))""",
     "delete from seen_entries where profile_id = :newer",
+    """insert into contacts (workspace_id, tenant_id, profile_id, kind, sealed, found_at)
+       select workspace_id, tenant_id, :survivor, kind, sealed, found_at from contacts where profile_id = :newer
+       on conflict do nothing""",
+    "delete from contacts where profile_id = :newer",
 )
 
 

@@ -5,7 +5,7 @@ from models.tables.account import Customer, Mail, Verification, Workspace
 from models.tables.base import Row, WaitingRow
 from models.tables.billing import DailySpend, Grant, Lead, LedgerEntry
 from models.tables.events import Delivery, Event, EventClock, WebhookEndpoint
-from models.tables.jobs import Job
+from models.tables.jobs import Contact, ContactLookup, Job
 from models.tables.people import CachedProfile, Person, PersonKey, SeenEntry, Suppression
 from models.tables.service import Housekeeping, ServiceClock
 from models.tables.sourcing import Candidate, IntentRow, QueryTotal, Run, SearchPageRow, SearchPlan
@@ -17,6 +17,7 @@ WAITING: dict[str, type[WaitingRow]] = {
     "housekeeping": Housekeeping,
     "delivery": Delivery,
     "job": Job,
+    "contacts": ContactLookup,
 }
 """Each kind of waiting row by the first part of its workflow id."""
 
@@ -26,6 +27,8 @@ __all__ = [
     "AuditEntry",
     "CachedProfile",
     "Candidate",
+    "Contact",
+    "ContactLookup",
     "Customer",
     "DailySpend",
     "Delivery",

@@ -40,6 +40,7 @@ select md5(string_agg(t.row, '' order by t.row)) from (
   union all select id || h::text from webhook_endpoints h where workspace_id = :id
   union all select id || d::text from deliveries d where workspace_id = :id
   union all select id || j::text from jobs j where workspace_id = :id
+  union all select id || l::text from contact_lookups l where workspace_id = :id
 ) t
 """
 
@@ -94,11 +95,13 @@ async def furnish(app: FastAPI, tenant: Tenant) -> None:
     tenant.owned["run_id"] = await tenant.made("/v1/runs", {"plan_id": tenant.owned["plan_id"]}, "run")
     fetched = {"profile_urls": ["https://www.linkedin.com/in/nobody-example"], "async": True}
     tenant.owned["job_id"] = await tenant.made("/v1/people:fetch", fetched)
+    details = {"profile_ids": ["prof_" + "0" * 26], "want": ["email"]}
+    tenant.owned["lookup_id"] = await tenant.made("/v1/people/contacts:fetch", details)
     database: Database = app.state.kernel.database
     await run_sql(
         database,
-        "update jobs set status = 'failed', failure_code = 'upstream_busy', finished_at = now(), rows = cast(:r as jsonb)"
-        " where id = :j",
+        "update jobs set status = 'failed', failure_code = 'upstream_busy', finished_at = now(),"
+        " rows = cast(:r as jsonb) where id = :j",
         j=tenant.owned["job_id"],
         r='[{"status": "error", "profile_id": null, "charged_credits": 0}]',
     )

@@ -15,6 +15,7 @@ from activities.upstream.ports import (
     Directory,
     FetchedProfile,
     FetchStatus,
+    FoundContacts,
     PersonClues,
     PossiblePerson,
     SearchPage,
@@ -112,6 +113,15 @@ class PeopleDataLabs:
         as_of = self._today()
         return tuple(_possible(match, directory, as_of=as_of) for match in matches)
 
+    async def contacts(self, source_ids: Sequence[str]) -> tuple[FoundContacts, ...]:
+        """Addresses and numbers in the order asked. On plans without contact data all of them are missing."""
+        _check_size(len(source_ids))
+        distinct = list(dict.fromkeys(source_ids))
+        async with within_limit():
+            items = await self._bulk(distinct, records.CONTACT_FIELDS)
+        found = {each: _contacts(each, item) for each, item in zip(distinct, items, strict=True)}
+        return tuple(found[each] for each in source_ids)
+
     async def _page(self, ask: dict[str, Any], *, size: int) -> tuple[list[Record], SearchPage]:
         try:
             answer = await self._client.post("/v5/person/search", ask | {"size": size})
@@ -133,11 +143,11 @@ class PeopleDataLabs:
         half = len(asked) // 2
         return [*await self._bulk(asked[:half]), *await self._bulk(asked[half:])]
 
-    async def _bulk(self, asked: Sequence[str]) -> list[Record]:
+    async def _bulk(self, asked: Sequence[str], fields: Sequence[str] = records.PROFILE_FIELDS) -> list[Record]:
         ask = {
             "requests": [{"params": {_parameter(each): each}, "metadata": {"n": n}} for n, each in enumerate(asked)],
             "min_likelihood": MIN_LIKELIHOOD,
-            "data_include": ",".join(records.PROFILE_FIELDS),
+            "data_include": ",".join(fields),
         }
         answer = await self._client.post("/v5/person/bulk", ask, read_seconds=BULK_READ_SECONDS)
         if not answer.found:
@@ -215,6 +225,19 @@ def _possible(match: Any, directory: Directory, *, as_of: date) -> PossiblePerso
         matched_on=tuple(each for each in matched_on if isinstance(each, str)) if isinstance(matched_on, list) else (),
         profile=records.profile(record, directory, as_of=as_of),
     )
+
+
+def _contacts(asked: str, item: Record) -> FoundContacts:
+    status, record = item.get("status"), item.get("data")
+    if status == httpx.codes.OK:
+        if not isinstance(record, dict) or not _is_person(record):
+            raise SourceUnusable("a bulk item has no person")
+        return FoundContacts(asked, FetchStatus.FOUND, records.emails(record), records.phones(record))
+    if status in {httpx.codes.NOT_FOUND, httpx.codes.BAD_REQUEST}:
+        return FoundContacts(asked, FetchStatus.NOT_FOUND)
+    if isinstance(status, int) and status >= httpx.codes.BAD_REQUEST:
+        return FoundContacts(asked, FetchStatus.RETRY)
+    raise SourceUnusable("a bulk item has no status")
 
 
 def _fetched(asked: str, item: Record, directory: Directory, *, as_of: date) -> FetchedProfile:

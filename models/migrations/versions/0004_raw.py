@@ -16,7 +16,7 @@ depends_on = None
 
 TEXT = sqlmodel.sql.sqltypes.AutoString
 WAITING_BEFORE = {"run": "runs", "mail": "mails", "housekeeping": "housekeeping", "delivery": "deliveries"}
-WAITING = WAITING_BEFORE | {"job": "jobs"}
+WAITING = WAITING_BEFORE | {"job": "jobs", "contacts": "contact_lookups"}
 
 
 def _waiting_rows(tables: dict[str, str]) -> str:
@@ -110,6 +110,46 @@ def upgrade() -> None:
     )
     _waiting("jobs")
     op.create_index("ix_jobs_created_at", "jobs", ["created_at"], unique=False)
+    op.create_table(
+        "contact_lookups",
+        sa.Column("rings", sa.BigInteger(), nullable=False),
+        sa.Column("answered", sa.BigInteger(), nullable=False),
+        sa.Column("wake_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("workspace_id", TEXT(), nullable=False),
+        sa.Column("tenant_id", TEXT(), nullable=False),
+        sa.Column("id", TEXT(), nullable=False),
+        sa.Column("api_key_id", TEXT(), nullable=False),
+        sa.Column("status", TEXT(), nullable=False),
+        sa.Column("failure_code", TEXT(), nullable=True),
+        sa.Column("profile_ids", postgresql.ARRAY(sa.TEXT()), nullable=False),
+        sa.Column("want", postgresql.ARRAY(sa.TEXT()), nullable=False),
+        sa.Column("rows", postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True),
+        sa.Column("spent_credits", sa.Integer(), nullable=False),
+        sa.Column("call_number", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("retry_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("deadline_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
+        sa.CheckConstraint(
+            "status in ('queued', 'running', 'waiting_for_quota', 'completed', 'failed')", name=op.f("ck_contact_lookups_status")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_contact_lookups")),
+    )
+    _waiting("contact_lookups")
+    op.create_index("ix_contact_lookups_created_at", "contact_lookups", ["created_at"], unique=False)
+    op.create_table(
+        "contacts",
+        sa.Column("workspace_id", TEXT(), nullable=False),
+        sa.Column("tenant_id", TEXT(), nullable=False),
+        sa.Column("profile_id", TEXT(), nullable=False),
+        sa.Column("kind", TEXT(), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.Column("found_at", sa.DateTime(timezone=True), nullable=False),
+        sa.CheckConstraint("kind in ('email', 'phone')", name=op.f("ck_contacts_kind")),
+        sa.PrimaryKeyConstraint("workspace_id", "profile_id", "kind", name=op.f("pk_contacts")),
+    )
+    op.create_index("ix_contacts_profile_id", "contacts", ["profile_id"], unique=False)
     op.execute("drop view waiting_rows")
     op.execute(_waiting_rows(WAITING))
 
@@ -117,6 +157,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.execute("drop view waiting_rows")
     op.execute(_waiting_rows(WAITING_BEFORE))
+    op.drop_table("contacts")
+    op.drop_table("contact_lookups")
     op.drop_table("jobs")
     op.drop_table("scroll_pages")
     op.drop_table("upstream_calls")
