@@ -18,4 +18,4 @@ COPY worker.py temporal-dev.yml ./
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 USER service
 EXPOSE 8000
-CMD ["python", "-m", "uvicorn", "api.app:create_app", "--factory", "--host", "0.0.0.0", "--port", "8000"]
+CMD ["python", "-m", "api", "--host", "0.0.0.0", "--port", "8000"]

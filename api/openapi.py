@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
+from api import event_documents
 from api.operations.kernel import OPERATIONS, Effect, Operation
 from models.rules.access import Scope
 from models.rules.versions import CURRENT, SUPPORTED
@@ -129,7 +130,8 @@ def document(app: FastAPI, *, server: str) -> Document:
     schemas["Error"] = ERROR_SCHEMA
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
-    components["schemas"] = _hoisted(schemas)
+    components["schemas"] = _hoisted(schemas | event_documents.schemas())
+    made["webhooks"] = event_documents.webhooks()
     for path in made["paths"].values():
         for described in path.values():
             _allow_no_body(described, components["schemas"])

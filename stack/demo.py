@@ -7,7 +7,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ COLUMNS = {
     "tenure_months": "Months",
     "tier": "Tier",
 }
-WIDEST = 36
+WIDEST_TABLE = 160
 NUMBERS = {"distance_km", "experience_years", "tenure_months", "tier"}
 
 Json = dict[str, Any]
@@ -132,15 +132,7 @@ class MainJob:
         if failure:
             raise StackError(f"the run failed: {failure['code']}: {failure['message']}")
         self.screen.rule("4. Candidates, in the order of delivery")
-        table = Table()
-        for key, heading in COLUMNS.items():
-            if key in NUMBERS:
-                table.add_column(heading, justify="right", no_wrap=True)
-            else:
-                table.add_column(heading, no_wrap=True, overflow="ellipsis", max_width=WIDEST)
-        for candidate in _candidates(http, run["id"]):
-            table.add_row(*(_cell(candidate[key]) for key in COLUMNS))
-        self.screen.print(table)
+        self.screen.print(candidate_table(_candidates(http, run["id"]), width=self.screen.width))
         spent = run["spent"]
         self.screen.print(
             f"{run['status']}: {run['progress']['candidates_delivered']} candidates,"
@@ -148,6 +140,19 @@ class MainJob:
             f" Spent {spent['credits']} credits ({spent['pages']} pages, {spent['profile_fetches']} profiles read)."
             f" Balance: {_balance(http)} credits."
         )
+
+
+def candidate_table(candidates: Iterable[Json], *, width: int) -> Table:
+    """One line for each compact row; texts share what the numbers leave of the width, in characters."""
+    table = Table(width=min(width, WIDEST_TABLE))
+    for key, heading in COLUMNS.items():
+        if key in NUMBERS:
+            table.add_column(heading, justify="right", no_wrap=True)
+        else:
+            table.add_column(heading, no_wrap=True, overflow="ellipsis", ratio=1)
+    for candidate in candidates:
+        table.add_row(*(_cell(candidate[key]) for key in COLUMNS))
+    return table
 
 
 @contextlib.contextmanager

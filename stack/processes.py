@@ -86,8 +86,8 @@ def api(ground: Ground) -> Child:
     return Child(
         name="api",
         command=[
-            *(sys.executable, "-m", "uvicorn", "api.app:create_app", "--factory", "--host", LOOPBACK),
-            *("--port", str(port), "--timeout-graceful-shutdown", str(DRAIN_SECONDS), "--no-access-log"),
+            *(sys.executable, "-m", "api", "--host", LOOPBACK, "--port", str(port)),
+            *("--drain-seconds", str(DRAIN_SECONDS)),
         ],
         log=ground.installation.log("api"),
         environment=ground.environment(),

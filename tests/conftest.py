@@ -11,11 +11,16 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from stack.postgres import Postgres
 from tests import services
 
 OPENED = pytest.StashKey[bool]()
+
+
+settings.register_profile("shared cores", deadline=None)  # how long an example takes says nothing on a busy machine
+settings.load_profile("shared cores")
 
 
 def pytest_configure(config: pytest.Config) -> None:

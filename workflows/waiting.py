@@ -89,8 +89,11 @@ class WaitingWorkflow:
             priority=Priority(priority_key=call.priority, fairness_key=call.fairness_key),
         )
         if call.queued is not None:
-            await workflow.wait([running], timeout=call.queued_after)
-            if not running.done():
+            try:
+                await workflow.wait_condition(
+                    running.done, timeout=call.queued_after, timeout_summary="until it is said to wait in the queue"
+                )
+            except TimeoutError:
                 await self._tell(subject, call.queued, call.number)
         return await running
 

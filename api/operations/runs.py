@@ -93,6 +93,7 @@ async def start_run(ctx: Context, ask: StartRun) -> RunStarted | RunPreview:
         api_key_id=ctx.caller.api_key_id,
         plan_id=row.id,
         intent_id=row.intent_id,
+        tiers=len(source.plan.tiers),
         target=source.plan.target,
         budget=budget,
         default_max_credits=estimate.credits_max,

@@ -8,7 +8,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from api.event_documents import HEADERS, MEANING
 from api.openapi import ERRORS
+from models.rules.events import DATA_OF
 
 Document = Mapping[str, Any]
 
@@ -55,6 +57,25 @@ def by_tag(document: Document) -> dict[str, list[Described]]:
         for method, described in methods.items():
             groups[described["tags"][0]].append(_described(document, path, method, described))
     return dict(groups)
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One type of event, with the fields of its data."""
+
+    type: str
+    meaning: Markup
+    data: tuple[str, ...]
+
+
+def events() -> list[EventRow]:
+    """The table of event types."""
+    return [EventRow(kind, text(meaning), tuple(DATA_OF[kind].model_fields)) for kind, meaning in MEANING.items()]
+
+
+def event_headers() -> dict[str, Markup]:
+    """The headers of a delivery."""
+    return {name: text(meaning) for name, meaning in HEADERS.items()}
 
 
 def errors() -> list[ErrorRow]:

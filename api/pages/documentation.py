@@ -7,6 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api import openapi
+from api.event_documents import ANSWER
 from api.operations.kernel import Kernel
 from api.pages import docs
 from api.pages.render import page
@@ -41,6 +42,9 @@ async def explain(request: Request) -> Response:
         rate=kernel.settings.rate_limit_per_minute,
         groups=docs.by_tag(document),
         errors=docs.errors(),
+        events=docs.events(),
+        event_headers=docs.event_headers(),
+        event_answer=ANSWER,
     )
 
 

@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, JsonValue
 from pydantic.json_schema import SkipJsonSchema
 
-from api.schemas.values import Answer, Ask, Credits, Email, Moment, Name, Time
+from api.schemas.values import Answer, Ask, Credits, Email, Moment, Name
 from models.rules.access import Scope
+from models.rules.times import Time
 
 Label = Annotated[str, Field(max_length=200)]
 Address = Annotated[str, Field(max_length=2000)]

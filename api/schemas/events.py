@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from api.schemas.lists import PageAsk
-from api.schemas.values import Answer, Time
+from api.schemas.values import Answer
 from models.errors import InvalidRequest
 from models.rules.events import EventType
+from models.rules.times import Time
 from models.tables import Event
 from models.tenancy import customer_of
 

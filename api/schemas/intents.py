@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from api.schemas.values import Answer, Ask, Time
+from api.schemas.values import Answer, Ask
 from models.data import reference
 from models.errors import InvalidRequest
 from models.rules.drafting import BLOCKS, Changes
@@ -12,6 +12,7 @@ from models.rules.filters import CompanyId, LocationId, ProfileId, Range, Text
 from models.rules.intents import Evidence, ExcludeBlock, Intent, IntentBlock
 from models.rules.places import PlaceKind, place_key
 from models.rules.planner import AppliedFilter
+from models.rules.times import Time
 from models.tables import IntentRow
 
 MAX_DESCRIPTION = 50_000

@@ -7,7 +7,7 @@ from pydantic import Field
 from api.schemas.intents import Description, GivenIntent
 from api.schemas.lists import PageAsk
 from api.schemas.search_plans import PlanView, Target
-from api.schemas.values import MAX_INTEGER, Answer, Ask, Time
+from api.schemas.values import MAX_INTEGER, Answer, Ask
 from models.rules.planner import Estimate
 from models.rules.run_states import (
     DEFAULT_ADD_TARGET,
@@ -18,6 +18,7 @@ from models.rules.run_states import (
     RunStatus,
     StopReason,
 )
+from models.rules.times import Time
 from models.stores import runs
 from models.tables import Run
 from models.tenancy import customer_of
@@ -149,7 +150,7 @@ class RunView(Answer):
             ),
             mark_seen=row.mark_seen,
             progress=Progress(
-                tier=row.tier + 1 if row.started_at else None,
+                tier=min(row.tier + 1, row.tiers) if row.started_at else None,
                 people_looked_at=row.people_looked_at,
                 duplicates_skipped=row.duplicates_skipped,
                 candidates_delivered=row.candidates_delivered,

@@ -7,10 +7,11 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from api.schemas.intents import Description, GivenIntent
-from api.schemas.values import Answer, Ask, Time
+from api.schemas.values import Answer, Ask
 from models.rules.filters import TierFilters
 from models.rules.planner import Anchor, AppliedFilter, Estimate, Plan, TargetRange
 from models.rules.run_states import MAX_TARGET, MIN_TARGET
+from models.rules.times import Time
 from models.tables import SearchPlan
 
 Target = Annotated[int, Field(ge=MIN_TARGET, le=MAX_TARGET)]

@@ -11,12 +11,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    PlainSerializer,
     StringConstraints,
     WithJsonSchema,
 )
-
-from models.errors import rfc3339
 
 MAX_INTEGER = 2_147_483_647
 """What an `integer` column holds."""
@@ -33,13 +30,6 @@ class Answer(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-
-Time = Annotated[
-    datetime,
-    PlainSerializer(rfc3339, return_type=str, when_used="json"),
-    WithJsonSchema({"type": "string", "format": "date-time"}),
-]
-"""A moment in answers: RFC 3339, UTC, milliseconds, `Z`."""
 
 _DATE = re.compile(r"^\d{4}-\d{2}-\d{2}")
 

@@ -5,10 +5,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from api.schemas.lists import PageAsk
-from api.schemas.values import Answer, Ask, Time
+from api.schemas.values import Answer, Ask
 from models.rules.addresses import MAX_URL
 from models.rules.deliveries import EVERY_TYPE, AttemptError, DeliveryStatus, EndpointStatus
 from models.rules.events import EventType
+from models.rules.times import Time
 from models.tables import Delivery, WebhookEndpoint
 
 Url = Annotated[

@@ -5,14 +5,14 @@ service that do not exist yet are declared here all the same, so that their emit
 """
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer
+from pydantic import BaseModel, ConfigDict
 
-from models.errors import rfc3339
 from models.rules.run_states import RunStatus, StopReason
+from models.rules.times import Time
 
 KEPT = timedelta(days=30)
 """How long events are readable, whatever happened to their delivery."""
@@ -45,9 +45,6 @@ class EventType(StrEnum):
     CREDITS_LOW = "credits.low"
     CREDITS_EXPIRING = "credits.expiring"
     PING = "ping"
-
-
-Time = Annotated[datetime, PlainSerializer(rfc3339, return_type=str, when_used="json")]
 
 
 class EventData(BaseModel):

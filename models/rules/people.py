@@ -1,8 +1,8 @@
 """A person's public profile as the service shows it, independent of the source (contract, section 5 "Profile")."""
 
-from datetime import datetime
-
 from pydantic import BaseModel, ConfigDict
+
+from models.rules.times import Time
 
 
 class Shown(BaseModel):
@@ -106,5 +106,5 @@ class Profile(Shown):
     tenure_months: int | None = None
     source: str
     source_updated_at: str | None = None
-    fetched_at: datetime | None = None
+    fetched_at: Time | None = None
     untrusted_text: UntrustedText = UntrustedText()

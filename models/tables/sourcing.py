@@ -37,8 +37,8 @@ class Run(OwnedRow, WaitingRow, table=True):
     """A run: what was asked, how far it is, what it spent and may still spend.
 
     `tier`, `page` and `page_offset` are the checkpoint: the tier worked on (0-based), its page (0-based) and how many
-    people of that page are dealt with. `chunk` holds the profile ids being fetched for `chunk_number`, with
-    `reserved_credits` and `reserved_fetches` set aside for them.
+    people of that page are dealt with. `chunk` holds the profile ids being fetched, with `reserved_credits` and
+    `reserved_fetches` set aside for them.
     """
 
     __tablename__ = "runs"
@@ -76,7 +76,6 @@ class Run(OwnedRow, WaitingRow, table=True):
     tier: int = 0
     page: int = 0
     page_offset: int = 0
-    chunk_number: int = 0
     chunk: list[str] | None = Field(default=None, sa_type=TEXTS)
     chunk_offset: int = 0
     """`page_offset` once the chunk is dealt with."""
@@ -88,6 +87,8 @@ class Run(OwnedRow, WaitingRow, table=True):
     duplicates_skipped: int = 0
     candidates_delivered: int = 0
     omitted_suppressed: int = 0
+    tiers: int
+    """How many the plan has."""
     query_key: str | None = None
     deadline_at: datetime | None = Field(default=None, sa_type=TIME)
     cancel_requested_at: datetime | None = Field(default=None, sa_type=TIME)

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -88,6 +89,14 @@ async def test_filters_come_before_paging_and_drop_unknown_values(
     unknown = profile(50, experience_years=None, tenure_months=None)
     await deliver(database, run, [profile(1), profile(4), profile(9), unknown])
     assert await names(workspace, run, **query) == shown
+
+
+async def test_times_of_a_profile_are_shown_in_milliseconds(
+    workspace: Workspace, database: Database, run: dict[str, Any]
+) -> None:
+    await deliver(database, run, [profile(1, fetched_at=datetime(2026, 11, 28, 2, 46, 2, 16_789, tzinfo=UTC))])
+    (shown,) = (await workspace.http.get(address(run))).json()["data"]
+    assert shown["profile"]["fetched_at"] == "2026-11-28T02:46:02.016Z"
 
 
 @pytest.mark.parametrize(

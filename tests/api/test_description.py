@@ -14,6 +14,7 @@ from api.operations.kernel import OPERATIONS
 from api.rest import ROUTERS
 from models import errors
 from models.errors import ServiceError
+from models.rules.events import DATA_OF, EventType
 
 
 @pytest.fixture
@@ -89,3 +90,14 @@ async def test_the_error_names_its_place_in_the_page(http: httpx.AsyncClient) ->
     link = (await http.get("/v1/workspace")).json()["error"]["docs"]
     path, anchor = link.split("#")
     assert f'id="{anchor}"' in (await http.get(path)).text
+
+
+async def test_every_event_type_is_described_with_its_data(document: dict[str, Any], http: httpx.AsyncClient) -> None:
+    page = (await http.get("/docs")).text
+    schemas = document["components"]["schemas"]
+    assert list(document["webhooks"]) == [kind.value for kind in EventType]
+    for kind, data in DATA_OF.items():
+        body = document["webhooks"][kind.value]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        leads_to = body["allOf"][1]["properties"]["data"]["$ref"].rpartition("/")[2]
+        assert set(schemas[leads_to]["properties"]) == set(data.model_fields)
+        assert f'id="event-{kind}"' in page

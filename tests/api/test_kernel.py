@@ -52,6 +52,12 @@ async def test_a_ring_comes_after_the_commit(bell: Bell, workspace: Workspace) -
     assert bell.rung == [("mail", workspace.id, True)]
 
 
+async def test_signing_up_rings_its_mail(bell: Bell, http: httpx.AsyncClient) -> None:
+    bell.rung.clear()
+    await http.post("/v1/workspaces", json={"name": "Acme", "email": "ringing@example.com"})
+    assert bell.rung == [("mail", None, True)]
+
+
 @pytest.mark.parametrize("trouble", [RuntimeError("Failed client connect"), TimeoutError()])
 async def test_what_cannot_be_rung_is_left_to_the_dispatcher(
     bell: Bell, workspace: Workspace, database: Database, trouble: Exception
@@ -66,6 +72,7 @@ async def test_a_ring_takes_two_seconds_at_most(
     bell: Bell, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("api.operations.kernel.kernel.RING_SECONDS", 0.05)
+    bell.rung.clear()
     bell.delay = 60
     async with asyncio.timeout(20):
         assert (await workspace.http.post("/v1/workspace/verification")).status_code == 200

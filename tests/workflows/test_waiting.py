@@ -165,6 +165,10 @@ async def test_a_call_that_queues_for_long_is_told_and_then_awaited(client: Clie
         async with asyncio.timeout(15):
             while not await shown():  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.05)
+        history = await handle.fetch_history()
+        timers = [event for event in history.events if event.HasField("timer_started_event_attributes")]
+        assert timers
+        assert all(event.user_metadata.summary.data for event in timers)
         script.let_go.set()
         await handle.result()
 

@@ -252,14 +252,17 @@ class Kernel:
 
     async def _ring(self, rung: list[Subject], call: Call) -> None:
         """Ring one subject now; the dispatcher rings the others, and this one too when Temporal does not answer."""
-        if self.ringer is None or not rung or call.tenant is None:
+        if self.ringer is None or not rung:
             return
+        tenant = call.tenant
         try:
             async with asyncio.timeout(RING_SECONDS):
                 await self.ringer.ring(
-                    rung[0], workspace_id=call.tenant.workspace_id, customer_id=call.tenant.customer_id
+                    rung[0],
+                    workspace_id=tenant.workspace_id if tenant else None,
+                    customer_id=tenant.customer_id if tenant else None,
                 )
-        except (RPCError, RuntimeError, TimeoutError) as error:
+        except (RPCError, RuntimeError, TimeoutError) as error:  # the client raises RuntimeError when it cannot connect
             log.warning("not rung inline", subject=rung[0].workflow_id, error=type(error).__name__)
 
     def _context(self, operation: Operation[Any, Any], call: Call, session: AsyncSession, now: datetime) -> Context:

@@ -108,13 +108,14 @@ OF_OTHERS = re.compile(
 _OR = any_of("or|and/or|oder|ou|of|en/of|et/ou|und/oder")
 OR_AFTER = re.compile(rf"\W{{0,3}}\s*{LEVEL}?\W*\b{_OR}\s+{_NAMED}", re.IGNORECASE)
 OR_BEFORE = re.compile(rf"{_NAMED}\W{{0,3}}\s*{LEVEL}?\W*\b{_OR}\s+$", re.IGNORECASE)
+_REQUIRED = any_of(
+    r"""needed|required|mandatory|essential|a must|erforderlich|zwingend|notwendig|exigée?|nécessaire|indispensable
+    |obligatoire|requise?|vereist|noodzakelijk|een must"""
+)
+REQUIRED = re.compile(rf"\b{_REQUIRED}\b", re.IGNORECASE)
 REQUIRED_AFTER = re.compile(
     rf"(?:\W+{_OR}\W+{_NAMED}|\W+(?:and|und|et|en)\W+{_NAMED})?\W*(?:(?:is|are|ist|sind|est|sont|zijn)\s+)?"
-    + any_of(
-        r"""needed|required|mandatory|essential|a must|erforderlich|zwingend|notwendig|exigée?|nécessaire|indispensable
-        |obligatoire|requise?|vereist|noodzakelijk|een must"""
-    )
-    + r"\b",
+    rf"{_REQUIRED}\b",
     re.IGNORECASE,
 )
 """`German or French is needed`."""
@@ -166,10 +167,16 @@ def _spoken(document: Document, name: re.Match[str]) -> Spoken | None:
         language=ENGLISH_OF[name["name"].lower()],
         start=name.start(),
         end=name.end(),
-        welcome=section is Section.NICE or bool(WELCOME.search(after[:REACH]) or IDEALLY.search(before[-25:])),
+        welcome=section is Section.NICE or _is_welcome(after[:REACH]) or bool(IDEALLY.search(before[-25:])),
         level=bool(HAS_LEVEL.search(near)),
         alternative=bool(OR_AFTER.match(after) or OR_BEFORE.search(before)),
     )
+
+
+def _is_welcome(after: str) -> bool:
+    """Said to be a plus; in `English is required, Polish is a plus` that is said of another language."""
+    welcome = WELCOME.search(after)
+    return welcome is not None and not REQUIRED.search(after, 0, welcome.start())
 
 
 def clause_around(text: str, start: int, end: int) -> tuple[str, str]:

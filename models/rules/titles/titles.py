@@ -100,8 +100,8 @@ class Titles:
 
     def _own(self, title: str) -> list[tuple[Family, Language]]:
         """The families of the whole title, or of each occupation it names."""
-        for form in (collapsed(title), clean(title), core(title)):
-            if found := self._curated.get(title_key(form)):
+        for form in (collapsed, clean, core):
+            if found := self._curated.get(title_key(form(title))):
                 return [found]
         several = (self._curated.get(title_key(part)) for part in alternatives(title))
         return list({found[0].id: found for found in several if found}.values())

@@ -5,6 +5,7 @@ import contextlib
 import socket
 import ssl
 import struct
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -15,8 +16,9 @@ HUNDRED_MB = 100 * 1024 * 1024
 
 @dataclass
 class Received:
-    """One request as it came."""
+    """One request as it came; `at` by the monotonic clock."""
 
+    at: float
     head: str
     headers: dict[str, str]
     body: bytes
@@ -34,10 +36,14 @@ class Receiver:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/hook?a=1"
 
+    async def was_asked(self) -> bool:
+        """Whether a request has come."""
+        return bool(self.received)
+
     async def read(self, reader: asyncio.StreamReader) -> Received:
         head, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().rstrip().split("\r\n")
         headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
-        request = Received(head, headers, await reader.readexactly(int(headers["content-length"])))
+        request = Received(time.monotonic(), head, headers, await reader.readexactly(int(headers["content-length"])))
         self.received.append(request)
         return request
 

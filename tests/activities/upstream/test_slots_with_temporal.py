@@ -19,6 +19,8 @@ from temporalio.common import Priority, RetryPolicy
 
 from models.database import Database
 
+pytestmark = pytest.mark.timeout(400)
+
 WORKER = Path(__file__).with_name("slot_worker.py")
 PROJECT = Path(__file__).parents[3]
 SLOTS = 5
@@ -95,7 +97,7 @@ async def calls(database: Database) -> list[tuple[str, int, float, float]]:
 
 
 async def until_called(database: Database, count: int) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(200):
         while len(await calls(database)) < count:  # noqa: ASYNC110 - other processes make the calls
             await asyncio.sleep(0.05)
 
@@ -115,7 +117,7 @@ async def test_two_workers_one_killed_never_exceed_the_limit_and_finish_everythi
     before = len(await calls(database))
     await until_called(database, 25)
     victim.kill()
-    await asyncio.wait_for(asyncio.gather(*(handle.result() for handle in crowd + single)), 90)
+    await asyncio.wait_for(asyncio.gather(*(handle.result() for handle in crowd + single)), 240)
 
     made = await calls(database)
     assert {(tenant, number) for tenant, number, *_ in made} == {
@@ -133,13 +135,13 @@ async def test_a_worker_frozen_past_its_lease_makes_no_call_when_it_thaws(
     client = await Client.connect(temporal_address, namespace=temporal_namespace)
     frozen = workers.start()
     warm = await ask(client, queue, "warm", 3)
-    await asyncio.wait_for(asyncio.gather(*(handle.result() for handle in warm)), 60)
+    await asyncio.wait_for(asyncio.gather(*(handle.result() for handle in warm)), 240)
     frozen.send_signal(signal.SIGSTOP)
     workers.start()
     handles = await ask(client, queue, "crowd", 30)
     await until_called(database, 20)
     frozen.send_signal(signal.SIGCONT)
-    await asyncio.wait_for(asyncio.gather(*(handle.result() for handle in handles)), 90)
+    await asyncio.wait_for(asyncio.gather(*(handle.result() for handle in handles)), 240)
 
     made = await calls(database)
     assert {number for tenant, number, *_ in made if tenant == "crowd"} == set(range(30))

@@ -79,6 +79,7 @@ class World:
                 api_key_id=self.member.api_key_id,
                 plan_id=plan.id,
                 intent_id="int_1",
+                tiers=len(self.tiers),
                 target=target,
                 budget=budget or Budget(),
                 default_max_credits=3 * target,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from models.rules.places import Place, Places, place_key
 from models.rules.reading.places import frames
@@ -32,6 +32,7 @@ FARTHEST_KM = 200
 TOWN_IN_TITLE, TOWN_AT_END = 5_000, 30_000
 MOST_TITLE_WORDS = 16
 SHORT_KEY = 3
+MOST_LISTED, MOST_LABELS = 20, 40
 SENTENCE = re.compile(r"[.!?](?:\s+[A-ZÄÖÜÀ-Ý]|\s*$)")
 CODE_LENGTH = 2
 LARGE = 100_000
@@ -134,7 +135,7 @@ def _claim(strength: Strength, segment: Segment, named: tuple[Named, ...], start
 
 def _labels(text: str, places: Places) -> Iterator[Claim]:
     for pattern in (frames.LABEL, frames.LABEL_ALONE):
-        for found in pattern.finditer(text):
+        for found in islice(pattern.finditer(text), MOST_LABELS):
             segment = read_segment(text, *found.span("value"), places=places)
             alone = len(segment.named) == 1
             whole = tuple(item for item in segment.named if item.whole and (alone or not _is_bare_code(item)))
@@ -213,7 +214,7 @@ def _prose(text: str, found: Sequence[Spot], places: Places) -> Iterator[Claim]:
         following = found[number + 1] if number + 1 < len(found) else None
         claim = _framed(text, spot, following, places)
         if claim:
-            yield _with_siblings(text, claim, found[number + 1 :])
+            yield _with_siblings(text, claim, found[number + 1 : number + MOST_LISTED])
     for adjective in frames.GERMAN_ADJECTIVE.finditer(text):
         key = place_key(adjective["city"])
         choices = tuple(

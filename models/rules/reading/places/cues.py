@@ -290,7 +290,7 @@ def _compiled() -> tuple[tuple[str, float, str | None, re.Pattern[str]], ...]:
     codes = dict(zip(CALLING_CODES[::2], CALLING_CODES[1::2], strict=True))
     cues += [(code, STRONG, None, re.compile(rf"(?<!\d)(?:\+|00){number}(?!\d)")) for code, number in codes.items()]
     cues += [
-        (code, STRONG, None, re.compile(rf"(?:www\.|@)[\w.-]+\.{ending}(?![\w-])", re.IGNORECASE))
+        (code, STRONG, None, re.compile(rf"(?:www\.|@)[\w.-]{{1,80}}?\.{ending}(?![\w-])", re.IGNORECASE))
         for code, ending in WEB_ENDINGS.items()
     ]
     return tuple(cues)

@@ -134,5 +134,5 @@ STATE_AFTER = re.compile(r"(?:,\s?|\s?[-–]\s|\s\(|\s)(?P<code>[A-Z]{2,3})\b(?:
 POSTAL_GB_AFTER = re.compile(r",?\s*[A-Z]{1,2}\d[A-Z\d]?\s*\d[A-Z]{2}\b")
 AREA_GAP = re.compile(r"\s?,\s|\s\(|\s[-–]\s|,")
 GERMAN_ADJECTIVE = re.compile(
-    r"\b(?P<city>[A-ZÄÖÜ][\w-]{2,}?)er[\s-](?:Büro|Office|Standort|Headquarter|Zentrale|Niederlassung|Innenstadt|Raum|Hafen|Team|Werk|Filiale|Hauptsitz|Umland|Stadtteil)\w*"
+    r"\b(?P<city>[A-ZÄÖÜ][\w-]{2,25}?)er[\s-](?:Büro|Office|Standort|Headquarter|Zentrale|Niederlassung|Innenstadt|Raum|Hafen|Team|Werk|Filiale|Hauptsitz|Umland|Stadtteil)\w*"
 )

@@ -1,6 +1,7 @@
 """Reads the place of work of an advertisement: the claims in it, weighed against each other, without guessing."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from models.rules.intents import IntentLocation
 from models.rules.places import Place, PlaceKind, Places
@@ -19,6 +20,9 @@ STATED = Strength.TITLE
 AREA_KM = 50
 KNOWN_REGION = 500_000
 MOST_PLACES = 20
+MOST_NAMES = 400
+"""An advertisement has some tens of names that may be places; what stands behind so many is a list, not a job."""
+
 MOST_LISTED = 5
 ENOUGH_SIGNS = 1.5
 CLEAR_SHARE = 0.7
@@ -28,7 +32,7 @@ CLEAR_SHARE = 0.7
 def read_advertisement(text: str, *, places: Places, language: str | None) -> PlaceReading:
     """The place of work that a job advertisement names, with evidence; a warning in place of each guess."""
     findings = Findings(text)
-    spotted = list(spots(text, 0, len(text), places=places))
+    spotted = list(islice(spots(text, 0, len(text), places=places), MOST_NAMES))
     found = _last_header_only(claims(text, spotted, places))
     signs = country_signs(text, language)
     for code, weight in place_signs(spotted, places).items():

@@ -60,6 +60,21 @@ def test_keeps_welcome_languages_apart(text: str, wanted: list[str]) -> None:
     assert languages(text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "required", "wished"),
+    [
+        ("Fluent English is required, Polish is a plus.", "english", "polish"),
+        ("Anglais courant exigé, néerlandais apprécié.", "english", "dutch"),
+        ("Deutsch ist zwingend erforderlich, Französischkenntnisse sind von Vorteil", "german", "french"),
+        ("Nederlands is vereist, kennis van Frans is een pluspunt", "dutch", "french"),
+        ("Spanish is a plus, fluent English is required", "english", "spanish"),
+    ],
+)
+def test_one_sentence_can_require_one_language_and_welcome_another(text: str, required: str, wished: str) -> None:
+    assert languages(text) == [required]
+    assert languages(text, welcome=True) == [wished]
+
+
 def test_a_required_mention_outweighs_a_welcome_one() -> None:
     assert languages("English is a plus.\n- Fluent English required") == ["english"]
 

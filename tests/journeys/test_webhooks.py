@@ -1,0 +1,196 @@
+"""Webhooks on a running installation: from a run to a receiver, retries as time passes, and whatever process dies."""
+
+import asyncio
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+import stripe
+
+from models.clock import service_time
+from models.database import Database
+from models.rules.deliveries import IN_FLIGHT
+from models.rules.events import CreditsLow, EventType
+from models.stores import events
+from models.tenancy import Tenant
+from tests.journeys.installation import Installation, installed
+from tests.journeys.recruiter import Recruiter
+
+pytestmark = pytest.mark.timeout(600)
+
+PATH = "/v1/webhook-endpoints"
+Json = dict[str, Any]
+
+
+class Receiver(ThreadingHTTPServer):
+    """Takes webhooks on loopback and answers each with `status`."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, status: int = 200) -> None:
+        self.status = status
+        self.received: list[tuple[Json, bytes]] = []
+        super().__init__(("127.0.0.1", 0), _Handler)
+        Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/hook"
+
+    def deliveries(self) -> list[str]:
+        return [headers["X-Service-Delivery"] for headers, _ in self.received]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Receiver
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.received.append((dict(self.headers), body))
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def installation() -> Iterator[Installation]:
+    with installed("--population", "1000", "--virtual-time") as running:
+        yield running
+
+
+@pytest.fixture
+def recruiter(installation: Installation) -> Recruiter:
+    return Recruiter.join(installation.facts)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    server = Receiver()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def made(recruiter: Recruiter, url: str, **body: Any) -> Json:
+    answer = recruiter.call("POST", PATH, json={"url": url} | body)
+    assert answer.status_code == 201, answer.text
+    found: Json = answer.json()
+    return found
+
+
+def log(recruiter: Recruiter, endpoint: Json) -> list[Json]:
+    rows: list[Json] = []
+    cursor: Json = {}
+    while True:
+        page = recruiter.get(f"{PATH}/{endpoint['id']}/deliveries", params={"limit": 100} | cursor)
+        rows += page["data"]
+        if not page["has_more"]:
+            return rows
+        cursor = {"cursor": page["next_cursor"]}
+
+
+def until(condition: Callable[[], bool], *, within: float = 120) -> None:
+    deadline = time.monotonic() + within
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.3)
+
+
+def emit(installation: Installation, recruiter: Recruiter, count: int) -> None:
+    """Tell so many events, each in a transaction of its own, as changes on the account would."""
+
+    async def work() -> None:
+        database = Database(installation.facts["database_url"], pool_size=4)
+        low = CreditsLow(grant_id="grt_1", balance_credits=1, threshold_credits=2)
+        for _ in range(count):
+            async with database.transaction() as session:
+                now = await service_time(session)
+                events.emit(session, Tenant(recruiter.workspace_id), EventType.CREDITS_LOW, low, now=now)
+        await database.close()
+
+    asyncio.run(work())
+
+
+def test_the_end_of_a_run_reaches_the_receiver_and_the_poller_alike(recruiter: Recruiter, receiver: Receiver) -> None:
+    endpoint = made(recruiter, receiver.url, events=["run.completed"])
+    run = recruiter.finished(recruiter.start_run(target=30))
+    until(lambda: bool(receiver.received))
+    ((headers, body),) = receiver.received
+    assert stripe.WebhookSignature.verify_header(body.decode(), headers["X-Service-Signature"], endpoint["secret"], 300)
+    event = json.loads(body)
+    assert event["data"]["run_id"] == run["id"]
+    assert event["data"]["candidates"] == run["progress"]["candidates_delivered"]
+    assert recruiter.get(f"/v1/events/{event['id']}") == event
+    assert recruiter.get("/v1/events", params={"types": "run.completed"})["data"] == [event]
+
+
+def test_a_test_tells_what_the_endpoint_answers_and_is_not_retried(recruiter: Recruiter, receiver: Receiver) -> None:
+    endpoint = made(recruiter, receiver.url, events=["run.completed"])
+    receiver.status = 418
+    tested = recruiter.call("POST", f"{PATH}/{endpoint['id']}/test").json()
+    assert (tested["status_code"], tested["error"]) == (418, None)
+    ((_, body),) = receiver.received
+    assert json.loads(body)["id"] == tested["event_id"]
+    assert [row["status"] for row in log(recruiter, endpoint)] == ["failed"]
+
+
+def test_retries_come_at_the_documented_times_and_then_none(
+    installation: Installation, recruiter: Recruiter, receiver: Receiver
+) -> None:
+    receiver.status = 503
+    endpoint = made(recruiter, receiver.url)
+    emit(installation, recruiter, 1)
+    until(lambda: len(receiver.received) == 1)
+    installation.command("advance", "8h")
+    (row,) = log(recruiter, endpoint)
+    times = [datetime.fromisoformat(attempt["at"]) for attempt in row["attempts"]]
+    waits = [(later - earlier).total_seconds() for earlier, later in itertools.pairwise(times)]
+    for wait, documented in zip(waits, [30, 120, 600, 3600, 21600], strict=True):
+        assert documented <= wait < documented + 5, waits
+    assert (row["status"], row["next_attempt_at"]) == ("failed", None)
+    assert len(receiver.received) == 6
+    assert len({body for _, body in receiver.received}) == 1
+    for headers, body in receiver.received:  # signed by the wall clock, whatever time it is here
+        signed = headers["X-Service-Signature"]
+        assert stripe.WebhookSignature.verify_header(body.decode(), signed, endpoint["secret"], 300)
+
+
+@pytest.mark.parametrize(
+    ("victim", "count"),
+    [
+        ("worker", 50),
+        ("temporal", 50),
+        pytest.param("worker", 250, marks=pytest.mark.slow),
+        pytest.param("temporal", 250, marks=pytest.mark.slow),
+    ],
+)
+def test_a_kill_loses_no_delivery_and_repeats_only_what_was_in_flight(
+    victim: str, count: int, installation: Installation, recruiter: Recruiter
+) -> None:
+    receivers = [Receiver(), Receiver()]
+    endpoints = [made(recruiter, receiver.url) for receiver in receivers]
+    emit(installation, recruiter, count)
+    until(lambda: len(receivers[0].received) > count // 5)
+    installation.command("kill", victim)
+    killed_after = [len(receiver.received) for receiver in receivers]
+    installation.command("restart", victim)
+    for receiver in receivers:
+        until(lambda: len(set(receiver.deliveries())) == count, within=240)  # noqa: B023 - called at once
+    assert max(killed_after) < count, "the kill came too late to meet anything"
+    until(lambda: all(row["status"] == "delivered" for endpoint in endpoints for row in log(recruiter, endpoint)))
+    for receiver, endpoint in zip(receivers, endpoints, strict=True):
+        assert {row["id"] for row in log(recruiter, endpoint)} == set(receiver.deliveries())
+        assert len(receiver.received) - count <= IN_FLIGHT
+        assert len({body for _, body in receiver.received}) == count
+        receiver.shutdown()
+        receiver.server_close()
