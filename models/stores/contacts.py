@@ -120,9 +120,8 @@ async def begin(session: AsyncSession, lookup_id: str, number: int) -> set[str] 
 
 
 def _rows(lookup: ContactLookup) -> list[Payload | None]:
-    if lookup.rows is None:
-        return [None] * len(lookup.profile_ids) * len(lookup.want)
-    return list(lookup.rows)
+    unasked: list[Payload | None] = [None] * (len(lookup.profile_ids) * len(lookup.want))
+    return unasked if lookup.rows is None else list(lookup.rows)
 
 
 def _is_open(row: Payload | None) -> bool:
