@@ -5,10 +5,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from api.schemas.jobs import Failure
-from api.schemas.values import Answer, Ask, Time
+from api.schemas.values import Answer, Ask
 from models.rules.contacts import ContactKind, ContactStatus
 from models.rules.filters import ProfileId
 from models.rules.jobs import FAILURE_MESSAGES, JobFailure, JobStatus
+from models.rules.times import Time
 from models.stores.contacts import Shown
 from models.tables import ContactLookup
 

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from api.schemas.candidates import CandidateShape
-from api.schemas.values import Answer, Ask, Time
+from api.schemas.values import Answer, Ask
 from models.rules.jobs import FAILURE_MESSAGES, JobFailure, JobStatus
+from models.rules.times import Time
 from models.stores import jobs
 from models.tables import Job
 

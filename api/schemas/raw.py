@@ -8,13 +8,14 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from api.schemas.candidates import CandidateShape
 from api.schemas.intents import Country, KnownCompany, KnownLanguage, KnownPlace
 from api.schemas.runs import WouldFail
-from api.schemas.values import Answer, Ask, Name, Time
+from api.schemas.values import Answer, Ask, Name
 from models.errors import InvalidRequest, UnsupportedFilter
 from models.rules.companies import plain_domain
 from models.rules.filters import PeopleFilters, ProfileId
 from models.rules.identity import MAX_URL_LENGTH, InvalidProfileUrl, canonical_profile_url
 from models.rules.people import Profile
 from models.rules.raw_calls import FetchAsk, FetchedRow, FoundRow, RowStatus, WantedPerson
+from models.rules.times import Time
 
 MOST_FETCHED = 100
 DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{1,62}")
