@@ -123,7 +123,7 @@ async def test_a_call_made_twice_at_once_is_charged_and_answered_once(
 
 
 async def test_a_caller_who_gave_up_before_the_call_began_pays_nothing(
-    workspace: Workspace, database: Database, impatient: Calls, provider: Provider
+    app: FastAPI, workspace: Workspace, database: Database, impatient: Calls, provider: Provider
 ) -> None:
     await fund(database, workspace)
     impatient.held = True
@@ -134,6 +134,7 @@ async def test_a_caller_who_gave_up_before_the_call_began_pays_nothing(
     await impatient.make(impatient.started[0])
     assert await provider.calls() == before
     impatient.held = False
+    app.state.kernel.upstream = UpstreamCaller(database, impatient)
     assert (await search(workspace, "given-up")).status_code == 200
 
 
@@ -292,21 +293,23 @@ async def test_without_temporal_a_caller_is_told_that_the_source_is_busy(
     kernel.upstream = None
 
 
+@pytest.mark.usefixtures("provider")
 async def test_a_call_lost_on_its_way_is_made_anew(
-    workspace: Workspace, database: Database, calls: Calls, impatient: Calls, provider: Provider
+    app: FastAPI, workspace: Workspace, database: Database, impatient: Calls
 ) -> None:
     await fund(database, workspace)
-    calls.held = True
+    impatient.held = True
     slow = asyncio.create_task(search(workspace, "lost"))
     await until(database, workspace, 1, "waiting")
-    kernel_vault = calls.activity._vault
-    await database.run(lambda session: rows.begin(session, kernel_vault, calls.started[0]))
+    kernel_vault = impatient.activity._vault
+    await database.run(lambda session: rows.begin(session, kernel_vault, impatient.started[0]))
     error_of(await slow, 409, "idempotency_in_progress")
     await run_sql(
         database,
         "update upstream_calls set until = clock_timestamp() - interval '1 s' where workspace_id = :w",
         w=workspace.id,
     )
-    calls.held = False
+    impatient.held = False
+    app.state.kernel.upstream = UpstreamCaller(database, impatient)
     assert (await search(workspace, "lost")).status_code == 200
     assert await states(database, workspace) == ["failed", "collected"]
