@@ -68,7 +68,7 @@ def _known() -> Iterator[Firm]:
 
 
 def _listed(country_codes: dict[str, str]) -> list[Firm]:
-    from pytickersymbols import PyTickerSymbols  # type: ignore[import-untyped]
+    from pytickersymbols import PyTickerSymbols
 
     stocks = PyTickerSymbols().get_all_stocks()
     firms: dict[str, Firm] = {}
@@ -111,7 +111,7 @@ def _registered(register: Path, taken: set[str]) -> Iterator[Firm]:
 
 
 def _entities(register: Path) -> Iterator[dict[str, Any]]:
-    import pyarrow.parquet  # type: ignore[import-untyped]
+    import pyarrow.parquet
 
     for file in sorted(register.glob("gleif_*.parquet")):
         for entity in pyarrow.parquet.read_table(file).to_pylist():
