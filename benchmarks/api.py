@@ -224,7 +224,7 @@ async def fill(url: str) -> tuple[str, str]:
         """
         insert into runs (id, workspace_id, tenant_id, rings, answered, api_key_id, plan_id, intent_id, status, target,
                           max_credits, mark_seen, spent_credits, spent_pages, spent_profile_fetches, reserved_credits,
-                          reserved_fetches, tier, page, page_offset, chunk_number, chunk_offset, call_number, failures,
+                          reserved_fetches, tier, page, page_offset, tiers, chunk_offset, call_number, failures,
                           people_looked_at, duplicates_skipped, candidates_delivered, omitted_suppressed, query_key,
                           created_at, started_at)
         select id, $2, $2, 1, 1, $3, $4, $5, 'running', 30, 90, true, 36, 2, 12, 0, 0, 1, 0, 0, 3, 0, 2, 0, 40, 7, 12,
