@@ -1,20 +1,22 @@
 """Webhook deliveries: when an attempt is due, and the attempt itself."""
 
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 
+from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio import activity
 
 from activities.upstream.guard import Guard
 from models.database import Database
-from models.rules.deliveries import ANSWER_SECONDS, RETRY_AFTER, signature
+from models.rules.deliveries import ATTEMPT_SECONDS, RETRY_AFTER, signature
+from models.rules.delivery_steps import Need
 from models.secrets import Vault
 from models.stores import deliveries, webhook_endpoints
-from models.stores.deliveries import Decision, Need, Outcome, Parcel
+from models.stores.deliveries import Decision, Outcome, Parcel
 from workflows import names
 from workflows.contracts import Call, Do, NextStep, Queue, Step
 
-CALL_SECONDS = ANSWER_SECONDS + 10
-"""For the attempt with its two transactions; after that its worker counts as dead and the attempt is made again."""
 AGENT = "sourcing-and-outreach-webhooks/1"
 
 
@@ -33,19 +35,24 @@ class DeliverySteps:
 
     @activity.defn(name=names.DELIVERY_ATTEMPT)
     async def attempt(self, step: Step) -> NextStep:
-        """POST the signed event once and write what came of it."""
-        async with self._database.reading() as session:
-            parcel = await deliveries.parcel(session, step.id, step.number)
-        if parcel is None:
-            return await self.next(step)
-        outcome = await self._post(step, parcel)
+        """Take the turn, POST the signed event once and write what came of it; without a turn say what is next."""
+        decision, request = await self._database.run(lambda session: self._begin(session, step))
+        if request is None:
+            return _answer(decision)
+        if self._guard is None:
+            raise RuntimeError("this worker serves no webhooks queue")
+        posted = await self._guard.post(request.url, request.body, request.headers)
+        outcome = Outcome(decision.now, posted.duration_ms, posted.status_code, posted.error)
         return _answer(
             await self._database.run(lambda session: deliveries.note(session, step.id, step.number, outcome))
         )
 
-    async def _post(self, step: Step, parcel: Parcel) -> Outcome:
-        if self._guard is None:
-            raise RuntimeError("this worker serves no webhooks queue")
+    async def _begin(self, session: AsyncSession, step: Step) -> tuple[Decision, "_Request | None"]:
+        """Sign within the transaction: a rotation waits for it, so that the old secret signs nothing afterwards."""
+        decision, parcel = await deliveries.begin(session, step.id, step.number)
+        return decision, None if parcel is None else self._signed(step.id, parcel)
+
+    def _signed(self, delivery_id: str, parcel: Parcel) -> "_Request":
         body = parcel.event.body()
         secret = self._vault.open(webhook_endpoints.SECRET_PURPOSE, parcel.sealed_secret).decode()
         headers = {
@@ -54,10 +61,18 @@ class DeliverySteps:
             "X-Service-Signature": signature(secret, at=int(time.time()), body=body),
             "X-Service-Event": parcel.event.type,
             "X-Service-Event-Id": parcel.event.id,
-            "X-Service-Delivery": step.id,
+            "X-Service-Delivery": delivery_id,
         }
-        posted = await self._guard.post(parcel.url, body, headers)
-        return Outcome(parcel.at, posted.duration_ms, posted.status_code, posted.error)
+        return _Request(parcel.url, body, headers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What is posted, signed."""
+
+    url: str
+    body: bytes
+    headers: Mapping[str, str]
 
 
 def _answer(decision: Decision) -> NextStep:
@@ -66,22 +81,29 @@ def _answer(decision: Decision) -> NextStep:
             return NextStep(do=Do.DONE, details=f"**{decision.status}** after {_attempts(decision.made)}")
         case Need.TIME:
             until = decision.until or decision.now
-            reason = f"{_coming(decision)} at {until:%d %b %H:%M:%S} UTC"
             wait = (until - decision.now).total_seconds()
-            return NextStep(do=Do.WAIT, wait_seconds=wait, reason=reason, details=f"**{decision.status}**: {reason}")
+            return _waiting(decision, f"{_coming(decision)} at {until:%d %b %H:%M:%S} UTC", seconds=wait)
         case Need.TURN:
-            reason = f"{_coming(decision)} when earlier attempts at the endpoint have ended"
-            return NextStep(do=Do.WAIT, reason=reason, details=f"**{decision.status}**: {reason}")
+            return _waiting(decision, f"{_coming(decision)} when earlier attempts at the endpoint have ended")
         case Need.ATTEMPT:
-            call = Call(
-                step=names.DELIVERY_ATTEMPT,
-                number=decision.made + 1,
-                queue=Queue.WEBHOOKS,
-                summary=_coming(decision),
-                limit_seconds=CALL_SECONDS,
-                fairness_key=decision.endpoint_id,
-            )
-            return NextStep(do=Do.ACT, call=call)
+            return NextStep(do=Do.ACT, call=_call(decision))
+
+
+def _waiting(decision: Decision, reason: str, *, seconds: float | None = None) -> NextStep:
+    """A wait with the attempt that follows it."""
+    details = f"**{decision.status}**: {reason}"
+    return NextStep(do=Do.WAIT, wait_seconds=seconds, reason=reason, details=details, after=_call(decision))
+
+
+def _call(decision: Decision) -> Call:
+    return Call(
+        step=names.DELIVERY_ATTEMPT,
+        number=decision.made + 1,
+        queue=Queue.WEBHOOKS,
+        summary=_coming(decision),
+        limit_seconds=ATTEMPT_SECONDS,
+        fairness_key=decision.endpoint_id,
+    )
 
 
 def _coming(decision: Decision) -> str:

@@ -5,6 +5,7 @@ It makes a commit without its ring harmless: whatever dies between the two, the 
 
 import asyncio
 import contextlib
+from dataclasses import dataclass
 
 import asyncpg
 import structlog
@@ -22,10 +23,21 @@ log = structlog.get_logger(__name__)
 POLL_SECONDS = 1.0
 BATCH = 200
 AT_ONCE = 10
-SETTLE_SECONDS = 0.05
-"""Notifications that come together are looked after together."""
-RING_AGAIN_SECONDS = 3.0
-"""A row just rung is left alone for so long, unless it has answered meanwhile and is due again."""
+LEFT_ALONE_SECONDS = 5.0
+LEFT_ALONE_AT_MOST_SECONDS = 60.0
+"""A row that was rung and does not answer is left alone for so long, then twice as long, up to this much: a workflow
+that queues on an overloaded system has its ring already. One that is rung anew, or waits anew, is rung at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rung:
+    """When a row was rung last, and for how long it is left alone since (seconds)."""
+
+    at: float
+    left_alone: float
+
+    def over(self, now: float) -> bool:
+        return now >= self.at + self.left_alone
 
 
 class Dispatcher:
@@ -37,49 +49,67 @@ class Dispatcher:
         self._listen_url = listen_url
         self._overdue_seconds = overdue_seconds
         self._woken = asyncio.Event()
-        self._rung: dict[Due, float] = {}
+        self._rung: dict[str, _Rung] = {}
 
     async def run(self) -> None:
-        """Ring until cancelled."""
+        """Ring until cancelled: at once when told, and with what is told meanwhile in the next round."""
         listening = asyncio.create_task(self._listen())
         try:
             while True:
                 self._woken.clear()
                 try:
-                    rung = await self._round()
+                    found, answered = await self._round()
                 except Exception as error:  # noqa: BLE001 - the database is away: look again in a second
                     log.warning("dispatcher.round_failed", error=type(error).__name__)
-                    rung = 0
-                if rung < BATCH:
+                    found = answered = 0
+                    await asyncio.sleep(POLL_SECONDS)
+                if answered < found:  # Temporal is away: every round would fail
+                    await asyncio.sleep(POLL_SECONDS)
+                elif found < BATCH:
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(self._woken.wait(), POLL_SECONDS)
-                    await asyncio.sleep(SETTLE_SECONDS)
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
 
-    async def _round(self) -> int:
-        async with self._database.transaction() as session:
-            rows = await doorbells.due(session, limit=BATCH, overdue_seconds=self._overdue_seconds)
+    async def _round(self) -> tuple[int, int]:
+        """Ring what is due; how many rows were, and for how many Temporal took the ring."""
         now = asyncio.get_running_loop().time()
-        self._rung = {row: at for row, at in self._rung.items() if now - at < RING_AGAIN_SECONDS}
-        fresh = [row for row in rows if row not in self._rung]
+        quiet = [state for state, rung in self._rung.items() if not rung.over(now)]
+        async with self._database.transaction() as session:
+            rows = await doorbells.due(session, limit=BATCH, overdue_seconds=self._overdue_seconds, quiet=quiet)
+        if len(rows) < BATCH:
+            self._forget({row.state for row in rows}, now)
         gate = asyncio.Semaphore(AT_ONCE)
-        await asyncio.gather(*(self._ring(row, gate) for row in fresh))
-        return len(fresh)
+        taken = await asyncio.gather(*(self._ring(row, gate) for row in rows))
+        return len(rows), sum(taken)
 
-    async def _ring(self, row: Due, gate: asyncio.Semaphore) -> None:
+    def _forget(self, due: set[str], now: float) -> None:
+        """Forget the rows that are due no more: they have answered."""
+        self._rung = {state: rung for state, rung in self._rung.items() if state in due or not rung.over(now)}
+
+    async def _ring(self, row: Due, gate: asyncio.Semaphore) -> bool:
         async with gate:
             try:
                 await self._doorbell.ring(
                     row.subject,
                     workspace_id=row.workspace_id,
                     customer_id=customer_of(row.tenant_id) if row.tenant_id else None,
+                    fairness_key=row.fairness_key,
                 )
             except RPCError as error:
                 log.warning("dispatcher.ring_failed", kind=row.subject.kind, status=error.status.name)
-                return
-        self._rung[row] = asyncio.get_running_loop().time()
+                return False
+        before = self._rung.get(row.state)
+        left_alone = LEFT_ALONE_SECONDS if before is None else min(before.left_alone * 2, LEFT_ALONE_AT_MOST_SECONDS)
+        self._rung[row.state] = _Rung(asyncio.get_running_loop().time(), left_alone)
+        return True
+
+    def _told(self, *notification: object) -> None:
+        """A notification has come; its payload is the last argument."""
+        if notification[-1] == doorbells.AGAIN:
+            self._rung.clear()
+        self._woken.set()
 
     async def _listen(self) -> None:
         """Wake at every notification; a lost connection is opened again, the poll covers the gap."""
@@ -96,7 +126,7 @@ class Dispatcher:
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         try:
-            await connection.add_listener(doorbells.CHANNEL, lambda *_: self._woken.set())
+            await connection.add_listener(doorbells.CHANNEL, self._told)
             await lost.wait()
         finally:
             await connection.close(timeout=2)

@@ -35,7 +35,7 @@ update service_clock set shift = greatest(
 )
 returning extract(epoch from shift)::double precision
 """)
-RING = text("notify doorbell")
+RING = text("notify doorbell, 'again'")
 NEXT_WAKE = text("select min(wake_at) from waiting_rows where wake_at > service_now()")
 # What is under way now: (who, in which state). Time stands still while any of these answers. An open row without a
 # time to wake at is neither finished nor waiting, so somebody works on it.

@@ -51,14 +51,16 @@ class Call(Message):
 class NextStep(Message):
     """What is due: act, wait until a time because of a reason, or done.
 
-    `ahead` is a call that will be needed for certain and may run beside `call`. `wait_seconds` is the distance to the
-    row's `wake_at` by service time, null for "until rung". `status` becomes a search attribute, `details` what the
-    operator reads on the workflow's page.
+    `after` is the call to make when the wait is over, rung or not, without asking: for calls that look themselves
+    whether they are still wanted. `ahead` is a call that will be needed for certain and may run beside `call`.
+    `wait_seconds` is the distance to the row's `wake_at` by service time, null for "until rung". `status` becomes a
+    search attribute, `details` what the operator reads on the workflow's page.
     """
 
     do: Do
     call: Call | None = None
     ahead: Call | None = None
+    after: Call | None = None
     wait_seconds: float | None = None
     reason: str = ""
     status: str | None = None

@@ -3,9 +3,10 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from models.rules.deliveries import ATTEMPT_SECONDS
     from models.rules.subjects import Subject
-    from workflows.contracts import End
-    from workflows.names import DELIVERY_NEXT
+    from workflows.contracts import Call, Do, End, NextStep, Queue
+    from workflows.names import DELIVERY_ATTEMPT, DELIVERY_NEXT
     from workflows.waiting import WaitingWorkflow
 
 
@@ -19,5 +20,24 @@ class DeliveryWorkflow(WaitingWorkflow):
 
     @workflow.run
     async def run(self, subject: Subject) -> End:
-        """Attempt the delivery whenever it is due."""
-        return await self.until_done(subject, ask=DELIVERY_NEXT)
+        """Attempt the delivery whenever it is due.
+
+        Started with its endpoint as fairness key it begins with the attempt, which looks itself whether it is wanted:
+        a delivery that succeeds at once is one activity. Started without, it asks first.
+        """
+        endpoint_id = workflow.info().priority.fairness_key
+        return await self.until_done(
+            subject, ask=DELIVERY_NEXT, first=None if endpoint_id is None else _attempt(endpoint_id)
+        )
+
+
+def _attempt(endpoint_id: str) -> NextStep:
+    call = Call(
+        step=DELIVERY_ATTEMPT,
+        number=1,
+        queue=Queue.WEBHOOKS,
+        summary="first attempt",
+        limit_seconds=ATTEMPT_SECONDS,
+        fairness_key=endpoint_id,
+    )
+    return NextStep(do=Do.ACT, call=call)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from temporalio.client import Client
-from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
+from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
 
 from models.rules.subjects import Subject
 from workflows.contracts import Queue
@@ -33,10 +33,18 @@ class Doorbell:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def ring(self, subject: Subject, *, workspace_id: str | None = None, customer_id: str | None = None) -> None:
+    async def ring(
+        self,
+        subject: Subject,
+        *,
+        workspace_id: str | None = None,
+        customer_id: str | None = None,
+        fairness_key: str | None = None,
+    ) -> None:
         """Signal the row's workflow, starting it when none is open. Raises `RPCError` when Temporal does not answer.
 
-        The ids become search attributes of a workflow that this starts.
+        The ids become search attributes of a workflow that this starts; with the fairness key its tasks take their
+        turn among those of other keys.
         """
         known = [
             SearchAttributePair(key, value)
@@ -52,5 +60,6 @@ class Doorbell:
             start_signal=RING,
             static_summary=SUMMARY_OF[subject.kind],
             search_attributes=TypedSearchAttributes(known),
+            priority=Priority(fairness_key=fairness_key),
             rpc_timeout=RPC_LIMIT,
         )

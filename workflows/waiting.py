@@ -26,12 +26,13 @@ class WaitingWorkflow:
         """The row changed: ask again."""
         self._rings += 1
 
-    async def until_done(self, subject: Subject, *, ask: str) -> End:
+    async def until_done(self, subject: Subject, *, ask: str, first: NextStep | None = None) -> End:
         """Drive the row until the step answers that nothing is left to do.
 
-        A call answers itself what is due after it, which saves asking.
+        A call answers itself what is due after it, and a wait may name the call that follows it, which saves asking;
+        `first` saves it at the beginning.
         """
-        step: NextStep | None = None
+        step, after = first, None
         heard = self._rings
         while True:
             if step is None and workflow.info().is_continue_as_new_suggested():
@@ -39,7 +40,7 @@ class WaitingWorkflow:
             try:
                 if step is None:
                     heard = self._rings
-                    step = await self._ask(subject, ask)
+                    step = after or await self._ask(subject, ask)
                 self._show(step)
                 if step.do is Do.ACT and step.call is not None:
                     heard = self._rings
@@ -48,10 +49,12 @@ class WaitingWorkflow:
                 if step.do is Do.DONE and self._rings == heard:
                     return End(status=step.status or "")
                 await self._sleep(heard, step.wait_seconds, step.reason)
+                after = None if step.after is None else NextStep(do=Do.ACT, call=step.after)
             except FailureError as failure:  # a local activity's failure comes bare, not as an ActivityError
                 if is_cancelled_exception(failure):
                     raise
                 await self._sleep(heard, AFTER_FAILURE_SECONDS, "a step failed; it is asked again")
+                after = None
             step = None
 
     async def _ask(self, subject: Subject, ask: str) -> NextStep:

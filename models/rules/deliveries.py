@@ -8,6 +8,8 @@ from enum import StrEnum
 
 ANSWER_SECONDS = 5.0
 """A receiver has this long for everything: its name, the connection, and the status of its answer."""
+ATTEMPT_SECONDS = ANSWER_SECONDS + 10
+"""For an attempt with its two transactions; after that its worker counts as dead and the attempt is made again."""
 READ_AT_MOST = 4096
 """Bytes of an answer's body that are read, and dropped."""
 IN_FLIGHT = 10

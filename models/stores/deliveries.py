@@ -6,44 +6,28 @@ to the delivery that has waited longest, which is rung. A holder whose process d
 dispatcher once `wake_at` is past, makes the attempt again.
 """
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from enum import StrEnum
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import Row, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.clock import service_time
 from models.database import Statements
 from models.errors import Conflict, NotFound, rfc3339
-from models.rules.deliveries import (
-    IN_FLIGHT,
-    AttemptError,
-    DeliveryStatus,
-    EndpointStatus,
-    Turn,
-    accepted,
-    retry_after,
-)
+from models.rules.deliveries import IN_FLIGHT, AttemptError, DeliveryStatus, EndpointStatus, Turn
+from models.rules.delivery_steps import LEASE, Need, Standing, closed, decided, settled
 from models.rules.events import Envelope
 from models.rules.subjects import Subject
 from models.stores.doorbells import CHANNEL
 from models.stores.paging import Page, Slice, fetch, newest_first
 from models.tables import Delivery, WebhookEndpoint
+from models.tables.base import Payload
 from models.tenancy import customer_of
-
-LEASE = timedelta(minutes=1)
-"""An attempt that has not ended after this (service time) is looked after by the dispatcher."""
-
-
-class Need(StrEnum):
-    """What a delivery needs next."""
-
-    ATTEMPT = "attempt"
-    TIME = "time"
-    TURN = "turn"
-    NOTHING = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +61,7 @@ class Outcome:
     status_code: int | None = None
     error: AttemptError | None = None
 
-    def written(self) -> dict[str, str | int | None]:
+    def written(self) -> Payload:
         """As the delivery log shows it."""
         result = {"status_code": self.status_code} if self.error is None else {"error": self.error.value}
         return {"at": rfc3339(self.at), **result, "duration_ms": self.duration_ms}
@@ -88,70 +72,140 @@ def subject(delivery_id: str) -> Subject:
     return Subject("delivery", delivery_id)
 
 
+LOCK_ENDPOINT = text(
+    """
+    select url, secret, status, generation from webhook_endpoints
+     where id = (select endpoint_id from deliveries where id = :id) for no key update
+    """
+)
+# A statement of its own, after the endpoint's lock: it sees what whoever held the lock before has written.
+HOLD = text(
+    """
+    select d.*, e.type, e.created_at as happened_at, e.data, service_now() as now,
+           (select count(*) from deliveries g
+             where g.endpoint_id = d.endpoint_id and g.turn = 'given' and g.id <> d.id) as given,
+           exists (select from deliveries a
+                    where a.endpoint_id = d.endpoint_id and a.turn = 'asked' and a.id <> d.id) as asked
+      from deliveries d left join events e on e.id = d.event_id
+     where d.id = :id for no key update of d
+    """
+)
+WRITE = text(
+    """
+    update deliveries set answered = rings, status = :status, made = :made, turn = :turn,
+                          due_at = cast(:due_at as timestamptz), wake_at = cast(:wake_at as timestamptz),
+                          attempts = attempts || cast(:ended as jsonb)
+     where id = :id
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A delivery, its event and its endpoint (null when it was deleted), locked: endpoint first."""
+
+    row: Row[Any]
+    endpoint: Row[Any] | None
+
+    @property
+    def now(self) -> datetime:
+        moment: datetime = self.row.now
+        return moment
+
+    @property
+    def standing(self) -> Standing:
+        row = self.row
+        turn = None if row.turn is None else Turn(row.turn)
+        return Standing(DeliveryStatus(row.status), row.made, row.single, turn, row.due_at, row.wake_at)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the endpoint is there, enabled, and was not disabled since the event."""
+        endpoint = self.endpoint
+        return (
+            endpoint is not None
+            and endpoint.status == EndpointStatus.ENABLED
+            and endpoint.generation == self.row.generation
+        )
+
+
+async def _hold(session: AsyncSession, delivery_id: str) -> _Held | None:
+    """Lock the endpoint, then the delivery; null for one that is no longer kept."""
+    endpoint = (await session.execute(LOCK_ENDPOINT, {"id": delivery_id})).one_or_none()
+    row = (await session.execute(HOLD, {"id": delivery_id})).one_or_none()
+    return None if row is None else _Held(row, endpoint)
+
+
 async def decide(session: AsyncSession, delivery_id: str) -> Decision:
-    """Say what the delivery needs next; answers every ring up to now and sets `wake_at`.
+    """Say what the delivery needs next; answers every ring up to now, sets `wake_at`, takes the turn of an attempt.
 
     One that is no longer kept needs nothing.
     """
-    endpoint, delivery, now = await _locked(session, delivery_id)
-    if delivery is None:
-        return Decision(Need.NOTHING, "", DeliveryStatus.DROPPED, 0, now)
-    return await _decide(session, endpoint, delivery, now)
+    held = await _hold(session, delivery_id)
+    if held is None:
+        return await _gone(session)
+    return await _decide(session, held, held.standing)
 
 
-async def _locked(session: AsyncSession, delivery_id: str) -> tuple[WebhookEndpoint | None, Delivery | None, datetime]:
-    """The endpoint and the delivery, locked in this order, each null when it was deleted; and service time."""
-    owner = select(col(Delivery.endpoint_id)).where(col(Delivery.id) == delivery_id).scalar_subquery()
-    find = select(WebhookEndpoint).where(col(WebhookEndpoint.id) == owner).with_for_update(key_share=True)
-    endpoint = (await session.scalars(find)).one_or_none()
-    query = select(Delivery).where(col(Delivery.id) == delivery_id).with_for_update()
-    delivery = (await session.scalars(query)).one_or_none()
-    return endpoint, delivery, await service_time(session)
+async def begin(session: AsyncSession, delivery_id: str, number: int) -> tuple[Decision, Parcel | None]:
+    """The same, with what attempt `number` (from 1) sends: null when it is not due, no longer wanted or made already.
 
-
-async def _decide(
-    session: AsyncSession, endpoint: WebhookEndpoint | None, delivery: Delivery, now: datetime
-) -> Decision:
-    delivery.answered = delivery.rings
-    if delivery.status == DeliveryStatus.PENDING and not _open(endpoint, delivery):
-        _close(delivery, DeliveryStatus.DROPPED)
-        await _hand_over(session, delivery.endpoint_id, now)
-    if delivery.status != DeliveryStatus.PENDING or delivery.due_at is None:
-        return _decision(Need.NOTHING, delivery, now)
-    if delivery.due_at > now:
-        delivery.wake_at = delivery.due_at
-        return _decision(Need.TIME, delivery, now, until=delivery.due_at)
-    if delivery.turn != Turn.GIVEN and await _free(session, delivery.endpoint_id) <= 0:
-        delivery.turn, delivery.wake_at = Turn.ASKED, None
-        return _decision(Need.TURN, delivery, now)
-    delivery.turn, delivery.wake_at = Turn.GIVEN, now + LEASE
-    return _decision(Need.ATTEMPT, delivery, now)
-
-
-def _open(endpoint: WebhookEndpoint | None, delivery: Delivery) -> bool:
-    return (
-        endpoint is not None
-        and endpoint.status == EndpointStatus.ENABLED
-        and endpoint.generation == delivery.generation
+    The endpoint stays locked until the transaction ends: whoever signs within it signs before any later rotation.
+    """
+    held = await _hold(session, delivery_id)
+    if held is None:
+        return await _gone(session), None
+    decision = await _decide(session, held, held.standing)
+    if decision.need is not Need.ATTEMPT or decision.made != number - 1 or held.endpoint is None:
+        return decision, None
+    row = held.row
+    event = Envelope(
+        id=row.event_id,
+        type=row.type,
+        created_at=row.happened_at,
+        customer_id=customer_of(row.tenant_id),
+        data=row.data,
     )
+    return decision, Parcel(held.endpoint.url, held.endpoint.secret, event, held.now)
 
 
-def _close(delivery: Delivery, status: DeliveryStatus) -> None:
-    delivery.status = status
-    delivery.turn = delivery.due_at = delivery.wake_at = None
+async def note(session: AsyncSession, delivery_id: str, number: int, outcome: Outcome) -> Decision:
+    """Write what came of attempt `number`, once, and say what is next."""
+    held = await _hold(session, delivery_id)
+    if held is None:
+        return await _gone(session)
+    standing = held.standing
+    if standing.made != number - 1:
+        return await _decide(session, held, standing)
+    after = settled(standing, outcome.status_code, now=held.now)
+    return await _decide(session, held, after, ended=[outcome.written()])
 
 
-def _decision(need: Need, delivery: Delivery, now: datetime, *, until: datetime | None = None) -> Decision:
-    status = DeliveryStatus(delivery.status)
-    return Decision(need, delivery.endpoint_id, status, delivery.made, now, until)
+async def _gone(session: AsyncSession) -> Decision:
+    return Decision(Need.NOTHING, "", DeliveryStatus.DROPPED, 0, await service_time(session))
 
 
-GIVEN = text("select count(*) from deliveries where endpoint_id = :endpoint and turn = 'given'")
+async def _decide(session: AsyncSession, held: _Held, standing: Standing, *, ended: Sequence[Payload] = ()) -> Decision:
+    need, after = decided(standing, wanted=held.wanted, given=held.row.given, now=held.now)
+    await _write(session, held, after, ended=ended)
+    until = after.due_at if need is Need.TIME else None
+    return Decision(need, held.row.endpoint_id, after.status, after.made, held.now, until)
 
 
-async def _free(session: AsyncSession, endpoint_id: str) -> int:
-    await session.flush()
-    return IN_FLIGHT - int(await session.scalar(GIVEN, {"endpoint": endpoint_id}) or 0)
+async def _write(session: AsyncSession, held: _Held, standing: Standing, *, ended: Sequence[Payload] = ()) -> None:
+    """Write where the delivery stands, with the attempts that have ended, and hand on the turn it does not need."""
+    values = {
+        "id": held.row.id,
+        "status": standing.status,
+        "made": standing.made,
+        "turn": standing.turn,
+        "due_at": standing.due_at,
+        "wake_at": standing.wake_at,
+        "ended": json.dumps(ended),
+    }
+    await session.execute(WRITE, values)
+    if held.row.asked and standing.turn is None:
+        await _hand_over(session, held)
 
 
 HAND_OVER = text(
@@ -167,61 +221,12 @@ HAND_OVER = text(
 )
 
 
-async def _hand_over(session: AsyncSession, endpoint_id: str, now: datetime) -> None:
+async def _hand_over(session: AsyncSession, held: _Held) -> None:
     """Give the free turns of the endpoint, which is locked, to those that have waited longest."""
-    free = await _free(session, endpoint_id)
+    free = IN_FLIGHT - held.row.given
     if free > 0:
-        asked = {"endpoint": endpoint_id, "free": free, "wake_at": now + LEASE, "channel": CHANNEL}
+        asked = {"endpoint": held.row.endpoint_id, "free": free, "wake_at": held.now + LEASE, "channel": CHANNEL}
         await session.execute(HAND_OVER, asked)
-
-
-PARCEL = text(
-    """
-    select w.url, w.secret, e.id, e.type, e.created_at, e.tenant_id, e.data, service_now() as at
-      from deliveries d
-      join events e on e.id = d.event_id
-      join webhook_endpoints w on w.id = d.endpoint_id and w.status = 'enabled' and w.generation = d.generation
-     where d.id = :id and d.made = :made and d.status = 'pending'
-    """
-)
-
-
-async def parcel(session: AsyncSession, delivery_id: str, number: int) -> Parcel | None:
-    """What attempt `number` (from 1) sends; null when it is no longer wanted or was made already."""
-    row = (await session.execute(PARCEL, {"id": delivery_id, "made": number - 1})).one_or_none()
-    if row is None:
-        return None
-    event = Envelope(
-        id=row.id,
-        type=row.type,
-        created_at=row.created_at,
-        customer_id=customer_of(row.tenant_id),
-        data=row.data,
-    )
-    return Parcel(row.url, row.secret, event, row.at)
-
-
-async def note(session: AsyncSession, delivery_id: str, number: int, outcome: Outcome) -> Decision:
-    """Write what came of attempt `number`, once, and say what is next."""
-    endpoint, delivery, now = await _locked(session, delivery_id)
-    if delivery is None or delivery.made != number - 1:
-        return await decide(session, delivery_id)
-    delivery.made = number
-    delivery.attempts = [*delivery.attempts, outcome.written()]
-    if delivery.status == DeliveryStatus.PENDING:
-        _settle(delivery, outcome, now)
-        await _hand_over(session, delivery.endpoint_id, now)
-    return await _decide(session, endpoint, delivery, now)
-
-
-def _settle(delivery: Delivery, outcome: Outcome, now: datetime) -> None:
-    wait = None if delivery.single else retry_after(delivery.made)
-    if accepted(outcome.status_code):
-        _close(delivery, DeliveryStatus.DELIVERED)
-    elif wait is None:
-        _close(delivery, DeliveryStatus.FAILED)
-    else:
-        delivery.turn, delivery.due_at = None, now + wait
 
 
 async def retry(session: AsyncSession, endpoint: WebhookEndpoint, delivery_id: str) -> Delivery:
@@ -246,9 +251,9 @@ async def retry(session: AsyncSession, endpoint: WebhookEndpoint, delivery_id: s
 
 async def give_up(session: AsyncSession, delivery_id: str) -> None:
     """Drop a test that nobody got to in time; one whose attempt has ended stays as it is."""
-    _, delivery, _ = await _locked(session, delivery_id)
-    if delivery is not None and delivery.status == DeliveryStatus.PENDING:
-        _close(delivery, DeliveryStatus.DROPPED)
+    held = await _hold(session, delivery_id)
+    if held is not None and held.standing.pending:
+        await _write(session, held, closed(held.standing, DeliveryStatus.DROPPED))
 
 
 SHOWN = "select * from deliveries where id = $1"

@@ -1,7 +1,7 @@
 """Doorbells: ringing a waiting row inside the transaction that changes it, and finding rows that need attention."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Table, text, update
@@ -11,18 +11,23 @@ from models.rules.subjects import Subject
 from models.tables import WAITING
 
 CHANNEL = "doorbell"
+AGAIN = "again"
+"""What a notification says that has rows rung once more although they were rung a moment ago."""
 OVERDUE_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A row that needs a ring, whose it is (null for the installation's own), and the state that needs it."""
+    """A row that needs a ring, whose it is (null for the installation's own), and the state that needs it.
+
+    `fairness_key` is the endpoint of a delivery. `state` differs once the row was rung again or waits anew.
+    """
 
     subject: Subject
     workspace_id: str | None
     tenant_id: str | None
-    rings: int
-    wake_at: datetime | None
+    fairness_key: str | None
+    state: str
 
 
 def _table(kind: str) -> Table:
@@ -38,22 +43,36 @@ async def ring(session: AsyncSession, subject: Subject) -> None:
     await session.execute(text(f"notify {CHANNEL}"))
 
 
+STATE = "concat_ws('/', id, rings, wake_at)"
+WHOSE = {"workspace_id": "workspace_id", "tenant_id": "tenant_id", "endpoint_id": "fairness_key"}
+"""Columns of a waiting row, where its table has them, and what they are to the dispatcher."""
+
+
 def _select(kind: str) -> str:
     table = _table(kind)
-    whose = ", ".join(name if name in table.c else f"null as {name}" for name in ("workspace_id", "tenant_id"))
-    return f"select '{kind}' as kind, id, {whose}, rings, wake_at from {table.name}"  # noqa: S608 - names from our own tables
+    whose = ", ".join(f"{name if name in table.c else 'null'} as {told}" for name, told in WHOSE.items())
+    return (
+        f"select '{kind}' as kind, id, {whose}, {STATE} as state from {table.name}"  # noqa: S608 - our own names
+        f" where {STATE} <> all (cast(:quiet as text[])) and"
+    )
 
 
 DUE = " union all ".join(
-    f"({_select(kind)} where rings > answered limit :limit)"
-    f" union all ({_select(kind)} where wake_at < service_now() - make_interval(secs => :overdue)"
+    f"({_select(kind)} rings > answered limit :limit)"
+    f" union all ({_select(kind)} wake_at < service_now() - make_interval(secs => :overdue)"
     " order by wake_at limit :limit)"
     for kind in WAITING
 )
 
 
-async def due(session: AsyncSession, *, limit: int, overdue_seconds: float = OVERDUE_SECONDS) -> list[Due]:
-    """Rows that were rung and not answered, or should have woken more than `overdue_seconds` ago."""
-    rows = await session.execute(text(DUE), {"limit": limit, "overdue": overdue_seconds})
+async def due(
+    session: AsyncSession, *, limit: int, overdue_seconds: float = OVERDUE_SECONDS, quiet: Collection[str] = ()
+) -> list[Due]:
+    """Rows that were rung and not answered, or should have woken more than `overdue_seconds` ago.
+
+    Those in a state of `quiet` are left out.
+    """
+    asked = {"limit": limit, "overdue": overdue_seconds, "quiet": list(quiet)}
+    rows = await session.execute(text(DUE), asked)
     found = (Due(Subject(kind, row_id), *whose_and_state) for kind, row_id, *whose_and_state in rows)
     return list({row.subject: row for row in found}.values())

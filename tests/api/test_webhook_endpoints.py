@@ -205,7 +205,7 @@ async def test_a_rotation_shows_a_new_secret_once(workspace: Workspace, database
     await told(database, workspace.id)
     (row,) = await log(workspace, endpoint["id"])
     async with database.transaction() as session:
-        parcel = await deliveries.parcel(session, row["id"], 1)
+        _, parcel = await deliveries.begin(session, row["id"], 1)
     assert parcel is not None
     assert Vault(SECRET_KEY).open(webhook_endpoints.SECRET_PURPOSE, parcel.sealed_secret).decode() == rotated["secret"]
 

@@ -11,8 +11,9 @@ from sqlalchemy import text
 from models.database import Database
 from models.errors import Conflict, NotFound
 from models.rules.deliveries import IN_FLIGHT
+from models.rules.delivery_steps import Need
 from models.stores import deliveries, webhook_endpoints
-from models.stores.deliveries import Need, Outcome
+from models.stores.deliveries import Outcome
 from models.tables import WebhookEndpoint
 from tests.models.stores.conftest import Member
 from tests.models.stores.webhook_world import World
@@ -122,7 +123,7 @@ async def test_an_outcome_counts_once(world: World) -> None:
     after = await world.one(receiver)
     assert (after.status, after.made, len(after.attempts)) == ("pending", 1, 1)
     async with world.database.transaction() as session:
-        assert await deliveries.parcel(session, delivery.id, 1) is None
+        assert (await deliveries.begin(session, delivery.id, 1))[1] is None
 
 
 async def test_every_attempt_has_the_same_body_and_the_newest_secret(world: World) -> None:
@@ -130,12 +131,12 @@ async def test_every_attempt_has_the_same_body_and_the_newest_secret(world: Worl
     await world.emit()
     delivery = await world.one(receiver)
     async with world.database.transaction() as session:
-        before = await deliveries.parcel(session, delivery.id, 1)
-    await world.decide(delivery.id)
+        _, before = await deliveries.begin(session, delivery.id, 1)
     await world.post(delivery.id, 1, 500)
     await world.change(receiver, secret=b"rotated", url="https://other.example.com/")
+    await world.retry(receiver, delivery.id)
     async with world.database.transaction() as session:
-        after = await deliveries.parcel(session, delivery.id, 2)
+        _, after = await deliveries.begin(session, delivery.id, 2)
     assert before is not None
     assert after is not None
     assert before.event.body() == after.event.body()
@@ -156,7 +157,7 @@ async def test_disabling_drops_what_is_pending_and_enabling_does_not_bring_it_ba
     await world.advance((await world.decide(flying.id)).now - flying.created_at)
     assert {(await world.decide(row.id)).need for row in await world.of(receiver)} == {Need.NOTHING}
     async with world.database.transaction() as session:
-        assert await deliveries.parcel(session, flying.id, 1) is None
+        assert (await deliveries.begin(session, flying.id, 1))[1] is None
     await world.emit()
     assert [row.status for row in await world.of(receiver)] == ["dropped"] * 3 + ["pending"]
 

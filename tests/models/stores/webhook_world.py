@@ -11,9 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from models.clock import service_time
 from models.database import Database
 from models.ids import new_id
+from models.rules.delivery_steps import Need
 from models.rules.events import CreditsLow, EventType
 from models.stores import deliveries, events, webhook_endpoints
-from models.stores.deliveries import Decision, Need, Outcome
+from models.stores.deliveries import Decision, Outcome
 from models.tables import Delivery, WebhookEndpoint
 from tests.models.stores.conftest import Member
 
@@ -72,8 +73,7 @@ class World:
 
     async def post(self, delivery_id: str, number: int, status_code: int) -> Decision:
         """Make an attempt that is answered so."""
-        async with self.database.transaction() as session:
-            parcel = await deliveries.parcel(session, delivery_id, number)
+        _, parcel = await self.database.run(lambda session: deliveries.begin(session, delivery_id, number))
         assert parcel is not None
         self.posted.append((delivery_id, number, parcel.at))
         outcome = Outcome(parcel.at, 3, status_code)
