@@ -67,7 +67,8 @@ class Dispatcher:
                     await asyncio.sleep(POLL_SECONDS)
                 elif found < BATCH:
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._woken.wait(), POLL_SECONDS)
+                        async with asyncio.timeout(POLL_SECONDS):
+                            await self._woken.wait()
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)

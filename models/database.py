@@ -24,6 +24,8 @@ REPEATABLE = {"40P01", "40001"}  # deadlock detected, serialization failure
 LOCK_NOT_AVAILABLE = "55P03"
 LOCK_TIMEOUT = "2s"
 STATEMENT_TIMEOUT = "10s"
+IDLE_TIMEOUT = "15s"
+"""A transaction whose process says nothing for so long is ended by the server: a frozen process keeps no locks."""
 LAST_WORK = "before_commit"
 
 
@@ -37,6 +39,7 @@ class Database:
             "server_settings": {
                 "lock_timeout": LOCK_TIMEOUT,
                 "statement_timeout": STATEMENT_TIMEOUT,
+                "idle_in_transaction_session_timeout": IDLE_TIMEOUT,
                 "timezone": "UTC",
                 "application_name": "service",
             },

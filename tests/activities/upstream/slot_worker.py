@@ -15,10 +15,12 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities.upstream.slots import UpstreamSlots, upstream_tuner
+from models import database as databases
 from models.database import Database
 
 LEASE_SECONDS = 1.5
 RENEW_SECONDS = 0.4
+IDLE_TIMEOUT = "3s"  # instead of fifteen seconds, so that a test of it is short
 LIMIT_SECONDS = -2.0  # with the grace of five: a call's lease ends three seconds after it began
 
 
@@ -59,6 +61,7 @@ class Calls:
 async def main() -> None:
     """Work until SIGTERM."""
     database_url, address, namespace, queue, slots = sys.argv[1:]
+    databases.IDLE_TIMEOUT = IDLE_TIMEOUT
     database = Database(database_url, pool_size=8)
     upstream = UpstreamSlots(
         database.transaction, slots=int(slots), lease_seconds=LEASE_SECONDS, renew_seconds=RENEW_SECONDS

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from temporalio.common import Priority, RetryPolicy
 
 from models.database import Database
 
-pytestmark = [pytest.mark.timeout(400), pytest.mark.slow]  # processes against the clock: `make test-all`
+pytestmark = pytest.mark.timeout(400)
 
 WORKER = Path(__file__).with_name("slot_worker.py")
 PROJECT = Path(__file__).parents[3]
@@ -127,6 +128,47 @@ async def test_two_workers_one_killed_never_exceed_the_limit_and_finish_everythi
     assert most_at_once(made) == SLOTS
     turns = [place for place, (tenant, *_) in enumerate(made) if tenant == "single"]
     assert max(turns) - before <= 5 * 2 + 2 * SLOTS
+
+
+IN_TRANSACTION = text("""
+select count(*) from pg_stat_activity a join pg_locks l using (pid)
+ where a.datname = current_database() and a.state = 'idle in transaction' and l.mode = 'RowExclusiveLock'
+   and l.relation = 'upstream_slots'::regclass
+""")
+
+
+async def freeze_in_mid_transaction(database: Database, process: subprocess.Popen[bytes]) -> None:
+    """Stop it at a moment when it holds the lock of a slot."""
+    async with asyncio.timeout(60):
+        while True:
+            process.send_signal(signal.SIGSTOP)
+            await asyncio.sleep(0.02)  # what it has sent arrives
+            async with database.transaction() as session:
+                if await session.scalar(IN_TRANSACTION):
+                    return
+            process.send_signal(signal.SIGCONT)
+            await asyncio.sleep(random.uniform(0.001, 0.02))
+
+
+async def test_a_worker_frozen_with_the_lock_of_a_slot_keeps_it_from_nobody_for_long(
+    database: Database, workers: Workers, queue: str, temporal_address: str, temporal_namespace: str
+) -> None:
+    client = await Client.connect(temporal_address, namespace=temporal_namespace)
+    frozen = workers.start()
+    warm = await ask(client, queue, "warm", 3)
+    await asyncio.wait_for(asyncio.gather(*(handle.result() for handle in warm)), 60)
+    handles = await ask(client, queue, "crowd", 60)
+    await freeze_in_mid_transaction(database, frozen)
+    workers.start()
+    await asyncio.wait_for(asyncio.gather(*(handle.result() for handle in handles)), 60)
+    made = await calls(database)
+    assert {number for tenant, number, *_ in made if tenant == "crowd"} == set(range(60))
+    assert most_at_once(made) <= SLOTS
+    async with database.transaction() as session:
+        assert (
+            len((await session.execute(text("select slot from upstream_slots for update skip locked"))).all()) == SLOTS
+        )
+    frozen.send_signal(signal.SIGCONT)
 
 
 async def test_a_worker_frozen_past_its_lease_makes_no_call_when_it_thaws(

@@ -1,0 +1,167 @@
+"""The dispatcher rings what was rung and not answered, at once, and a row that stays silent ever more rarely."""
+
+import asyncio
+import contextlib
+import itertools
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+
+from activities import dispatcher
+from activities.dispatcher import Dispatcher
+from models.database import Database
+from models.rules.subjects import Subject
+from models.stores import deliveries, doorbells
+from tests.models.stores.conftest import join
+from tests.models.stores.webhook_world import World
+from workflows.doorbell import Doorbell
+
+FIRST, MOST = 0.4, 1.6
+SOON = 20
+
+
+class Noting(Doorbell):
+    """Rings real workflows, which nobody works here, and notes whom it rang when."""
+
+    def __init__(self, client: Client) -> None:
+        super().__init__(client)
+        self.rung: list[tuple[str, float]] = []
+
+    async def ring(self, subject: Subject, **given: Any) -> None:
+        await super().ring(subject, **given)
+        self.rung.append((subject.id, time.monotonic()))
+
+    def times(self, row_id: str) -> list[float]:
+        return [at for rung, at in self.rung if rung == row_id]
+
+    async def until_rung(self, row_id: str, times: int = 1, *, within: float = SOON) -> list[float]:
+        async with asyncio.timeout(within):
+            while len(self.times(row_id)) < times:  # noqa: ASYNC110 - the dispatcher rings
+                await asyncio.sleep(0.01)
+        return self.times(row_id)
+
+
+@pytest.fixture
+async def client(temporal_address: str, temporal_namespace: str) -> Client:
+    return await Client.connect(temporal_address, namespace=temporal_namespace, data_converter=pydantic_data_converter)
+
+
+@pytest.fixture
+async def world(database_url: str) -> AsyncIterator[World]:
+    database = Database(database_url, pool_size=4)
+    yield World(database, await database.run(join))
+    await database.close()
+
+
+@pytest.fixture
+async def bell(
+    world: World, database_url: str, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Noting]:
+    """A dispatcher at work, that looks by itself once a minute only unless told otherwise."""
+    monkeypatch.setattr(dispatcher, "LEFT_ALONE_SECONDS", FIRST)
+    monkeypatch.setattr(dispatcher, "LEFT_ALONE_AT_MOST_SECONDS", MOST)
+    monkeypatch.setattr(dispatcher, "POLL_SECONDS", 60.0)
+    noting = Noting(client)
+    working = asyncio.create_task(Dispatcher(world.database, noting, listen_url=database_url, overdue_seconds=30).run())
+    await listening(world)
+    yield noting
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
+    for row_id in {row_id for row_id, _ in noting.rung}:
+        with contextlib.suppress(Exception):
+            await client.get_workflow_handle(f"delivery/{row_id}").terminate()
+
+
+async def listening(world: World) -> None:
+    seen = text("select count(*) from pg_stat_activity where datname = current_database() and query ilike 'listen%'")
+    async with asyncio.timeout(SOON):
+        while True:
+            async with world.database.transaction() as session:
+                if await session.scalar(seen):
+                    return
+            await asyncio.sleep(0.02)
+
+
+async def notify(world: World, payload: str = "") -> None:
+    async with world.database.transaction() as session:
+        await session.execute(
+            text("select pg_notify(:channel, :payload)"), {"channel": doorbells.CHANNEL, "payload": payload}
+        )
+
+
+async def test_a_commit_is_acted_on_without_waiting_for_the_next_look(world: World, bell: Noting) -> None:
+    receiver = await world.endpoint()
+    for _ in range(3):
+        await world.emit()
+    for row in await world.of(receiver):
+        await bell.until_rung(row.id)
+
+
+async def test_a_delivery_is_started_with_its_endpoint_as_fairness_key(
+    world: World, bell: Noting, client: Client
+) -> None:
+    receiver = await world.endpoint()
+    await world.emit()
+    row = await world.one(receiver)
+    await bell.until_rung(row.id)
+    described = await client.get_workflow_handle(f"delivery/{row.id}").describe()
+    assert described.raw_description.workflow_execution_info.priority.fairness_key == receiver
+
+
+async def test_a_row_that_does_not_answer_is_left_alone_twice_as_long_each_time(
+    world: World, bell: Noting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher, "POLL_SECONDS", 0.02)
+    receiver = await world.endpoint()
+    await world.emit()
+    times = await bell.until_rung((await world.one(receiver)).id, 5)
+    pauses = [later - earlier for earlier, later in itertools.pairwise(times)]
+    assert all(pause > wanted for pause, wanted in zip(pauses, [FIRST, 2 * FIRST, MOST, MOST], strict=True)), pauses
+
+
+async def test_a_row_that_is_rung_anew_is_rung_at_once_though_it_is_left_alone(
+    world: World, bell: Noting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher, "LEFT_ALONE_SECONDS", 300.0)
+    receiver = await world.endpoint()
+    await world.emit()
+    row = await world.one(receiver)
+    await bell.until_rung(row.id)
+    await notify(world)
+    async with world.database.transaction() as session:
+        await doorbells.ring(session, deliveries.subject(row.id))
+    await bell.until_rung(row.id, 2)
+    assert len(bell.rung) == 2, "the notification that told nothing new was no reason to ring"
+
+
+async def test_who_says_again_has_silent_rows_rung_at_once(
+    world: World, bell: Noting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher, "LEFT_ALONE_SECONDS", 300.0)
+    receiver = await world.endpoint()
+    await world.emit()
+    row = await world.one(receiver)
+    await bell.until_rung(row.id)
+    await notify(world, doorbells.AGAIN)
+    await bell.until_rung(row.id, 2)
+
+
+async def test_silent_rows_hide_no_other_however_many_they_are(
+    world: World, bell: Noting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher, "BATCH", 5)
+    monkeypatch.setattr(dispatcher, "LEFT_ALONE_SECONDS", 300.0)
+    silent, other = await world.endpoint(), await world.endpoint(events=["ping"])
+    await world.emit(12)
+    for row in await world.of(silent):
+        await bell.until_rung(row.id)
+    await world.change(silent, events=["ping"])
+    await world.change(other, events=["*"])
+    await world.emit()
+    await bell.until_rung((await world.one(other)).id)
+    assert len(bell.rung) == 13
