@@ -17,7 +17,7 @@ from models.stores import suppressions
 from models.tables import Erasure, Person
 from models.tenancy import Tenant
 
-PERSONAL = ("candidates", "seen_entries", "list_people", "profile_copies")
+PERSONAL = ("candidates", "contacts", "seen_entries", "list_people", "profile_copies")
 """Tables whose rows about a person are deleted, those of an account by their `workspace_id`."""
 
 REFERRING = ("candidates", "seen_entries", "list_people", "profile_copies", "leads")

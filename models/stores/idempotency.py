@@ -165,3 +165,16 @@ async def forget_people(session: AsyncSession, tenant: Tenant | None, profile_id
             "customer": tenant.customer_id if tenant else None,
         },
     )
+
+
+LET_GO = text(
+    """
+    update idempotency_records set locked_until = clock_timestamp()
+     where tenant_id = :tenant and key = :key and lock = :lock and status is null
+    """
+)
+
+
+async def let_go(connection: AsyncConnection, use: Use, *, lock: str) -> None:
+    """End the lease of a call that goes on: an equal request may take it up at once, another one is still refused."""
+    await connection.execute(LET_GO, {"tenant": use.tenant.id, "key": use.key, "lock": lock})

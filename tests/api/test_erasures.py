@@ -281,12 +281,15 @@ def test_every_json_column_is_known_to_describe_nobody_or_is_erased() -> None:
     describing = {("candidates", "content"), ("cached_profiles", "content")}
     harmless = {
         ("audit_entries", "data"),
+        ("contact_lookups", "rows"),
         ("deliveries", "attempts"),
         ("events", "data"),
         ("idempotency_records", "headers"),
         ("intents", "content"),
         ("intents", "reading"),
+        ("jobs", "rows"),
         ("search_plans", "content"),
+        ("upstream_calls", "failure"),
         ("workspaces", "attribution"),
     }
     assert set(columns(type(JSON))) == describing | harmless

@@ -1,7 +1,8 @@
 """A person record of People Data Labs as our `Profile`; what the source withholds or garbles is missing, not invented.
 
 On plans without contact data some fields are booleans (`true`: exists, withheld). Fields are read one by one with the
-type expected of them; any other type counts as missing. Contact data, birth dates and sex are never read.
+type expected of them; any other type counts as missing. Birth dates and sex are never read, contact data only when
+they are what is asked for.
 """
 
 import re
@@ -36,6 +37,12 @@ PROFILE_FIELDS = (
     *("job_title", "job_title_levels", "job_company_name", "job_start_date", "job_last_changed", "job_last_verified"),
     *("job_summary", "location_last_updated", "experience", "education", "skills", "languages", "certifications"),
 )
+CONTACT_FIELDS = (
+    *("id", "recommended_personal_email", "personal_emails", "work_email"),
+    *("mobile_phone", "phone_numbers"),
+)
+ADDRESS = re.compile(r"[^@\s]{1,64}@[^@\s]{1,250}")
+NUMBER = re.compile(r"\+[0-9]{6,15}", re.ASCII)
 
 LINE = 300
 TEXT = 20_000
@@ -92,6 +99,24 @@ def source_id(record: Record) -> str | None:
     """The source's id of the person."""
     value = record.get("id")
     return value if isinstance(value, str) and 0 < len(value) <= LINE else None
+
+
+def emails(record: Record) -> tuple[str, ...]:
+    """E-mail addresses, personal ones first."""
+    return _values(record, ("recommended_personal_email", "personal_emails", "work_email"), ADDRESS)
+
+
+def phones(record: Record) -> tuple[str, ...]:
+    """Telephone numbers as `+` and digits, the mobile one first."""
+    return _values(record, ("mobile_phone", "phone_numbers"), NUMBER)
+
+
+def _values(record: Record, fields: tuple[str, ...], form: re.Pattern[str]) -> tuple[str, ...]:
+    lines: list[str] = []
+    for field in fields:
+        value = record.get(field)
+        lines += _lines(value if isinstance(value, list) else [value])
+    return tuple(dict.fromkeys(line for line in lines if form.fullmatch(line)))
 
 
 def held_before(record: Record, is_the_company: Callable[[Record], bool]) -> bool:

@@ -1,0 +1,164 @@
+"""Add the raw layer.
+
+Revision: 0004
+Follows: 0003
+"""
+
+import sqlalchemy as sa
+import sqlmodel
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
+revision = "0004"
+down_revision = "0003"
+branch_labels = None
+depends_on = None
+
+TEXT = sqlmodel.sql.sqltypes.AutoString
+WAITING_BEFORE = {"run": "runs", "mail": "mails", "housekeeping": "housekeeping", "delivery": "deliveries"}
+WAITING = WAITING_BEFORE | {"job": "jobs", "contacts": "contact_lookups"}
+
+
+def _waiting_rows(tables: dict[str, str]) -> str:
+    return "create view waiting_rows as " + " union all ".join(
+        f"select '{kind}' as kind, id, rings, answered, wake_at from {table}" for kind, table in tables.items()
+    )
+
+
+def _waiting(table: str) -> None:
+    op.create_index(f"ix_{table}_rung", table, ["id"], unique=False, postgresql_where=sa.text("rings > answered"))
+    op.create_index(
+        f"ix_{table}_wake_at", table, ["wake_at"], unique=False, postgresql_where=sa.text("wake_at is not null")
+    )
+
+
+def upgrade() -> None:
+    op.create_table(
+        "upstream_calls",
+        sa.Column("workspace_id", TEXT(), nullable=False),
+        sa.Column("tenant_id", TEXT(), nullable=False),
+        sa.Column("id", TEXT(), nullable=False),
+        sa.Column("api_key_id", TEXT(), nullable=False),
+        sa.Column("idempotency_key", TEXT(), nullable=False),
+        sa.Column("fingerprint", sa.LargeBinary(), nullable=False),
+        sa.Column("kind", TEXT(), nullable=False),
+        sa.Column("status", TEXT(), nullable=False),
+        sa.Column("ask", sa.LargeBinary(), nullable=True),
+        sa.Column("result", sa.LargeBinary(), nullable=True),
+        sa.Column("failure", postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True),
+        sa.Column("until", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.CheckConstraint("kind in ('search', 'fetch', 'match', 'companies')", name=op.f("ck_upstream_calls_kind")),
+        sa.CheckConstraint(
+            "status in ('waiting', 'running', 'done', 'collected', 'failed')", name=op.f("ck_upstream_calls_status")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_upstream_calls")),
+    )
+    op.create_index(
+        "ix_upstream_calls_open",
+        "upstream_calls",
+        ["tenant_id", "idempotency_key"],
+        unique=True,
+        postgresql_where=sa.text("status in ('waiting', 'running', 'done')"),
+    )
+    op.create_index(
+        "ix_upstream_calls_waiting",
+        "upstream_calls",
+        ["workspace_id"],
+        unique=False,
+        postgresql_where=sa.text("status = 'waiting'"),
+    )
+    op.create_index("ix_upstream_calls_created_at", "upstream_calls", ["created_at"], unique=False)
+    op.create_table(
+        "scroll_pages",
+        sa.Column("workspace_id", TEXT(), nullable=False),
+        sa.Column("tenant_id", TEXT(), nullable=False),
+        sa.Column("scroll_id", TEXT(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("next_token", TEXT(), nullable=True),
+        sa.Column("profile_ids", postgresql.ARRAY(sa.TEXT()), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("scroll_id", "number", name=op.f("pk_scroll_pages")),
+    )
+    op.create_index("ix_scroll_pages_created_at", "scroll_pages", ["created_at"], unique=False)
+    op.create_table(
+        "jobs",
+        sa.Column("rings", sa.BigInteger(), nullable=False),
+        sa.Column("answered", sa.BigInteger(), nullable=False),
+        sa.Column("wake_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("workspace_id", TEXT(), nullable=False),
+        sa.Column("tenant_id", TEXT(), nullable=False),
+        sa.Column("id", TEXT(), nullable=False),
+        sa.Column("api_key_id", TEXT(), nullable=False),
+        sa.Column("status", TEXT(), nullable=False),
+        sa.Column("failure_code", TEXT(), nullable=True),
+        sa.Column("ask", sa.LargeBinary(), nullable=False),
+        sa.Column("view", TEXT(), nullable=False),
+        sa.Column("total", sa.Integer(), nullable=False),
+        sa.Column("rows", postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True),
+        sa.Column("spent_credits", sa.Integer(), nullable=False),
+        sa.Column("call_number", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("retry_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("deadline_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
+        sa.CheckConstraint(
+            "status in ('queued', 'running', 'waiting_for_quota', 'completed', 'failed')", name=op.f("ck_jobs_status")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_jobs")),
+    )
+    _waiting("jobs")
+    op.create_index("ix_jobs_created_at", "jobs", ["created_at"], unique=False)
+    op.create_table(
+        "contact_lookups",
+        sa.Column("rings", sa.BigInteger(), nullable=False),
+        sa.Column("answered", sa.BigInteger(), nullable=False),
+        sa.Column("wake_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("workspace_id", TEXT(), nullable=False),
+        sa.Column("tenant_id", TEXT(), nullable=False),
+        sa.Column("id", TEXT(), nullable=False),
+        sa.Column("api_key_id", TEXT(), nullable=False),
+        sa.Column("status", TEXT(), nullable=False),
+        sa.Column("failure_code", TEXT(), nullable=True),
+        sa.Column("profile_ids", postgresql.ARRAY(sa.TEXT()), nullable=False),
+        sa.Column("want", postgresql.ARRAY(sa.TEXT()), nullable=False),
+        sa.Column("rows", postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True),
+        sa.Column("spent_credits", sa.Integer(), nullable=False),
+        sa.Column("call_number", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("retry_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("deadline_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
+        sa.CheckConstraint(
+            "status in ('queued', 'running', 'waiting_for_quota', 'completed', 'failed')", name=op.f("ck_contact_lookups_status")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_contact_lookups")),
+    )
+    _waiting("contact_lookups")
+    op.create_index("ix_contact_lookups_created_at", "contact_lookups", ["created_at"], unique=False)
+    op.create_table(
+        "contacts",
+        sa.Column("workspace_id", TEXT(), nullable=False),
+        sa.Column("tenant_id", TEXT(), nullable=False),
+        sa.Column("profile_id", TEXT(), nullable=False),
+        sa.Column("kind", TEXT(), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=False),
+        sa.Column("found_at", sa.DateTime(timezone=True), nullable=False),
+        sa.CheckConstraint("kind in ('email', 'phone')", name=op.f("ck_contacts_kind")),
+        sa.PrimaryKeyConstraint("workspace_id", "profile_id", "kind", name=op.f("pk_contacts")),
+    )
+    op.create_index("ix_contacts_profile_id", "contacts", ["profile_id"], unique=False)
+    op.execute("drop view waiting_rows")
+    op.execute(_waiting_rows(WAITING))
+
+
+def downgrade() -> None:
+    op.execute("drop view waiting_rows")
+    op.execute(_waiting_rows(WAITING_BEFORE))
+    op.drop_table("contacts")
+    op.drop_table("contact_lookups")
+    op.drop_table("jobs")
+    op.drop_table("scroll_pages")
+    op.drop_table("upstream_calls")
