@@ -13,7 +13,7 @@ from models.stores.contacts import LOOKUPS
 async def fetch_contacts(ctx: Context, ask: FetchContacts) -> ContactLookupView | PricePreview:
     """Look e-mail addresses and telephone numbers up. Each found kind of a person costs once in twelve months."""
     ids, want = tuple(dict.fromkeys(ask.profile_ids)), tuple(dict.fromkeys(ask.want))
-    standings = await contacts.look(ctx.session, ctx.tenant, ids, want)
+    standings = await contacts.look(ctx.session, ctx.tenant, contacts.pairs(ids, want))
     price = await funds.check(ctx, contacts.price(standings))
     if ctx.dry_run:
         return price

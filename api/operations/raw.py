@@ -1,5 +1,6 @@
 """The raw layer: searching the people source one to one, fetching full profiles, finding one person."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from api.operations import funds
@@ -25,6 +26,7 @@ from models.rules import pricing
 from models.rules.access import Scope
 from models.rules.filters import PeopleFilters
 from models.rules.identity import canonical_profile_url
+from models.rules.people import Profile
 from models.rules.raw_calls import (
     CallKind,
     FetchResult,
@@ -36,7 +38,7 @@ from models.rules.raw_calls import (
     SearchAsk,
     SearchResult,
 )
-from models.stores import jobs, people
+from models.stores import jobs, marks, people, profiles
 from models.stores.paging import Cursors
 from models.stores.upstream_calls import fetching, rows, searching
 
@@ -96,11 +98,13 @@ async def fetch_people(
             return await _begin_job(ctx, ask)
         known = await fetching.from_cache(ctx.session, ctx.vault, ctx.tenant, asked) if live == 0 else None
         if known is not None:
+            ctx.about |= fetching.named(ctx.vault, asked)
             return _fetched(known, ask)
-        call_id = await admit(ctx, CallKind.FETCH, asked)
+        call_id = await admit(ctx, CallKind.FETCH, asked, about=fetching.named(ctx.vault, asked))
 
     async def answer(later: Context) -> PeopleFetched:
         result = await rows.collect(later.session, later.vault, call_id, FetchResult)
+        later.about |= fetching.named(later.vault, asked)
         return _fetched(await _without_suppressed(later, result), ask)
 
     return Awaited(call_id, answer)
@@ -111,14 +115,13 @@ async def _begin_job(ctx: Context, ask: FetchPeople) -> JobView:
         ctx.session, ctx.vault, ctx.tenant, api_key_id=ctx.caller.api_key_id, ask=ask.asked(), view=ask.view
     )
     ctx.rung.append(jobs.subject(job.id))
-    return JobView.of(job)
+    return JobView.of(job, {})
 
 
 async def _without_suppressed(ctx: Context, result: FetchResult) -> FetchResult:
     """The result for an answer given now: of somebody suppressed since the charge nothing is shown."""
     ids = {row.profile_id for row in result.rows if row.profile_id is not None and row.profile is not None}
-    known = await people.known(ctx.session, ctx.tenant, ids, run_id="")
-    gone = {one for one in ids if one not in known or known[one].suppressed}
+    gone = ids - await _allowed(ctx, ids)
     hidden = {"status": RowStatus.SUPPRESSED, "profile": None}
     return FetchResult(
         rows=tuple(row.model_copy(update=hidden) if row.profile_id in gone else row for row in result.rows)
@@ -147,17 +150,32 @@ async def match_person(ctx: Context, ask: MatchPerson) -> PersonMatched | PriceP
             url=canonical_profile_url(ask.profile_url) if ask.profile_url else None,
             min_confidence=ask.min_confidence,
         )
-        call_id = await admit(ctx, CallKind.MATCH, asked)
+        about = {marks.of_key(people.url_hash(ctx.vault, asked.url))} if asked.url is not None else set()
+        call_id = await admit(ctx, CallKind.MATCH, asked, about=about)
 
     async def answer(later: Context) -> PersonMatched:
         result = await rows.collect(later.session, later.vault, call_id, MatchResult)
-        if result.profile is not None:
-            known = await people.known(later.session, later.tenant, [result.profile.id], run_id="")
-            if result.profile.id not in known or known[result.profile.id].suppressed:
-                raise Suppressed(status=409)
-        return PersonMatched.model_validate(result.model_dump() | {"match": result.profile})
+        allowed = await _allowed(later, {each.person for each in result.alternatives} | _ids(result.profile))
+        if result.profile is not None and result.profile.id not in allowed:
+            raise Suppressed(status=409)
+        left = [each for each in result.alternatives if each.person in allowed]
+        later.about |= {each.person for each in left}
+        alternatives = [each.model_dump(exclude={"person"}) for each in left]
+        return PersonMatched.model_validate(
+            result.model_dump() | {"match": result.profile, "alternatives": alternatives}
+        )
 
     return Awaited(call_id, answer)
+
+
+def _ids(profile: Profile | None) -> set[str]:
+    return set() if profile is None else {profile.id}
+
+
+async def _allowed(ctx: Context, ids: Collection[str]) -> set[str]:
+    """Who of these people may be shown to the caller now."""
+    known = await people.known(ctx.session, ctx.tenant, ids, run_id="")
+    return {one for one, each in known.items() if not each.suppressed}
 
 
 def _employer(ctx: Context, ask: MatchPerson) -> str:
@@ -167,9 +185,10 @@ def _employer(ctx: Context, ask: MatchPerson) -> str:
     return ask.domain or ask.company or ""
 
 
-async def admit(ctx: Context, kind: CallKind, asked: Kept) -> str:
-    """Queue an upstream call for this caller."""
-    return await rows.admit(ctx.session, ctx.vault, ctx.use, api_key_id=ctx.caller.api_key_id, kind=kind, ask=asked)
+async def admit(ctx: Context, kind: CallKind, asked: Kept, *, about: Collection[str] = ()) -> str:
+    """Queue an upstream call for this caller, with the marks of people whom it names."""
+    key_id = ctx.caller.api_key_id
+    return await rows.admit(ctx.session, ctx.vault, ctx.use, api_key_id=key_id, kind=kind, ask=asked, about=about)
 
 
 def _applicable(ctx: Context, ask: SearchPeople) -> PeopleFilters:
@@ -201,9 +220,8 @@ async def _place(ctx: Context, ask: SearchPeople, cursors: Cursors) -> _Place:
 
 async def _found(ctx: Context, ask: SearchPeople, result: SearchResult, next_cursor: str | None) -> PeopleFound:
     """The page as shown; somebody suppressed since the call was charged is left out too."""
-    ids = [row.profile_id for row in result.rows]
-    known = await people.known(ctx.session, ctx.tenant, ids, run_id="")
-    allowed = [row for row in result.rows if row.profile_id in known and not known[row.profile_id].suppressed]
+    shown = await _allowed(ctx, {row.profile_id for row in result.rows})
+    allowed = [row for row in result.rows if row.profile_id in shown]
     return PeopleFound(
         data=await _shown(ctx, ask.view, allowed),
         next_cursor=next_cursor,
@@ -221,5 +239,5 @@ async def _shown(ctx: Context, view: CandidateShape, found: list[FoundRow]) -> l
     shown: list[FullPerson | PersonRow] = [PersonRow.of(row) for row in found]
     if view is CandidateShape.COMPACT:
         return shown
-    cached = await people.cached(ctx.session, [row.profile_id for row in found])
-    return [FullPerson(**dict(row), profile=cached.get(row.id)) for row in shown]
+    copies = await profiles.readable(ctx.session, ctx.tenant, [row.profile_id for row in found])
+    return [FullPerson(**dict(row), profile=copies.get(row.id)) for row in shown]

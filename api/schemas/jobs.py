@@ -8,7 +8,6 @@ from api.schemas.candidates import CandidateShape
 from api.schemas.values import Answer, Ask
 from models.rules.jobs import FAILURE_MESSAGES, JobFailure, JobStatus
 from models.rules.times import Time
-from models.stores import jobs
 from models.tables import Job
 
 
@@ -35,7 +34,7 @@ class JobView(Answer):
     finished_at: Time | None
 
     @classmethod
-    def of(cls, row: Job) -> "JobView":
+    def of(cls, row: Job, counts: dict[str, int]) -> "JobView":
         """The row as shown."""
         code = None if row.failure_code is None else JobFailure(row.failure_code)
         return cls(
@@ -44,7 +43,7 @@ class JobView(Answer):
             failure=Failure(code=code, message=FAILURE_MESSAGES[code]) if code else None,
             retry_at=row.retry_at,
             total=row.total,
-            counts=jobs.counts(row),
+            counts=counts,
             spent_credits=row.spent_credits,
             created_at=row.created_at,
             finished_at=row.finished_at,

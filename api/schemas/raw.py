@@ -55,7 +55,7 @@ class SearchPeople(Ask):
         default=None, description="`next_cursor` of the previous page of this search."
     )
     view: CandidateShape = Field(
-        default=CandidateShape.FULL, description="`full` adds the profile where a cached copy exists."
+        default=CandidateShape.FULL, description="`full` adds the profile where you have a cached copy."
     )
     exclude_seen: bool = Field(default=False, description="Leave out people of the seen register.")
 
@@ -172,7 +172,7 @@ class PersonRow(Answer):
 
 
 class FullPerson(PersonRow):
-    """A person with the profile, null when no copy of it is cached."""
+    """A person with the profile, null when the caller has no cached copy."""
 
     profile: Profile | None
 
@@ -200,7 +200,7 @@ class FetchedPerson(Answer):
     """What became of one input: `profile` comes with `found` and `cached`, in the view asked for."""
 
     object: Literal["fetched_person"] = "fetched_person"
-    input: str
+    input: str | None = Field(description="As it was given; null in the results of a job once the person is erased.")
     profile_id: str | None
     status: RowStatus
     profile: Profile | PersonRow | None

@@ -98,6 +98,7 @@ class MatchAsk(Kept):
 class Alternative(Kept):
     """Somebody it could have been."""
 
+    person: str
     full_name: str | None
     title: str | None
     company: str | None
@@ -140,9 +141,9 @@ class FetchAsk(Kept):
 
 
 class FetchedRow(Kept):
-    """What became of one input. `profile` comes with `found` and `cached`."""
+    """What became of one input. `profile` comes with `found` and `cached`; `input` is null once they are erased."""
 
-    input: str
+    input: str | None
     status: RowStatus
     profile_id: str | None = None
     profile: Profile | None = None

@@ -3,7 +3,7 @@
 A call whose number is no longer the row's changes nothing, so that a step that runs twice is charged once.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
@@ -50,7 +50,7 @@ class Background(Generic[W]):
 
     table: type[W]
     noun: str
-    tell: Callable[[AsyncSession, W, datetime], None]
+    tell: Callable[[AsyncSession, W, datetime], Awaitable[None]]
 
     async def get(self, session: AsyncSession, tenant: Tenant, row_id: str) -> W:
         """The tenant's row. Raises `NotFound`."""
@@ -78,9 +78,9 @@ class Background(Generic[W]):
             return Decision(row, now)
         code = await forbidden(session, tenant_of(row), api_key_id=row.api_key_id, now=now)
         if code is not None:
-            self.end(session, row, JobFailure(code), now=now)
+            await self.end(session, row, JobFailure(code), now=now)
         elif now >= row.deadline_at:
-            self.end(session, row, JobFailure.UPSTREAM_BUSY, now=now)
+            await self.end(session, row, JobFailure.UPSTREAM_BUSY, now=now)
         elif row.retry_at is not None and row.retry_at > now:
             row.wake_at = min(row.retry_at, row.deadline_at)
             return Decision(row, now, until=row.wake_at)
@@ -111,7 +111,7 @@ class Background(Generic[W]):
             return
         row.failures += 1
         if final or row.failures >= ATTEMPTS:
-            self.end(session, row, JobFailure.UPSTREAM_ERROR, now=now)
+            await self.end(session, row, JobFailure.UPSTREAM_ERROR, now=now)
         else:
             self.wait(row, now + retry_delay(row.failures))
 
@@ -119,17 +119,17 @@ class Background(Generic[W]):
         """End it with an error."""
         row, now = await self.called(session, row_id, number)
         if row is not None:
-            self.end(session, row, failure, now=now)
+            await self.end(session, row, failure, now=now)
 
     def wait(self, row: W, until: datetime) -> None:
         """Leave the source alone until then."""
         row.status = JobStatus.WAITING_FOR_QUOTA
         row.retry_at = until
 
-    def end(self, session: AsyncSession, row: W, failure: JobFailure | None, *, now: datetime) -> None:
+    async def end(self, session: AsyncSession, row: W, failure: JobFailure | None, *, now: datetime) -> None:
         """Bring it to a final state and tell of it."""
         row.status = JobStatus.COMPLETED if failure is None else JobStatus.FAILED
         row.failure_code = failure
         row.finished_at = now
         row.retry_at = row.wake_at = None
-        self.tell(session, row, now)
+        await self.tell(session, row, now)

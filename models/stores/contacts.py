@@ -1,17 +1,16 @@
 """Contact lookups: priced, worked off in the background, and what was found sealed for the account that paid for it."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.clock import service_time
-from models.database import lock_people
 from models.ids import new_id
 from models.rules import pricing
 from models.rules.contacts import KEPT, ContactKind, ContactStatus
@@ -23,9 +22,9 @@ from models.rules.subjects import Subject
 from models.secrets import Vault
 from models.stores import doorbells, events, people
 from models.stores.background import Background, payer_of, tenant_of
+from models.stores.people import Known
 from models.stores.upstream_calls.paying import pay
-from models.tables import Contact, ContactLookup
-from models.tables.base import Payload
+from models.tables import Contact, ContactAsked, ContactLookup
 from models.tenancy import Tenant
 
 
@@ -42,22 +41,51 @@ async def create(
     profile_ids: Sequence[str],
     want: Sequence[ContactKind],
 ) -> ContactLookup:
-    """A queued lookup, rung once: it starts when the transaction has committed."""
+    """A queued lookup, rung once: it starts when the transaction has committed. Rows are people, kinds within them."""
     now = await service_time(session)
     lookup = ContactLookup(
         id=new_id("lkp", now),
         workspace_id=tenant.workspace_id,
         tenant_id=tenant.id,
         api_key_id=api_key_id,
-        profile_ids=list(profile_ids),
-        want=list(want),
         deadline_at=now + LIFE,
         created_at=now,
     )
     session.add(lookup)
     await session.flush()
+    session.add_all(
+        ContactAsked(
+            workspace_id=tenant.workspace_id,
+            tenant_id=tenant.id,
+            lookup_id=lookup.id,
+            position=position,
+            profile_id=each.profile_id,
+            kind=each.kind,
+        )
+        for position, each in enumerate(pairs(profile_ids, want))
+    )
+    await session.flush()
     await doorbells.ring(session, subject(lookup.id))
     return lookup
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One person and kind."""
+
+    profile_id: str
+    kind: ContactKind
+
+
+def pairs(profile_ids: Sequence[str], want: Sequence[ContactKind]) -> list[Asked]:
+    """Everything asked for: people in their order, kinds within them."""
+    return [Asked(one, kind) for one in profile_ids for kind in want]
+
+
+async def rows_of(session: AsyncSession, lookup_id: str) -> Sequence[ContactAsked]:
+    """The lookup's rows in their order; those of people erased since are gone."""
+    query = select(ContactAsked).where(col(ContactAsked.lookup_id) == lookup_id)
+    return (await session.scalars(query.order_by(col(ContactAsked.position)))).all()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,26 +97,22 @@ class Standing:
     status: ContactStatus | None
 
 
-async def look(
-    session: AsyncSession, tenant: Tenant, profile_ids: Sequence[str], want: Sequence[str]
-) -> list[Standing]:
-    """How each person and kind stands now: people in the order asked, kinds within them."""
-    known = await people.known(session, tenant, profile_ids, run_id="")
+async def look(session: AsyncSession, tenant: Tenant, asked: Sequence[Asked | ContactAsked]) -> list[Standing]:
+    """How each person and kind stands now, in the order asked."""
+    known = await people.known(session, tenant, {each.profile_id for each in asked}, run_id="")
     paid = await _paid(session, tenant, {each.profile_id for each in known.values()})
-    standings: list[Standing] = []
-    for one in profile_ids:
-        standing = known.get(one)
-        for kind in map(ContactKind, want):
-            if standing is None:
-                standings.append(Standing(None, kind, ContactStatus.NOT_FOUND))
-                continue
-            status: ContactStatus | None = None
-            if standing.suppressed:
-                status = ContactStatus.SUPPRESSED
-            elif (standing.profile_id, kind) in paid:
-                status = ContactStatus.FOUND
-            standings.append(Standing(standing.profile_id, kind, status))
-    return standings
+    return [_standing(known.get(each.profile_id), ContactKind(each.kind), paid) for each in asked]
+
+
+def _standing(known: Known | None, kind: ContactKind, paid: Container[tuple[str, str]]) -> Standing:
+    if known is None:
+        return Standing(None, kind, ContactStatus.NOT_FOUND)
+    status: ContactStatus | None = None
+    if known.suppressed:
+        status = ContactStatus.SUPPRESSED
+    elif (known.profile_id, kind) in paid:
+        status = ContactStatus.FOUND
+    return Standing(known.profile_id, kind, status)
 
 
 async def _paid(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> dict[tuple[str, str], bytes]:
@@ -114,18 +138,13 @@ async def begin(session: AsyncSession, lookup_id: str, number: int) -> set[str] 
     lookup = await LOOKUPS.begin(session, lookup_id, number)
     if lookup is None:
         return None
-    standings = await look(session, tenant_of(lookup), lookup.profile_ids, lookup.want)
-    open_rows = zip(standings, _rows(lookup), strict=True)
-    return {each.person for each, row in open_rows if _is_open(row) and each.status is None and each.person}
+    rows = await _open(session, lookup_id)
+    standings = await look(session, tenant_of(lookup), rows)
+    return {each.person for each in standings if each.status is None and each.person}
 
 
-def _rows(lookup: ContactLookup) -> list[Payload | None]:
-    unasked: list[Payload | None] = [None] * (len(lookup.profile_ids) * len(lookup.want))
-    return unasked if lookup.rows is None else list(lookup.rows)
-
-
-def _is_open(row: Payload | None) -> bool:
-    return row is None or row["status"] == ContactStatus.ERROR
+async def _open(session: AsyncSession, lookup_id: str) -> list[ContactAsked]:
+    return [row for row in await rows_of(session, lookup_id) if row.status in {None, ContactStatus.ERROR}]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,36 +159,31 @@ async def settle(
     session: AsyncSession, vault: Vault, lookup_id: str, number: int, *, asked: Collection[str], answered: Answered
 ) -> None:
     """Charge what was found, once for each person and kind, and keep it sealed. Raises what `pay` raises."""
-    await lock_people(session, asked)
+    await people.hold(session, asked)
     lookup, now = await LOOKUPS.called(session, lookup_id, number)
     if lookup is None:
         return
     tenant = tenant_of(lookup)
-    standings = await look(session, tenant, lookup.profile_ids, lookup.want)
+    rows = await _open(session, lookup_id)
     charges: list[Charge] = []
-    rows: list[Payload] = []
-    for standing, row in zip(standings, _rows(lookup), strict=True):
-        if row is not None and not _is_open(row):
-            rows.append(row)
-            continue
-        status, charged = standing.status, 0
+    for row, standing in zip(rows, await look(session, tenant, rows), strict=True):
         values = answered.values.get((standing.person or "", standing.kind), ())
-        if status is None and values:
+        if standing.status is None and values:
             await _keep(session, vault, tenant, standing, values=values, now=now)
-            status, charged = ContactStatus.FOUND, pricing.CONTACT
+            row.status, row.charged_credits = ContactStatus.FOUND, pricing.CONTACT
             reference = f"contact:{lookup.id}:{standing.person}:{standing.kind}"
-            charges.append(Charge(reference, "contact", lookup.id, charged))
-        elif status is None:
-            status = ContactStatus.ERROR if standing.person in answered.again else ContactStatus.NOT_FOUND
-        rows.append({"status": status, "charged_credits": charged})
+            charges.append(Charge(reference, "contact", lookup.id, pricing.CONTACT))
+        elif standing.status is None:
+            row.status = ContactStatus.ERROR if standing.person in answered.again else ContactStatus.NOT_FOUND
+        else:
+            row.status = standing.status
     lookup.spent_credits += await pay(session, payer_of(lookup), charges)
-    lookup.rows = rows
-    refused = any(row["status"] == ContactStatus.ERROR for row in rows)
+    refused = any(row.status == ContactStatus.ERROR for row in rows)
     lookup.failures = lookup.failures + 1 if refused else 0
     if refused and lookup.failures < ATTEMPTS:
         LOOKUPS.wait(lookup, now + retry_delay(lookup.failures))
         return
-    LOOKUPS.end(session, lookup, None, now=now)
+    await LOOKUPS.end(session, lookup, None, now=now)
 
 
 async def _keep(
@@ -209,31 +223,30 @@ class Shown:
 
 async def shown(session: AsyncSession, vault: Vault, tenant: Tenant, lookup: ContactLookup) -> list[Shown]:
     """The answer so far; of somebody suppressed since nothing is shown."""
-    standings = await look(session, tenant, lookup.profile_ids, lookup.want)
+    rows = await rows_of(session, lookup.id)
+    standings = await look(session, tenant, rows)
     paid = await _paid(session, tenant, {each.person for each in standings if each.person})
-    asked = [one for one in lookup.profile_ids for _ in lookup.want]
     result: list[Shown] = []
-    for one, standing, row in zip(asked, standings, _rows(lookup), strict=True):
-        status = None if row is None else ContactStatus(row["status"])
+    for row, standing in zip(rows, standings, strict=True):
+        status = None if row.status is None else ContactStatus(row.status)
         values: list[str] = []
-        if standing.status is ContactStatus.SUPPRESSED or (standing.person is None and status is ContactStatus.FOUND):
+        if standing.status is ContactStatus.SUPPRESSED:
             status = ContactStatus.SUPPRESSED
         elif status is ContactStatus.FOUND and (kept := paid.get((standing.person or "", standing.kind))) is not None:
             values = json.loads(vault.open(_purpose(tenant), kept))
-        result.append(
-            Shown(standing.person or one, standing.kind, status, tuple(values), row["charged_credits"] if row else 0)
-        )
+        person = standing.person or row.profile_id
+        result.append(Shown(person, standing.kind, status, tuple(values), row.charged_credits))
     return result
 
 
-def _tell(session: AsyncSession, lookup: ContactLookup, now: datetime) -> None:
+async def _tell(session: AsyncSession, lookup: ContactLookup, now: datetime) -> None:
     """Nothing has been found whose row is still open."""
-    unfound: Payload = {"status": ContactStatus.ERROR, "charged_credits": 0}
-    lookup.rows = [unfound if row is None else row for row in _rows(lookup)]
-    found = sum(row["status"] == ContactStatus.FOUND for row in lookup.rows)
-    data = ContactsFound(
-        lookup_id=lookup.id, found=found, missed=len(lookup.rows) - found, spent_credits=lookup.spent_credits
-    )
+    await session.flush()
+    left = (col(ContactAsked.lookup_id) == lookup.id, col(ContactAsked.status).is_(None))
+    await session.execute(update(ContactAsked).where(*left).values(status=ContactStatus.ERROR))
+    ended = select(func.count(), func.count().filter(col(ContactAsked.status) == ContactStatus.FOUND))
+    every, found = (await session.execute(ended.where(col(ContactAsked.lookup_id) == lookup.id))).one()
+    data = ContactsFound(lookup_id=lookup.id, found=found, missed=every - found, spent_credits=lookup.spent_credits)
     events.emit(session, tenant_of(lookup), EventType.CONTACTS_COMPLETED, data, now=now)
 
 

@@ -1,31 +1,29 @@
 """Fetch jobs: created by an operation, then worked off in the background."""
 
-from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from sqlalchemy import func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
 
 from models.clock import service_time
-from models.database import lock_people
 from models.ids import new_id
 from models.rules.events import EventType, JobEnded
 from models.rules.jobs import ATTEMPTS, LIFE, JobStatus
-from models.rules.raw_calls import FetchAsk, FetchedRow, RowStatus
+from models.rules.raw_calls import FetchAsk, FetchedRow, RowStatus, WantedPerson
 from models.rules.run_states import retry_delay
 from models.rules.subjects import Subject
 from models.secrets import Vault
-from models.stores import doorbells, events
+from models.stores import doorbells, events, people
 from models.stores.background import Background, payer_of, tenant_of
 from models.stores.upstream_calls import fetching
 from models.stores.upstream_calls.fetching import Fetched
 from models.stores.upstream_calls.paying import pay
-from models.tables import Job
-from models.tables.base import Payload
+from models.tables import Job, JobInput
 from models.tenancy import Tenant
 
 PURPOSE = "job"
-_NOT_FETCHED: Payload = {"status": RowStatus.ERROR, "profile_id": None, "charged_credits": 0}
 
 
 def subject(job_id: str) -> Subject:
@@ -43,26 +41,48 @@ async def create(
         workspace_id=tenant.workspace_id,
         tenant_id=tenant.id,
         api_key_id=api_key_id,
-        ask=vault.seal(PURPOSE, ask.model_dump_json().encode()),
         view=view,
+        max_age_days=ask.max_age_days,
         total=len(ask.wanted),
         deadline_at=now + LIFE,
         created_at=now,
     )
     session.add(job)
     await session.flush()
+    session.add_all(_input(vault, job, position, one) for position, one in enumerate(ask.wanted))
+    await session.flush()
     await doorbells.ring(session, subject(job.id))
     return job
 
 
-def asked(vault: Vault, job: Job) -> FetchAsk:
-    """What the job is to fetch."""
-    return FetchAsk.model_validate_json(vault.open(PURPOSE, job.ask))
+def _input(vault: Vault, job: Job, position: int, one: WantedPerson) -> JobInput:
+    return JobInput(
+        workspace_id=job.workspace_id,
+        tenant_id=job.tenant_id,
+        job_id=job.id,
+        position=position,
+        sealed=vault.seal(PURPOSE, one.model_dump_json().encode()),
+        url_hash=None if one.url is None else people.url_hash(vault, one.url),
+        profile_id=one.profile_id,
+    )
 
 
-def counts(job: Job) -> dict[str, int]:
+def given(vault: Vault, row: JobInput) -> WantedPerson | None:
+    """The person as they were asked for; null once they are erased."""
+    return None if row.sealed is None else WantedPerson.model_validate_json(vault.open(PURPOSE, row.sealed))
+
+
+async def inputs(session: AsyncSession, job_id: str, *, start: int = 0, limit: int | None = None) -> Sequence[JobInput]:
+    """The job's inputs in their order, from the `start`th (0-based) on."""
+    query = select(JobInput).where(col(JobInput.job_id) == job_id, col(JobInput.position) >= start)
+    return (await session.scalars(query.order_by(col(JobInput.position)).limit(limit))).all()
+
+
+async def counts(session: AsyncSession, job_id: str) -> dict[str, int]:
     """How many inputs there are of each status so far."""
-    return dict(Counter(row["status"] for row in job.rows or ()))
+    status = col(JobInput.status)
+    query = select(status, func.count()).where(col(JobInput.job_id) == job_id, status.is_not(None)).group_by(status)
+    return {str(each): count for each, count in await session.execute(query)}
 
 
 async def begin(session: AsyncSession, vault: Vault, job_id: str, number: int) -> tuple[Tenant, FetchAsk] | None:
@@ -70,52 +90,72 @@ async def begin(session: AsyncSession, vault: Vault, job_id: str, number: int) -
     job = await JOBS.begin(session, job_id, number)
     if job is None:
         return None
-    return tenant_of(job), _left(vault, job)
+    return tenant_of(job), _ask(vault, job, await _open(session, job_id))
 
 
-def _left(vault: Vault, job: Job) -> FetchAsk:
-    ask = asked(vault, job)
-    wanted = tuple(one for one, row in zip(ask.wanted, _rows(job), strict=True) if _is_open(row))
-    return ask.model_copy(update={"wanted": wanted})
+async def _open(session: AsyncSession, job_id: str) -> list[JobInput]:
+    """Inputs that nothing final is known of, but those emptied by an erasure."""
+    rows = await inputs(session, job_id)
+    return [row for row in rows if row.sealed is not None and row.status in {None, RowStatus.ERROR}]
 
 
-def _rows(job: Job) -> list[Payload | None]:
-    return list(job.rows) if job.rows is not None else [None] * job.total
+def _ask(vault: Vault, job: Job, rows: Sequence[JobInput]) -> FetchAsk:
+    wanted = tuple(one for row in rows if (one := given(vault, row)) is not None)
+    return FetchAsk(wanted=wanted, max_age_days=job.max_age_days)
 
 
-def _is_open(row: Payload | None) -> bool:
-    return row is None or row["status"] == RowStatus.ERROR
+UNNAME_ERASED = text(
+    """
+    update job_inputs i set sealed = null, url_hash = null, profile_id = null
+     where job_id = :job and status = 'suppressed' and sealed is not null
+       and exists (select 1 from person_keys o
+                     join person_keys k on k.profile_id = o.profile_id
+                     join suppressions s on s.key_hash = k.hash
+                    where (o.profile_id = i.profile_id or o.hash = i.url_hash) and s.reason = 'erasure'
+                      and (s.workspace_id is null or s.workspace_id = i.workspace_id))
+    """
+)
+"""Of somebody who was erased before the job came to them, not even what the caller gave is kept."""
 
 
 async def settle(
     session: AsyncSession, vault: Vault, job_id: str, number: int, *, people_ids: Collection[str], fetched: Fetched
 ) -> None:
     """Charge and keep what the call gave; the last one ends the job. Raises what `pay` raises."""
-    await lock_people(session, people_ids)
+    await people.hold(session, people_ids)
     job, now = await JOBS.called(session, job_id, number)
     if job is None:
         return
     tenant = tenant_of(job)
-    made = await fetching.settled(session, vault, tenant, _left(vault, job), fetched=fetched, subject_id=job.id)
+    rows = await _open(session, job_id)
+    made = await fetching.settled(session, vault, tenant, _ask(vault, job, rows), fetched=fetched, subject_id=job.id)
     job.spent_credits += await pay(session, payer_of(job), made.charges)
-    fresh = iter(made.rows)
-    job.rows = [_kept(next(fresh)) if row is None or _is_open(row) else row for row in _rows(job)]
-    refused = any(row["status"] == RowStatus.ERROR for row in job.rows)
+    for row, fresh in zip(rows, made.rows, strict=True):
+        _keep(row, fresh)
+    await session.flush()
+    await session.execute(UNNAME_ERASED, {"job": job.id})
+    refused = any(row.status == RowStatus.ERROR for row in rows)
     job.failures = job.failures + 1 if refused else 0
     if refused and job.failures < ATTEMPTS:
         JOBS.wait(job, now + retry_delay(job.failures))
         return
-    JOBS.end(session, job, None, now=now)
+    await JOBS.end(session, job, None, now=now)
 
 
-def _kept(row: FetchedRow) -> Payload:
-    return {"status": row.status, "profile_id": row.profile_id, "charged_credits": row.charged_credits}
+def _keep(row: JobInput, fresh: FetchedRow) -> None:
+    row.status = fresh.status
+    row.profile_id = fresh.profile_id or row.profile_id
+    row.charged_credits = fresh.charged_credits
 
 
-def _tell(session: AsyncSession, job: Job, now: datetime) -> None:
-    """Nobody has been fetched whose row is still open."""
-    job.rows = [_NOT_FETCHED if row is None else row for row in _rows(job)]
-    ended = JobEnded(job_id=job.id, status=job.status, counts=counts(job), spent_credits=job.spent_credits)
+async def _tell(session: AsyncSession, job: Job, now: datetime) -> None:
+    """Nobody has been fetched whose input is still open."""
+    await session.flush()
+    left = (col(JobInput.job_id) == job.id, col(JobInput.status).is_(None))
+    await session.execute(update(JobInput).where(*left).values(status=RowStatus.ERROR))
+    ended = JobEnded(
+        job_id=job.id, status=job.status, counts=await counts(session, job.id), spent_credits=job.spent_credits
+    )
     kind = EventType.JOB_FAILED if job.status == JobStatus.FAILED else EventType.JOB_COMPLETED
     events.emit(session, tenant_of(job), kind, ended, now=now)
 

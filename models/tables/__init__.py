@@ -5,7 +5,7 @@ from models.tables.account import Customer, Mail, Verification, Workspace
 from models.tables.base import Row, WaitingRow
 from models.tables.billing import DailySpend, Grant, Lead, LedgerEntry
 from models.tables.events import Delivery, Event, EventClock, WebhookEndpoint
-from models.tables.jobs import Contact, ContactLookup, Job
+from models.tables.jobs import Contact, ContactAsked, ContactLookup, Job, JobInput
 from models.tables.people import (
     CachedProfile,
     Erasure,
@@ -38,6 +38,7 @@ __all__ = [
     "CachedProfile",
     "Candidate",
     "Contact",
+    "ContactAsked",
     "ContactLookup",
     "Customer",
     "DailySpend",
@@ -50,6 +51,7 @@ __all__ = [
     "IdempotencyRecord",
     "IntentRow",
     "Job",
+    "JobInput",
     "Lead",
     "LedgerEntry",
     "ListPerson",

@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, Index, LargeBinary
+from sqlalchemy import CheckConstraint, Index, LargeBinary, text
 from sqlmodel import Field
 
-from models.tables.base import JSON, TEXTS, TIME, OwnedRow, Payload, WaitingRow, waiting_indexes
+from models.tables.base import TIME, OwnedRow, WaitingRow, waiting_indexes
 
 STATUS = "status in ('queued', 'running', 'waiting_for_quota', 'completed', 'failed')"
 
@@ -27,11 +27,7 @@ class BackgroundRow(OwnedRow, WaitingRow):
 
 
 class Job(BackgroundRow, table=True):
-    """Profiles fetched in the background.
-
-    `ask` is sealed, for inputs may name people. `rows` has one entry for each input, in input order: `status`,
-    `profile_id` and `charged_credits`; it is null before the first answer.
-    """
+    """Profiles fetched in the background; `total` is the number of its inputs."""
 
     __tablename__ = "jobs"
     __table_args__ = (
@@ -40,14 +36,38 @@ class Job(BackgroundRow, table=True):
         CheckConstraint(STATUS, name="status"),
     )
 
-    ask: bytes = Field(sa_type=LargeBinary)
     view: str
+    max_age_days: int
     total: int
-    rows: list[Payload] | None = Field(default=None, sa_type=JSON)
+
+
+class JobInput(OwnedRow, table=True):
+    """One person a job is to fetch, and what became of it; `status` is null before the first answer.
+
+    What was given is sealed. An erasure empties it, together with `url_hash` (the keyed hash of a profile URL, by
+    which it is found when nobody is known by the URL yet) and `profile_id`.
+    """
+
+    __tablename__ = "job_inputs"
+    __table_args__ = (
+        Index("ix_job_inputs_profile_id", "profile_id", postgresql_where=text("profile_id is not null")),
+        Index("ix_job_inputs_url_hash", "url_hash", postgresql_where=text("url_hash is not null")),
+        CheckConstraint(
+            "status in ('found', 'cached', 'not_found', 'suppressed', 'duplicate', 'error')", name="status"
+        ),
+    )
+
+    job_id: str = Field(primary_key=True, foreign_key="jobs.id", ondelete="CASCADE")
+    position: int = Field(primary_key=True)
+    sealed: bytes | None = Field(default=None, sa_type=LargeBinary)
+    url_hash: bytes | None = Field(default=None, sa_type=LargeBinary)
+    profile_id: str | None = None
+    status: str | None = None
+    charged_credits: int = 0
 
 
 class ContactLookup(BackgroundRow, table=True):
-    """Contact details asked for. `rows` has one entry for each person and kind; it is null before the answer."""
+    """Contact details asked for."""
 
     __tablename__ = "contact_lookups"
     __table_args__ = (
@@ -56,9 +76,23 @@ class ContactLookup(BackgroundRow, table=True):
         CheckConstraint(STATUS, name="status"),
     )
 
-    profile_ids: list[str] = Field(sa_type=TEXTS)
-    want: list[str] = Field(sa_type=TEXTS)
-    rows: list[Payload] | None = Field(default=None, sa_type=JSON)
+
+class ContactAsked(OwnedRow, table=True):
+    """One person and kind of a lookup, and what became of it; `status` is null before the answer."""
+
+    __tablename__ = "contacts_asked"
+    __table_args__ = (
+        Index("ix_contacts_asked_profile_id", "profile_id"),
+        CheckConstraint("kind in ('email', 'phone')", name="kind"),
+        CheckConstraint("status in ('found', 'not_found', 'suppressed', 'error')", name="status"),
+    )
+
+    lookup_id: str = Field(primary_key=True, foreign_key="contact_lookups.id", ondelete="CASCADE")
+    position: int = Field(primary_key=True)
+    profile_id: str
+    kind: str
+    status: str | None = None
+    charged_credits: int = 0
 
 
 class Contact(OwnedRow, table=True):

@@ -43,6 +43,12 @@ class UpstreamCall(OwnedRow, table=True):
         ),
         Index("ix_upstream_calls_waiting", "workspace_id", postgresql_where=text("status = 'waiting'")),
         Index("ix_upstream_calls_created_at", "created_at"),
+        Index(
+            "ix_upstream_calls_about",
+            "about",
+            postgresql_using="gin",
+            postgresql_where=text("status in ('waiting', 'running', 'done')"),
+        ),
         CheckConstraint("kind in ('search', 'fetch', 'match', 'companies')", name="kind"),
         CheckConstraint("status in ('waiting', 'running', 'done', 'collected', 'failed')", name="status"),
     )
@@ -56,6 +62,8 @@ class UpstreamCall(OwnedRow, table=True):
     status: str
     ask: bytes | None = Field(default=None, sa_type=LargeBinary)
     result: bytes | None = Field(default=None, sa_type=LargeBinary)
+    about: list[str] = Field(default_factory=list, sa_type=TEXTS)
+    """Marks of the people whom `ask` or `result` names (`people.marks`), by which an erasure finds the row."""
     failure: Payload | None = Field(default=None, sa_type=JSON)
     until: datetime = Field(sa_type=TIME)
     created_at: datetime = Field(sa_type=TIME)
@@ -65,7 +73,10 @@ class ScrollPage(OwnedRow, table=True):
     """A page of a raw search: the source's token of the page behind it, null on the last, and who was on it."""
 
     __tablename__ = "scroll_pages"
-    __table_args__ = (Index("ix_scroll_pages_created_at", "created_at"),)
+    __table_args__ = (
+        Index("ix_scroll_pages_created_at", "created_at"),
+        Index("ix_scroll_pages_profile_ids", "profile_ids", postgresql_using="gin"),
+    )
 
     scroll_id: str = Field(primary_key=True)
     number: int = Field(primary_key=True)

@@ -127,10 +127,8 @@ async def furnish(app: FastAPI, tenant: Tenant) -> None:
     assert noted.is_success, noted.text
     await run_sql(
         database,
-        "update jobs set status = 'failed', failure_code = 'upstream_busy', finished_at = now(),"
-        " rows = cast(:r as jsonb) where id = :j",
+        "update jobs set status = 'failed', failure_code = 'upstream_busy', finished_at = now() where id = :j",
         j=tenant.owned["job_id"],
-        r='[{"status": "error", "profile_id": null, "charged_credits": 0}]',
     )
     tenant.owned["event_id"] = await told(database, tenant.workspace_id, tenant.customer_id)
 

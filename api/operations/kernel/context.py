@@ -47,7 +47,8 @@ class Context:
 
     `now` is service time, read when the transaction began; a handler that takes locks reads it again with
     `await ctx.read_clock()` once it has them. `version` is the API version of the request. `statements` is for
-    operations that only read one row, often.
+    operations that only read one row, often. `about` takes the marks of people whom the answer names without their ids
+    (`models.stores.marks`): the stored answer is forgotten with them.
     """
 
     session: AsyncSession
@@ -63,6 +64,7 @@ class Context:
     known_tenant: Tenant | None
     known_use: Use | None = None
     rung: list[Subject] = field(default_factory=list)
+    about: set[str] = field(default_factory=set)
     afterwards: Callable[[Database], Awaitable[object]] | None = None
     """Gives the answer in the handler's stead, once the transaction is committed and rung: for what answers later."""
 

@@ -188,7 +188,7 @@ class Kernel:
                 if isinstance(answer, Awaited):  # the record is completed when the upstream call is done
                     return answer, context.rung
                 outcome = _outcome(answer, call, shape)
-                await self._complete(session, use, claim, outcome)
+                await self._complete(context, use, claim, outcome)
                 return outcome, context.rung
 
             return await self.database.run(work)
@@ -233,15 +233,15 @@ class Kernel:
             raise IdempotencyInProgress(claim.retry_after)
         return claim
 
-    async def _complete(self, session: AsyncSession, use: Use, claim: Claim, outcome: Outcome) -> None:
+    async def _complete(self, context: Context, use: Use, claim: Claim, outcome: Outcome) -> None:
         ours = await idempotency.complete(
-            session,
+            context.session,
             use,
             lock=claim.lock,
             status=outcome.status,
             headers=outcome.headers,
             body=self.vault.seal(BODY_PURPOSE, outcome.body),
-            profile_ids={found.decode() for found in PROFILE_ID.findall(outcome.body)},
+            marks=context.about | {found.decode() for found in PROFILE_ID.findall(outcome.body)},
         )
         if not ours:  # the lease ran out and somebody took over: nothing of this attempt may stay
             raise IdempotencyInProgress(1)

@@ -45,6 +45,7 @@ def upgrade() -> None:
         sa.Column("status", TEXT(), nullable=False),
         sa.Column("ask", sa.LargeBinary(), nullable=True),
         sa.Column("result", sa.LargeBinary(), nullable=True),
+        sa.Column("about", postgresql.ARRAY(sa.TEXT()), nullable=False),
         sa.Column("failure", postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True),
         sa.Column("until", sa.DateTime(timezone=True), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -69,6 +70,14 @@ def upgrade() -> None:
         postgresql_where=sa.text("status = 'waiting'"),
     )
     op.create_index("ix_upstream_calls_created_at", "upstream_calls", ["created_at"], unique=False)
+    op.create_index(
+        "ix_upstream_calls_about",
+        "upstream_calls",
+        ["about"],
+        unique=False,
+        postgresql_using="gin",
+        postgresql_where=sa.text("status in ('waiting', 'running', 'done')"),
+    )
     op.create_table(
         "scroll_pages",
         sa.Column("workspace_id", TEXT(), nullable=False),
@@ -81,6 +90,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("scroll_id", "number", name=op.f("pk_scroll_pages")),
     )
     op.create_index("ix_scroll_pages_created_at", "scroll_pages", ["created_at"], unique=False)
+    op.create_index(
+        "ix_scroll_pages_profile_ids", "scroll_pages", ["profile_ids"], unique=False, postgresql_using="gin"
+    )
     op.create_table(
         "jobs",
         sa.Column("rings", sa.BigInteger(), nullable=False),
@@ -92,10 +104,9 @@ def upgrade() -> None:
         sa.Column("api_key_id", TEXT(), nullable=False),
         sa.Column("status", TEXT(), nullable=False),
         sa.Column("failure_code", TEXT(), nullable=True),
-        sa.Column("ask", sa.LargeBinary(), nullable=False),
         sa.Column("view", TEXT(), nullable=False),
+        sa.Column("max_age_days", sa.Integer(), nullable=False),
         sa.Column("total", sa.Integer(), nullable=False),
-        sa.Column("rows", postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True),
         sa.Column("spent_credits", sa.Integer(), nullable=False),
         sa.Column("call_number", sa.Integer(), nullable=False),
         sa.Column("failures", sa.Integer(), nullable=False),
@@ -111,6 +122,34 @@ def upgrade() -> None:
     _waiting("jobs")
     op.create_index("ix_jobs_created_at", "jobs", ["created_at"], unique=False)
     op.create_table(
+        "job_inputs",
+        sa.Column("workspace_id", TEXT(), nullable=False),
+        sa.Column("tenant_id", TEXT(), nullable=False),
+        sa.Column("job_id", TEXT(), nullable=False),
+        sa.Column("position", sa.Integer(), nullable=False),
+        sa.Column("sealed", sa.LargeBinary(), nullable=True),
+        sa.Column("url_hash", sa.LargeBinary(), nullable=True),
+        sa.Column("profile_id", TEXT(), nullable=True),
+        sa.Column("status", TEXT(), nullable=True),
+        sa.Column("charged_credits", sa.Integer(), nullable=False),
+        sa.CheckConstraint(
+            "status in ('found', 'cached', 'not_found', 'suppressed', 'duplicate', 'error')",
+            name=op.f("ck_job_inputs_status"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["job_id"], ["jobs.id"], name=op.f("fk_job_inputs_job_id_jobs"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("job_id", "position", name=op.f("pk_job_inputs")),
+    )
+    for column in ("profile_id", "url_hash"):
+        op.create_index(
+            f"ix_job_inputs_{column}",
+            "job_inputs",
+            [column],
+            unique=False,
+            postgresql_where=sa.text(f"{column} is not null"),
+        )
+    op.create_table(
         "contact_lookups",
         sa.Column("rings", sa.BigInteger(), nullable=False),
         sa.Column("answered", sa.BigInteger(), nullable=False),
@@ -121,9 +160,6 @@ def upgrade() -> None:
         sa.Column("api_key_id", TEXT(), nullable=False),
         sa.Column("status", TEXT(), nullable=False),
         sa.Column("failure_code", TEXT(), nullable=True),
-        sa.Column("profile_ids", postgresql.ARRAY(sa.TEXT()), nullable=False),
-        sa.Column("want", postgresql.ARRAY(sa.TEXT()), nullable=False),
-        sa.Column("rows", postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=True),
         sa.Column("spent_credits", sa.Integer(), nullable=False),
         sa.Column("call_number", sa.Integer(), nullable=False),
         sa.Column("failures", sa.Integer(), nullable=False),
@@ -138,6 +174,29 @@ def upgrade() -> None:
     )
     _waiting("contact_lookups")
     op.create_index("ix_contact_lookups_created_at", "contact_lookups", ["created_at"], unique=False)
+    op.create_table(
+        "contacts_asked",
+        sa.Column("workspace_id", TEXT(), nullable=False),
+        sa.Column("tenant_id", TEXT(), nullable=False),
+        sa.Column("lookup_id", TEXT(), nullable=False),
+        sa.Column("position", sa.Integer(), nullable=False),
+        sa.Column("profile_id", TEXT(), nullable=False),
+        sa.Column("kind", TEXT(), nullable=False),
+        sa.Column("status", TEXT(), nullable=True),
+        sa.Column("charged_credits", sa.Integer(), nullable=False),
+        sa.CheckConstraint("kind in ('email', 'phone')", name=op.f("ck_contacts_asked_kind")),
+        sa.CheckConstraint(
+            "status in ('found', 'not_found', 'suppressed', 'error')", name=op.f("ck_contacts_asked_status")
+        ),
+        sa.ForeignKeyConstraint(
+            ["lookup_id"],
+            ["contact_lookups.id"],
+            name=op.f("fk_contacts_asked_lookup_id_contact_lookups"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("lookup_id", "position", name=op.f("pk_contacts_asked")),
+    )
+    op.create_index("ix_contacts_asked_profile_id", "contacts_asked", ["profile_id"], unique=False)
     op.create_table(
         "contacts",
         sa.Column("workspace_id", TEXT(), nullable=False),
@@ -158,7 +217,9 @@ def downgrade() -> None:
     op.execute("drop view waiting_rows")
     op.execute(_waiting_rows(WAITING_BEFORE))
     op.drop_table("contacts")
+    op.drop_table("contacts_asked")
     op.drop_table("contact_lookups")
+    op.drop_table("job_inputs")
     op.drop_table("jobs")
     op.drop_table("scroll_pages")
     op.drop_table("upstream_calls")

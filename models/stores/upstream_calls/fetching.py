@@ -7,13 +7,12 @@ from datetime import timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
-from models.database import lock_people
 from models.rules import pricing
 from models.rules.grants import Charge
 from models.rules.people import Profile
 from models.rules.raw_calls import FetchAsk, FetchedRow, FetchResult, RowStatus, WantedPerson
 from models.secrets import Vault
-from models.stores import people
+from models.stores import marks, people, profiles
 from models.stores.upstream_calls.paying import pay
 from models.stores.upstream_calls.rows import Begun, done, running
 from models.tenancy import Tenant
@@ -92,7 +91,10 @@ class Settled:
 async def settled(
     session: AsyncSession, vault: Vault, tenant: Tenant, ask: FetchAsk, *, fetched: Fetched, subject_id: str
 ) -> Settled:
-    """What becomes of each input. The caller holds the locks of the people; new copies of profiles are cached."""
+    """What becomes of each input of a caller who holds the people.
+
+    New copies of profiles are cached; the tenant may read every copy that it is given from now on.
+    """
     now = await service_time(session)
     rows: list[FetchedRow] = []
     charges: list[Charge] = []
@@ -111,6 +113,7 @@ async def settled(
                 input=standing.wanted.input, status=status, profile_id=person, profile=profile, charged_credits=price
             )
         )
+    await profiles.give(session, tenant, [row.profile_id for row in rows if row.profile is not None and row.profile_id])
     return Settled(tuple(rows), charges)
 
 
@@ -119,10 +122,15 @@ async def from_cache(session: AsyncSession, vault: Vault, tenant: Tenant, ask: F
     standings = await look(session, vault, tenant, ask)
     if any(standing.status is None for standing in standings):
         return None
-    await lock_people(session, persons(standings))
+    await people.hold(session, persons(standings))
     nothing = Fetched({}, ())
     made = await settled(session, vault, tenant, ask, fetched=nothing, subject_id="")
     return FetchResult(rows=made.rows)
+
+
+def named(vault: Vault, ask: FetchAsk) -> set[str]:
+    """Marks of everybody whom the request itself names."""
+    return {one.profile_id or marks.of_key(people.url_hash(vault, one.url or "")) for one in ask.wanted}
 
 
 def persons(standings: Sequence[Standing]) -> set[str]:
@@ -134,10 +142,10 @@ async def settle(
     session: AsyncSession, vault: Vault, call: Begun, *, ask: FetchAsk, people_ids: Collection[str], fetched: Fetched
 ) -> None:
     """Charge and keep the result; `people_ids` is everybody concerned. Raises what `pay` raises."""
-    await lock_people(session, people_ids)
+    await people.hold(session, people_ids)
     row = await running(session, call.id)
     if row is None:
         return
     made = await settled(session, vault, call.tenant, ask, fetched=fetched, subject_id=call.id)
     await pay(session, call.payer, made.charges)
-    done(vault, row, FetchResult(rows=made.rows))
+    done(vault, row, FetchResult(rows=made.rows), about=(each.profile_id for each in made.rows if each.profile_id))

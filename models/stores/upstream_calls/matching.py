@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
-from models.database import lock_people
 from models.errors import Suppressed
 from models.rules import pricing
 from models.rules.grants import Charge
@@ -14,7 +13,7 @@ from models.rules.matching import MOST_ALTERNATIVES, Possible, meant
 from models.rules.people import Profile
 from models.rules.raw_calls import Alternative, MatchAsk, MatchResult
 from models.secrets import Vault
-from models.stores import people
+from models.stores import people, profiles
 from models.stores.upstream_calls.paying import lead_charges, pay
 from models.stores.upstream_calls.rows import Begun, done, running
 
@@ -29,7 +28,7 @@ class Named:
 
 async def settle(session: AsyncSession, vault: Vault, call: Begun, *, ask: MatchAsk, named: Sequence[Named]) -> None:
     """Say who is meant, charge and keep it. Raises `Suppressed` for somebody suppressed, and what `pay` raises."""
-    await lock_people(session, {each.possible.person for each in named})
+    await people.hold(session, {each.possible.person for each in named})
     row = await running(session, call.id)
     if row is None:
         return
@@ -42,13 +41,13 @@ async def settle(session: AsyncSession, vault: Vault, call: Begun, *, ask: Match
     allowed = {one for one, each in known.items() if not each.suppressed}
     if best is None:
         left = [each for each in distinct.values() if each.possible.person in allowed]
-        done(vault, row, _nobody(left))
+        done(vault, row, _nobody(left), about=(each.possible.person for each in left))
         return
     if best.person not in allowed:
         raise Suppressed(status=409)
     person = known[best.person].profile_id
     result = await _charged(session, call, best, person=person, live=distinct[person].profile)
-    done(vault, row, result)
+    done(vault, row, result, about=[person])
 
 
 async def _charged(session: AsyncSession, call: Begun, best: Possible, *, person: str, live: Profile) -> MatchResult:
@@ -61,6 +60,7 @@ async def _charged(session: AsyncSession, call: Begun, best: Possible, *, person
         await people.store(session, {person: profile})
         reference = f"live:{call.id}:{person}"
         charges.append(Charge(reference, "live_profile", call.id, pricing.LIVE_PROFILE))
+    await profiles.give(session, call.tenant, [person])
     return MatchResult(
         profile=profile,
         confidence=best.confidence,
@@ -74,6 +74,7 @@ def _nobody(left: Sequence[Named]) -> MatchResult:
     ranked = sorted(left, key=lambda each: -each.possible.confidence)[:MOST_ALTERNATIVES]
     alternatives = tuple(
         Alternative(
+            person=each.possible.person,
             full_name=each.profile.full_name,
             title=each.profile.current.title if each.profile.current else None,
             company=each.profile.current.company if each.profile.current else None,

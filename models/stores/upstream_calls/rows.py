@@ -1,5 +1,6 @@
 """The row of a synchronous call: admitted or attached to, begun, ended once, answered once."""
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -24,12 +25,14 @@ from models.rules.raw_calls import (
     Kept,
 )
 from models.secrets import Vault
+from models.stores import people
 from models.stores.credits import Payer
 from models.stores.idempotency import Use
 from models.tables import UpstreamCall
 from models.tenancy import Tenant, customer_of
 
 PURPOSE = "upstream_call"
+PROFILE = "prof_"
 GRACE_SECONDS = 10
 R = TypeVar("R", bound=Kept)
 
@@ -84,8 +87,20 @@ QUEUE = text(
 )
 
 
-async def admit(session: AsyncSession, vault: Vault, use: Use, *, api_key_id: str, kind: CallKind, ask: Kept) -> str:
-    """Queue a call. Raises `UpstreamBusy` when too many wait; calls that find a slot idle do not wait."""
+async def admit(
+    session: AsyncSession,
+    vault: Vault,
+    use: Use,
+    *,
+    api_key_id: str,
+    kind: CallKind,
+    ask: Kept,
+    about: Collection[str] = (),
+) -> str:
+    """Queue a call, with the marks of people whom `ask` names.
+
+    Raises `UpstreamBusy` when too many wait; calls that find a slot idle do not wait.
+    """
     await session.execute(LOCK)
     queue = (await session.execute(QUEUE, {"workspace": use.tenant.workspace_id})).one()
     if queue.everybody >= MOST_WAITING + queue.idle or queue.own >= MOST_WAITING_OF_WORKSPACE + queue.idle:
@@ -101,6 +116,7 @@ async def admit(session: AsyncSession, vault: Vault, use: Use, *, api_key_id: st
         kind=kind,
         status=CallStatus.WAITING,
         ask=vault.seal(PURPOSE, ask.model_dump_json(exclude_unset=True).encode()),
+        about=sorted(set(about)),
         until=queue.wall + timedelta(seconds=WAIT_SECONDS + GRACE_SECONDS),
         created_at=now,
     )
@@ -141,10 +157,11 @@ async def running(session: AsyncSession, call_id: str) -> UpstreamCall | None:
     return row if row is not None and row.status == CallStatus.RUNNING else None
 
 
-def done(vault: Vault, row: UpstreamCall, result: Kept) -> None:
-    """Keep the result until it is collected."""
+def done(vault: Vault, row: UpstreamCall, result: Kept, *, about: Iterable[str]) -> None:
+    """Keep the result, which names the people `about`, until it is collected."""
     row.status = CallStatus.DONE
     row.result = vault.seal(PURPOSE, result.model_dump_json().encode())
+    row.about = sorted({*row.about, *about})
     row.ask = None
 
 
@@ -168,6 +185,7 @@ def _end(row: UpstreamCall, error: ServiceError) -> None:
     row.status = CallStatus.FAILED
     row.failure = told(error)
     row.ask = None
+    row.about = []
 
 
 class _State:
@@ -191,11 +209,19 @@ async def ended(statements: Statements, call_id: str) -> bool:
 
 
 async def collect(session: AsyncSession, vault: Vault, call_id: str, kind: type[R]) -> R:
-    """The result, which the row forgets with this transaction. Raises `LookupError` when somebody else has it."""
+    """The result, which the row forgets with this transaction; its people are held from now on.
+
+    Raises `LookupError` when somebody else has it, and the error that the call ended with, an erasure's too.
+    """
+    about = await session.scalar(select(col(UpstreamCall.about)).where(col(UpstreamCall.id) == call_id))
+    await people.hold(session, [mark for mark in about or () if mark.startswith(PROFILE)])
     row = await _locked(session, call_id)
+    if row is not None and row.failure is not None:
+        raise retold(row.failure)
     if row is None or row.status != CallStatus.DONE or row.result is None:
         raise LookupError(call_id)
     result = kind.model_validate_json(vault.open(PURPOSE, row.result))
     row.status = CallStatus.COLLECTED
     row.result = None
+    row.about = []
     return result

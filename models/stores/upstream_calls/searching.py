@@ -10,7 +10,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.clock import service_time
-from models.database import lock_people
 from models.rules.raw_calls import SCROLL_LIFE, FoundRow, SearchAsk, SearchResult
 from models.secrets import Vault
 from models.stores import people
@@ -43,7 +42,7 @@ async def page_before(session: AsyncSession, tenant: Tenant, scroll_id: str, num
 async def settle(session: AsyncSession, vault: Vault, call: Begun, *, ask: SearchAsk, page: PageFound) -> None:
     """Sort out, charge and keep the page. Raises what `pay` raises; the transaction then leaves nothing behind."""
     everybody = [person.profile_id for person in page.people]
-    await lock_people(session, everybody)
+    await people.hold(session, everybody)
     row = await running(session, call.id)
     if row is None:
         return
@@ -55,7 +54,8 @@ async def settle(session: AsyncSession, vault: Vault, call: Begun, *, ask: Searc
     charges = await lead_charges(session, call.tenant.workspace_id, kept, subject_id=call.id)
     charged = await pay(session, call.payer, charges)
     await _keep_page(session, call, ask, next_token=page.next_token, kept=kept, now=now)
-    done(vault, row, sorted_out.model_copy(update={"charged_credits": charged, "more": page.next_token is not None}))
+    result = sorted_out.model_copy(update={"charged_credits": charged, "more": page.next_token is not None})
+    done(vault, row, result, about=kept)
 
 
 async def _shown_before(session: AsyncSession, ask: SearchAsk) -> set[str]:

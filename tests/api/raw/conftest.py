@@ -102,13 +102,22 @@ class Calls:
     activity: RawCalls
     held: bool = False
     started: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def start(self, call_id: str, *, workspace_id: str) -> None:
         del workspace_id
         self.started.append(call_id)
-        if not self.held:
+        if self.held:
+            self.waiting.append(call_id)
+        else:
             self.make(call_id)
+
+    async def until_started(self, count: int = 1) -> None:
+        """Return when so many calls have been started since calls are held."""
+        async with asyncio.timeout(20):
+            while len(self.waiting) < count:  # noqa: ASYNC110 - the list says it
+                await asyncio.sleep(0.02)
 
     def make(self, call_id: str) -> "asyncio.Task[None]":
         """Run the activity."""
@@ -137,7 +146,10 @@ async def source(
 
 @pytest.fixture
 async def calls(app: FastAPI, database: Database, source: People) -> AsyncIterator[Calls]:
-    await run_sql(database, "truncate people, suppressions, leads cascade")  # the cache is the whole installation's
+    # What is kept of people is the whole installation's: nobody is known from another test.
+    await run_sql(
+        database, "truncate people, suppressions, leads, idempotency_records, upstream_calls, jobs, contacts cascade"
+    )
     kernel: Kernel = app.state.kernel
     made = Calls(RawCalls(database, kernel.vault, source))
     kernel.upstream = UpstreamCaller(database, made, seconds=20)

@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from temporalio.testing import ActivityEnvironment
 
 from activities.contacts import ContactSteps
 from activities.people import People
 from models.database import Database
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.raw.conftest import Provider, charged, find, spend, suppress
+from tests.api.raw.driving import drive
 from tests.api.sourcing import fund
-from workflows.contracts import Do, Step
 
 PATH = "/v1/people/contacts:fetch"
 UNKNOWN_ID = "prof_" + "0" * 26
@@ -24,20 +23,6 @@ SignUp = Callable[[], Awaitable[Workspace]]
 @pytest.fixture
 def steps(app: FastAPI, database: Database, source: People) -> ContactSteps:
     return ContactSteps(database, app.state.kernel.vault, source)
-
-
-async def drive(steps: ContactSteps, database: Database, lookup_id: str, *, times: int = 1) -> None:
-    """What its workflow does, waits of service time skipped; each call is made so many times."""
-    step = await ActivityEnvironment().run(steps.next, Step(id=lookup_id))
-    while step.do is not Do.DONE:
-        if step.call is None:
-            move = "update service_clock set shift = shift + make_interval(secs => :s)"
-            await run_sql(database, move, s=(step.wait_seconds or 0) + 1)
-            step = await ActivityEnvironment().run(steps.next, Step(id=lookup_id))
-            continue
-        ask = Step(id=lookup_id, number=step.call.number)
-        for _ in range(times):
-            step = await ActivityEnvironment().run(steps.find, ask)
 
 
 async def started(workspace: Workspace, ids: list[str], *want: str) -> str:
@@ -88,7 +73,7 @@ async def test_each_found_kind_costs_once_and_a_miss_is_free(
     assert preview["max_credits"] == 25 * 2 * 12
     lookup_id = await started(workspace, [*ids, UNKNOWN_ID], "email", "phone")
     assert {each["status"] for each in (await read(workspace, lookup_id))["contacts"]} == {None}
-    await drive(steps, database, lookup_id, times=times)
+    await drive(steps.next, steps.find, database, lookup_id, times=times)
     ended = await read(workspace, lookup_id)
     assert ended["status"] == "completed"
     found = 0
@@ -123,11 +108,11 @@ async def test_a_repeat_within_twelve_months_is_free_and_then_costs_again(
     await fund(database, workspace)
     one = await somebody_with(database, provider, workspace, "email")
     first = await started(workspace, [one["id"], one["id"]], "email")
-    await drive(steps, database, first)
+    await drive(steps.next, steps.find, database, first)
     assert len((await read(workspace, first))["contacts"]) == 1
     second = await started(workspace, [one["id"]], "email")
     before = await provider.calls()
-    await drive(steps, database, second)
+    await drive(steps.next, steps.find, database, second)
     assert await provider.calls() == before
     again = await read(workspace, second)
     assert again["contacts"][0]["values"] == (await read(workspace, first))["contacts"][0]["values"]
@@ -135,7 +120,7 @@ async def test_a_repeat_within_twelve_months_is_free_and_then_costs_again(
     move = "update contacts set found_at = found_at - cast(:by as interval) where workspace_id = :w"
     await run_sql(database, move, by=timedelta(days=366), w=workspace.id)
     third = await started(workspace, [one["id"]], "email")
-    await drive(steps, database, third)
+    await drive(steps.next, steps.find, database, third)
     assert (await read(workspace, third))["spent_credits"] == 25
 
 
@@ -146,13 +131,13 @@ async def test_details_are_sealed_for_the_account_that_paid(
     await fund(database, workspace)
     one = await somebody_with(database, provider, workspace, "email")
     lookup_id = await started(workspace, [one["id"]], "email")
-    await drive(steps, database, lookup_id)
+    await drive(steps.next, steps.find, database, lookup_id)
     (value, *_) = (await read(workspace, lookup_id))["contacts"][0]["values"]
     other = await sign_up()
     await fund(database, other)
     error_of(await other.http.get(f"/v1/people/contacts/{lookup_id}"), 404, "not_found")
     theirs = await started(other, [one["id"]], "email")
-    await drive(steps, database, theirs)
+    await drive(steps.next, steps.find, database, theirs)
     assert (await read(other, theirs))["spent_credits"] == 25
     assert await run_sql(database, "select 1 from contacts c where c::text like :v", v=f"%{value}%") == []
     assert await run_sql(database, "select 1 from cached_profiles c where c::text like :v", v=f"%{value}%") == []
@@ -175,20 +160,20 @@ async def test_a_suppressed_person_is_not_looked_up_and_disappears_from_answers(
     with monkeypatch.context() as patch:
         patch.setattr(steps._people, "contacts", interleaved)
         during = await started(workspace, [one["id"]], "email")
-        await drive(steps, database, during)
+        await drive(steps.next, steps.find, database, during)
     assert [(each["status"], each["values"]) for each in (await read(workspace, during))["contacts"]] == [
         ("suppressed", [])
     ]
     assert "contact" not in await charged(database, workspace)
     await run_sql(database, "delete from suppressions where workspace_id = :w", w=workspace.id)
     found = await started(workspace, [one["id"]], "email")
-    await drive(steps, database, found)
+    await drive(steps.next, steps.find, database, found)
     assert (await read(workspace, found))["contacts"][0]["values"]
     await suppress(database, workspace, one["id"])
     assert (await read(workspace, found))["contacts"][0]["values"] == []
     before = await provider.calls()
     after = await started(workspace, [one["id"]], "email", "phone")
-    await drive(steps, database, after)
+    await drive(steps.next, steps.find, database, after)
     assert await provider.calls() == before
 
 
@@ -216,7 +201,7 @@ async def test_a_lookup_outlasts_whatever_the_source_does_wrong(
     one = await somebody_with(database, provider, workspace, "email")
     lookup_id = await started(workspace, [one["id"]], "email")
     await provider.fault(fault, "person/bulk", **{"count": 1} | more)
-    await drive(steps, database, lookup_id)
+    await drive(steps.next, steps.find, database, lookup_id)
     assert (await read(workspace, lookup_id))["spent_credits"] == 25
 
 

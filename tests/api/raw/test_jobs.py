@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from temporalio.testing import ActivityEnvironment
 
 from activities.jobs import JobSteps
 from activities.people import People
 from models.database import Database
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.raw.conftest import Provider, charged, find, spend, suppress
+from tests.api.raw.driving import drive
 from tests.api.sourcing import fund
-from workflows.contracts import Do, NextStep, Step
+from workflows.contracts import Do
 
 PATH = "/v1/people:fetch"
 NOBODY = "https://www.linkedin.com/in/nobody-example"
@@ -21,26 +21,6 @@ NOBODY = "https://www.linkedin.com/in/nobody-example"
 @pytest.fixture
 def steps(app: FastAPI, database: Database, source: People) -> JobSteps:
     return JobSteps(database, app.state.kernel.vault, source)
-
-
-async def drive(steps: JobSteps, database: Database, job_id: str, *, twice: bool = False) -> list[NextStep]:
-    """What its workflow does, waits of service time skipped; `twice`: each call is made by two workers."""
-    taken: list[NextStep] = []
-    step = await ActivityEnvironment().run(steps.next, Step(id=job_id))
-    while step.do is not Do.DONE:
-        taken.append(step)
-        if step.call is not None:
-            ask = Step(id=job_id, number=step.call.number)
-            for _ in range(2 if twice else 1):
-                step = await ActivityEnvironment().run(steps.fetch, ask)
-        else:
-            await run_sql(
-                database,
-                "update service_clock set shift = shift + make_interval(secs => :s)",
-                s=(step.wait_seconds or 0) + 1,
-            )
-            step = await ActivityEnvironment().run(steps.next, Step(id=job_id))
-    return taken
 
 
 async def started(workspace: Workspace, **body: Any) -> dict[str, Any]:
@@ -72,7 +52,7 @@ async def test_a_job_fetches_everybody_and_tells(
     job = await started(workspace, profile_ids=ids, profile_urls=[NOBODY, two["profile_url"]], view="compact")
     assert (job["status"], job["total"], job["counts"]) == ("queued", 4, {})
     error_of(await workspace.http.get(f"/v1/jobs/{job['id']}/results"), 409, "conflict")
-    await drive(steps, database, job["id"], twice=twice)
+    await drive(steps.next, steps.fetch, database, job["id"], times=2 if twice else 1)
     ended = (await workspace.http.get(f"/v1/jobs/{job['id']}")).json()
     assert (ended["status"], ended["spent_credits"]) == ("completed", 4)
     assert ended["counts"] == {"found": 2, "not_found": 1, "duplicate": 1}
@@ -96,7 +76,7 @@ async def test_people_refused_for_now_are_asked_for_again(
     three = await find(workspace, 3)
     job = await started(workspace, profile_ids=[one["id"] for one in three])
     await provider.fault("item_error", "person/bulk", status=500, count=1)
-    await drive(steps, database, job["id"])
+    await drive(steps.next, steps.fetch, database, job["id"])
     ended = (await workspace.http.get(f"/v1/jobs/{job['id']}")).json()
     assert (ended["counts"], ended["spent_credits"]) == ({"found": 3}, 6)
 
@@ -125,7 +105,7 @@ async def test_a_job_outlasts_a_busy_source_and_ends_with_an_unusable_one(
     (someone,) = await find(workspace, 1)
     job = await started(workspace, profile_ids=[someone["id"]])
     await provider.fault(fault, "person/bulk", count=count)
-    taken = await drive(steps, database, job["id"])
+    taken = await drive(steps.next, steps.fetch, database, job["id"])
     assert any(step.do is Do.WAIT and step.reason for step in taken)
     ended = (await workspace.http.get(f"/v1/jobs/{job['id']}")).json()
     assert ended["status"] == status
@@ -142,7 +122,7 @@ async def test_a_suppressed_person_is_not_fetched_and_disappears_from_results(
     one, two = await find(workspace, 2)
     job = await started(workspace, profile_ids=[one["id"], two["id"]])
     await suppress(database, workspace, one["id"])
-    await drive(steps, database, job["id"])
+    await drive(steps.next, steps.fetch, database, job["id"])
     assert await charged(database, workspace) == {"lead": 2, "live_profile": 2}
     results = f"/v1/jobs/{job['id']}/results"
     assert [row["status"] for row in (await workspace.http.get(results)).json()["data"]] == ["suppressed", "found"]
@@ -166,7 +146,7 @@ async def test_a_job_whose_key_or_credits_are_gone_fails(
     (someone,) = await find(workspace, 1)
     job = await started(workspace, profile_ids=[someone["id"]])
     await run_sql(database, change, w=workspace.id)
-    await drive(steps, database, job["id"])
+    await drive(steps.next, steps.fetch, database, job["id"])
     assert await run_sql(database, "select status, failure_code from jobs where id = :j", j=job["id"]) == [
         ("failed", failure)
     ]
