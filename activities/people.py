@@ -9,10 +9,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio import activity
 
 from activities.upstream.ports import (
+    CompanyClue,
     CompanyNames,
     FetchedProfile,
+    FoundCompany,
     FoundContacts,
-    PeopleAndContactsSource,
+    PeopleAndMoreSource,
     PersonClues,
     PlaceNames,
     PossiblePerson,
@@ -23,7 +25,7 @@ from models.data import Reference
 from models.database import Database
 from models.rules.filters import PeopleFilters, TierFilters
 from models.secrets import Vault
-from models.stores import people
+from models.stores import companies, people
 from models.stores.people import Sighting
 
 HEARTBEAT_SECONDS = 3.0
@@ -33,10 +35,11 @@ CALL_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
-    """A `Directory` of shipped places and companies and of the people looked up beforehand."""
+    """A `Directory` of shipped places and companies and of the people and companies looked up beforehand."""
 
     reference: Reference
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    firms: Mapping[str, companies.Names] = field(default_factory=dict)
 
     def place(self, location_id: str) -> PlaceNames:
         """Names of `loc_…`."""
@@ -45,6 +48,9 @@ class KnownNames:
 
     def company(self, company_id: str) -> CompanyNames:
         """Names and domain of `co_…`."""
+        looked_up = self.firms.get(company_id)
+        if looked_up is not None:
+            return CompanyNames(looked_up.name, looked_up.domains, looked_up.source_ids)
         company = self.reference.companies.get(company_id)
         return CompanyNames(company.name, () if company.domain is None else (company.domain,))
 
@@ -57,27 +63,43 @@ class KnownNames:
         return self.reference.places.location_id(city=city, region=region, country_code=country_code)
 
 
-def people_named(filters: PeopleFilters) -> set[str]:
+def _parts(filters: PeopleFilters | None) -> tuple[PeopleFilters, ...]:
+    """The filters with those of its conjunctions."""
+    if filters is None:
+        return ()
+    return (filters, *filters.all_of, *filters.none_of) if isinstance(filters, TierFilters) else (filters,)
+
+
+def people_named(filters: PeopleFilters | None) -> set[str]:
     """Profile ids that the filters speak of."""
-    named = set(filters.exclude_profile_ids)
-    if isinstance(filters, TierFilters):
-        for part in (*filters.all_of, *filters.none_of):
-            named |= set(part.exclude_profile_ids)
-    return named
+    return {one for part in _parts(filters) for one in part.exclude_profile_ids}
+
+
+def companies_named(filters: PeopleFilters | None) -> set[str]:
+    """Company ids that the filters speak of."""
+    return {
+        one
+        for part in _parts(filters)
+        for one in (*part.company_ids, *part.exclude_company_ids, *part.past_company_ids)
+    }
 
 
 class People:
     """The configured people source behind the installation's slots."""
 
-    def __init__(self, source: PeopleAndContactsSource, slots: UpstreamSlots, reference: Reference) -> None:
+    def __init__(self, source: PeopleAndMoreSource, slots: UpstreamSlots, reference: Reference) -> None:
         self.source = source
         self._slots = slots
         self._reference = reference
 
     async def directory(self, session: AsyncSession, filters: PeopleFilters | None = None) -> KnownNames:
         """What the adapter needs to translate these filters."""
-        ids = people_named(filters) if filters is not None else set()
-        return KnownNames(self._reference, await people.source_ids(session, self.source.name, ids) if ids else {})
+        name, ids, named = self.source.name, people_named(filters), companies_named(filters)
+        return KnownNames(
+            self._reference,
+            named=await people.source_ids(session, name, ids) if ids else {},
+            firms=await companies.names(session, name, named) if named else {},
+        )
 
     async def search(
         self, filters: PeopleFilters, directory: KnownNames, *, size: int, token: str | None
@@ -100,6 +122,11 @@ class People:
         """Who the clues can mean, under a slot. Raises `SourceError`s and `SlotLost`."""
         async with self._call():
             return await self.source.identify(clues, directory)
+
+    async def companies(self, clues: Sequence[CompanyClue]) -> tuple[FoundCompany | None, ...]:
+        """The best match for each clue, under a slot. Raises `SourceError`s and `SlotLost`."""
+        async with self._call():
+            return await self.source.companies(clues)
 
     async def owners(
         self,

@@ -1,4 +1,4 @@
-"""Making the upstream calls that callers wait for: search, fetch, match."""
+"""Making the upstream calls that callers wait for: search, fetch, match, companies."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -6,17 +6,20 @@ from datetime import UTC, datetime
 import structlog
 from temporalio import activity
 
+from activities.company_calls import look_up
 from activities.fetching import fetch_live
 from activities.people import People
 from activities.upstream.ports import PersonClues, SourceBusy, SourceRefusedQuery, SourceUnusable, TokenRefused
+from models.data import reference
 from models.database import Database
 from models.errors import ServiceError, UpstreamBusy, UpstreamError
+from models.rules.company_calls import CompaniesAsk
 from models.rules.matching import Possible
 from models.rules.raw_calls import CallKind, FetchAsk, FoundRow, MatchAsk, SearchAsk
 from models.secrets import Vault
 from models.stores import people
 from models.stores.people import Sighting
-from models.stores.upstream_calls import fetching, matching, rows, searching
+from models.stores.upstream_calls import companies, fetching, matching, rows, searching
 from models.stores.upstream_calls.matching import Named
 from models.stores.upstream_calls.rows import Begun
 from models.stores.upstream_calls.searching import PageFound
@@ -39,6 +42,7 @@ class RawCalls:
             CallKind.SEARCH: self._search,
             CallKind.FETCH: self._fetch,
             CallKind.MATCH: self._match,
+            CallKind.COMPANIES: self._companies,
         }
 
     @activity.defn(name=names.UPSTREAM_CALL)
@@ -119,6 +123,14 @@ class RawCalls:
             for each in possible
         ]
         await self._database.run(lambda session: matching.settle(session, self._vault, call, ask=ask, named=named))
+
+    async def _companies(self, call: Begun) -> None:
+        ask = CompaniesAsk.model_validate_json(call.ask)
+        found = await look_up(self._database, self._source, reference(), ask)
+        source = self._source.source.name
+        await self._database.run(
+            lambda session: companies.settle(session, self._vault, call, source=source, ask=ask, found=found)
+        )
 
 
 def _seconds(busy: SourceBusy) -> int:

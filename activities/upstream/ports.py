@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from models.rules.company_calls import CompanyDetails
 from models.rules.filters import PeopleFilters
 from models.rules.people import Profile
 
@@ -156,8 +157,37 @@ class ContactsSource(Protocol):
         ...
 
 
-class PeopleAndContactsSource(PeopleSource, ContactsSource, Protocol):
-    """A provider of both."""
+@dataclass(frozen=True, slots=True)
+class CompanyClue:
+    """One company to look up: by the source's id, by a plain domain, or by name and the country's English name."""
+
+    source_id: str | None = None
+    domain: str | None = None
+    name: str | None = None
+    country: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCompany:
+    """The source's best match for a clue, whether or not it is the company meant."""
+
+    source_id: str
+    details: CompanyDetails
+    other_names: tuple[str, ...] = ()
+
+
+class CompaniesSource(Protocol):
+    """A provider of companies. Errors as those of a people source."""
+
+    name: str
+
+    async def companies(self, clues: Sequence[CompanyClue]) -> tuple[FoundCompany | None, ...]:
+        """The best match for each clue, in the order given; null where there is none."""
+        ...
+
+
+class PeopleAndMoreSource(PeopleSource, ContactsSource, CompaniesSource, Protocol):
+    """A provider of people, their contact details, and companies."""
 
 
 class SourceError(Exception):

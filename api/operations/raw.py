@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from api.operations import funds
 from api.operations.kernel import Awaited, Context, Effect, operation
+from api.operations.known_companies import check_companies, company_of
 from api.schemas.candidates import CandidateShape
 from api.schemas.jobs import JobView
 from api.schemas.raw import (
@@ -56,7 +57,7 @@ class _Place:
 @operation(SEARCH, scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
 async def search_people(ctx: Context, ask: SearchPeople) -> PeopleFound | PricePreview | Awaited[PeopleFound]:
     """One page of the people source. Costs a lead for each person not charged before."""
-    filters = _applicable(ctx, ask)
+    filters = await _applicable(ctx, ask)
     cursors = _cursors(ctx, ask)
     place = await _place(ctx, ask, cursors)
     if ctx.dry_run:
@@ -145,7 +146,7 @@ async def match_person(ctx: Context, ask: MatchPerson) -> PersonMatched | PriceP
             return price
         asked = MatchAsk(
             name=ask.name,
-            companies=(_employer(ctx, ask),),
+            companies=(await _employer(ctx, ask),),
             location_id=ask.location_id,
             url=canonical_profile_url(ask.profile_url) if ask.profile_url else None,
             min_confidence=ask.min_confidence,
@@ -178,9 +179,9 @@ async def _allowed(ctx: Context, ids: Collection[str]) -> set[str]:
     return {one for one, each in known.items() if not each.suppressed}
 
 
-def _employer(ctx: Context, ask: MatchPerson) -> str:
+async def _employer(ctx: Context, ask: MatchPerson) -> str:
     if ask.company_id is not None:
-        company = ctx.reference.shipped.companies.get(ask.company_id)
+        company = await company_of(ctx, ask.company_id, field="company_id")
         return company.domain or company.name
     return ask.domain or ask.company or ""
 
@@ -191,7 +192,7 @@ async def admit(ctx: Context, kind: CallKind, asked: Kept, *, about: Collection[
     return await rows.admit(ctx.session, ctx.vault, ctx.use, api_key_id=key_id, kind=kind, ask=asked, about=about)
 
 
-def _applicable(ctx: Context, ask: SearchPeople) -> PeopleFilters:
+async def _applicable(ctx: Context, ask: SearchPeople) -> PeopleFilters:
     """The filters. Raises `UnsupportedFilter` for what the source cannot apply, before anything is asked of it."""
     filters = ask.filters.filters()
     refused = ctx.reference.knowledge.source.inapplicable(filters)
@@ -200,6 +201,8 @@ def _applicable(ctx: Context, ask: SearchPeople) -> PeopleFilters:
         raise UnsupportedFilter("The people source cannot apply this.", field=f"filters.{refused.field}", **told)
     if not any(value not in (None, ()) for _, value in filters):
         raise InvalidRequest("Give at least one filter.", field="filters")
+    named = ("company_ids", "exclude_company_ids", "past_company_ids")
+    await check_companies(ctx, {f"filters.{field}": getattr(filters, field) for field in named})
     return filters
 
 

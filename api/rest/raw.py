@@ -2,8 +2,9 @@
 
 from starlette.responses import Response
 
-from api.operations import raw
+from api.operations import companies, raw
 from api.rest.routing import Invoke, Router
+from api.schemas.companies import CompaniesFetched, FetchCompanies
 from api.schemas.jobs import JobView
 from api.schemas.raw import (
     FetchPeople,
@@ -38,6 +39,12 @@ async def fetch_people(ask: FetchPeople, invoke: Invoke) -> Response:
         status=lambda answer: 202 if isinstance(answer, JobView) else 200,
         location=lambda answer: f"/v1/jobs/{answer.id}" if isinstance(answer, JobView) else None,
     )
+
+
+@router.post("/companies:fetch", operation_id="companies.fetch", response_model=CompaniesFetched | PricePreview)
+async def fetch_companies(ask: FetchCompanies, invoke: Invoke) -> Response:
+    """Up to 25 companies, looked up live by id, domain or name. Preview the price with `?dry_run=true`."""
+    return await invoke(companies.fetch_companies, ask)
 
 
 @router.post("/people:match", operation_id="people.match", response_model=PersonMatched | PricePreview)

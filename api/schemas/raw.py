@@ -68,7 +68,8 @@ def _address(url: str) -> str:
     return url
 
 
-def _domain(text: str) -> str:
+def plain_domain_of(text: str) -> str:
+    """The plain domain of a domain, URL or mail address. Raises `ValueError`."""
     domain = plain_domain(text)
     if not DOMAIN.fullmatch(domain):
         raise ValueError("is not a domain")
@@ -114,7 +115,7 @@ class MatchPerson(Ask):
     last_name: Name | None = None
     company: Name | None = None
     company_id: KnownCompany | None = None
-    domain: Annotated[Name, AfterValidator(_domain)] | None = Field(
+    domain: Annotated[Name, AfterValidator(plain_domain_of)] | None = Field(
         default=None, description="The employer's domain, also as a URL or mail address."
     )
     location_id: KnownPlace | None = None

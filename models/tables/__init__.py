@@ -4,6 +4,7 @@ from models.tables.access import ApiKey, AuditEntry, IdempotencyRecord, RateWind
 from models.tables.account import Customer, Mail, Verification, Workspace
 from models.tables.base import Row, WaitingRow
 from models.tables.billing import DailySpend, Grant, Lead, LedgerEntry
+from models.tables.companies import CompanyKey, CompanyRecord
 from models.tables.events import Delivery, Event, EventClock, WebhookEndpoint
 from models.tables.jobs import Contact, ContactAsked, ContactLookup, Job, JobInput
 from models.tables.people import (
@@ -37,6 +38,8 @@ __all__ = [
     "AuditEntry",
     "CachedProfile",
     "Candidate",
+    "CompanyKey",
+    "CompanyRecord",
     "Contact",
     "ContactAsked",
     "ContactLookup",

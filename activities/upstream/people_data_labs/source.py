@@ -7,14 +7,16 @@ from typing import Any
 import httpx
 import structlog
 
-from activities.upstream.people_data_labs import records
+from activities.upstream.people_data_labs import companies, records
 from activities.upstream.people_data_labs.client import BULK_READ_SECONDS, AnswerTooLarge, Client, utc_now, within_limit
 from activities.upstream.people_data_labs.query import plain, query_of, shape
 from activities.upstream.people_data_labs.records import Record
 from activities.upstream.ports import (
+    CompanyClue,
     Directory,
     FetchedProfile,
     FetchStatus,
+    FoundCompany,
     FoundContacts,
     PersonClues,
     PossiblePerson,
@@ -121,6 +123,17 @@ class PeopleDataLabs:
             items = await self._bulk(distinct, records.CONTACT_FIELDS)
         found = {each: _contacts(each, item) for each, item in zip(distinct, items, strict=True)}
         return tuple(found[each] for each in source_ids)
+
+    async def companies(self, clues: Sequence[CompanyClue]) -> tuple[FoundCompany | None, ...]:
+        """The best match for each clue, asked for one after the other."""
+        found: list[FoundCompany | None] = []
+        async with within_limit():
+            for clue in clues:
+                answer = await self._client.get(
+                    "/v5/company/enrich", companies.question(clue, min_likelihood=MIN_LIKELIHOOD)
+                )
+                found.append(companies.found_company(answer.body) if answer.found else None)
+        return tuple(found)
 
     async def _page(self, ask: dict[str, Any], *, size: int) -> tuple[list[Record], SearchPage]:
         try:

@@ -209,6 +209,31 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("workspace_id", "profile_id", "kind", name=op.f("pk_contacts")),
     )
     op.create_index("ix_contacts_profile_id", "contacts", ["profile_id"], unique=False)
+    op.create_table(
+        "companies",
+        sa.Column("id", TEXT(), nullable=False),
+        sa.Column("name_key", TEXT(), nullable=False),
+        sa.Column("details", postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=False),
+        sa.Column("source", TEXT(), nullable=False),
+        sa.Column("fetched_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_companies")),
+    )
+    op.create_index(
+        "ix_companies_name_key", "companies", ["name_key"], unique=False, postgresql_ops={"name_key": "text_pattern_ops"}
+    )
+    op.create_table(
+        "company_keys",
+        sa.Column("kind", TEXT(), nullable=False),
+        sa.Column("source", TEXT(), nullable=False),
+        sa.Column("value", TEXT(), nullable=False),
+        sa.Column("company_id", TEXT(), nullable=False),
+        sa.CheckConstraint("kind in ('source', 'domain', 'id')", name=op.f("ck_company_keys_kind")),
+        sa.ForeignKeyConstraint(
+            ["company_id"], ["companies.id"], name=op.f("fk_company_keys_company_id_companies")
+        ),
+        sa.PrimaryKeyConstraint("kind", "source", "value", name=op.f("pk_company_keys")),
+    )
+    op.create_index("ix_company_keys_company_id", "company_keys", ["company_id"], unique=False)
     op.execute("drop view waiting_rows")
     op.execute(_waiting_rows(WAITING))
 
@@ -216,6 +241,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.execute("drop view waiting_rows")
     op.execute(_waiting_rows(WAITING_BEFORE))
+    op.drop_table("company_keys")
+    op.drop_table("companies")
     op.drop_table("contacts")
     op.drop_table("contacts_asked")
     op.drop_table("contact_lookups")
