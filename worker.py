@@ -18,12 +18,15 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from activities.contacts import ContactSteps
 from activities.deliveries import DeliverySteps
 from activities.dispatcher import Dispatcher
 from activities.failures import SilentFailures
 from activities.housekeeping import HousekeepingSteps
+from activities.jobs import JobSteps
 from activities.mails import MailSteps
 from activities.people import People
+from activities.raw_calls import RawCalls
 from activities.runs import RunSteps
 from activities.upstream.guard import Guard
 from activities.upstream.mail import SmtpMailer
@@ -36,17 +39,28 @@ from models.resolution import Resolver
 from models.secrets import Vault
 from models.settings import Settings
 from models.stores import housekeeping
+from workflows.call import CallWorkflow
 from workflows.connection import connect
+from workflows.contacts import ContactsWorkflow
 from workflows.contracts import Queue
 from workflows.delivery import DeliveryWorkflow
 from workflows.doorbell import Doorbell
 from workflows.housekeeping import HousekeepingWorkflow
+from workflows.job import JobWorkflow
 from workflows.mail import MailWorkflow
 from workflows.run import RunWorkflow
 
 log = structlog.get_logger(__name__)
 
-WORKFLOWS = [RunWorkflow, MailWorkflow, DeliveryWorkflow, HousekeepingWorkflow]
+WORKFLOWS = [
+    RunWorkflow,
+    CallWorkflow,
+    JobWorkflow,
+    ContactsWorkflow,
+    MailWorkflow,
+    DeliveryWorkflow,
+    HousekeepingWorkflow,
+]
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types")
 GRACE = timedelta(seconds=20)
 """How long activities may finish after SIGTERM."""
@@ -76,6 +90,8 @@ def service_worker(parts: Parts) -> Worker:
     """Workflows and database steps."""
     settings = parts.settings
     runs = RunSteps(parts.database, parts.vault, None, queue_seconds=settings.upstream_queue_seconds)
+    fetches = JobSteps(parts.database, parts.vault, None)
+    finds = ContactSteps(parts.database, parts.vault, None)
     mails = mail_steps(parts)
     webhooks = DeliverySteps(parts.database, parts.vault, None)
     duties = HousekeepingSteps(parts.database)
@@ -83,7 +99,17 @@ def service_worker(parts: Parts) -> Worker:
         parts.client,
         task_queue=Queue.SERVICE,
         workflows=WORKFLOWS,
-        activities=[runs.next, runs.queued, runs.fetch_profiles, mails.next, webhooks.next, duties.next, duties.do],
+        activities=[
+            runs.next,
+            runs.queued,
+            runs.fetch_profiles,
+            fetches.next,
+            finds.next,
+            mails.next,
+            webhooks.next,
+            duties.next,
+            duties.do,
+        ],
         workflow_runner=runner(),
         interceptors=[SilentFailures()],
         max_concurrent_activities=settings.database_pool_size,
@@ -127,10 +153,13 @@ def upstream_worker(parts: Parts, source: PeopleDataLabs, slots: UpstreamSlots) 
     """People-data calls, as many at once as the installation has slots."""
     people = People(source, slots, reference())
     runs = RunSteps(parts.database, parts.vault, people, queue_seconds=parts.settings.upstream_queue_seconds)
+    raw_calls = RawCalls(parts.database, parts.vault, people)
+    fetches = JobSteps(parts.database, parts.vault, people)
+    finds = ContactSteps(parts.database, parts.vault, people)
     return Worker(
         parts.client,
         task_queue=Queue.UPSTREAM,
-        activities=[runs.read_page, runs.read_ahead, runs.fetch_profiles],
+        activities=[runs.read_page, runs.read_ahead, runs.fetch_profiles, raw_calls.call, fetches.fetch, finds.find],
         interceptors=[SilentFailures()],
         tuner=upstream_tuner(slots),
         graceful_shutdown_timeout=GRACE,

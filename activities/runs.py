@@ -1,15 +1,13 @@
 """The steps of a run: what is due, a page of a search, a chunk of profiles."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio import activity
 
 from activities.people import CALL_SECONDS, HEARTBEAT_SECONDS, People
 from activities.upstream.ports import (
-    FetchedProfile,
     FetchStatus,
     SourceBusy,
     SourceError,
@@ -135,7 +133,7 @@ class RunSteps:
             directory = await source.directory(session)
         asked = {named[one][-1]: one for one in ask.live if one in named}
         results = await source.fetch(list(asked), directory) if asked else ()
-        owners = await self._identify(source.source.name, asked, results, workspace_id=ask.workspace_id)
+        owners = await source.owners(self._database, self._vault, asked, results, workspace_id=ask.workspace_id)
         fetched = {
             owners[result.asked]: result.profile.model_copy(update={"id": owners[result.asked]})
             for result in results
@@ -143,31 +141,6 @@ class RunSteps:
         }
         again = [owners[result.asked] for result in results if result.status is FetchStatus.RETRY]
         return fetched, again
-
-    async def _identify(
-        self, source: str, asked: Mapping[str, str], results: Sequence[FetchedProfile], *, workspace_id: str
-    ) -> dict[str, str]:
-        """Our id of each asked person. A source that merged two records answers with another id: they become one."""
-        moved = [
-            (result.asked, Sighting(source, result.source_id, result.profile.profile_url))
-            for result in results
-            if result.profile is not None and result.source_id not in {None, result.asked}
-        ]
-        if not moved:
-            return dict(asked)
-
-        async def settle(session: AsyncSession) -> dict[str, str]:
-            owners = dict(asked)
-            for source_id, sighting in moved:
-                found = await people.identify(session, self._vault, [sighting], workspace_id=workspace_id)
-                standing = await people.hold(session, [asked[source_id], found[sighting.source_id]])
-                ids = sorted(set(standing.values()))
-                for newer in ids[1:]:
-                    await people.merge(session, survivor=ids[0], newer=newer)
-                owners[source_id] = ids[0]
-            return owners
-
-        return await self._database.run(settle)
 
     def _source(self) -> People:
         if self._people is None:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from api.auth import Networks
 from api.middleware import Edge
 from api.operations import reference
-from api.operations.kernel import OPERATIONS, Kernel
+from api.operations.kernel import OPERATIONS, Kernel, UpstreamCaller
 from api.pages import documentation, opt_out, verification
 from api.paths import Paths
 from api.rest import ROUTERS, health
@@ -25,6 +25,7 @@ from models.secrets import Vault
 from models.settings import Settings
 from workflows.connection import connect
 from workflows.doorbell import Doorbell
+from workflows.upstream_calls import CALLS_AS
 
 METHOD_NOT_ALLOWED = 405
 NOT_FOUND = 404
@@ -45,7 +46,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        kernel.ringer = Doorbell(await connect(settings, lazy=True))
+        client = await connect(settings, lazy=True)
+        kernel.ringer = Doorbell(client)
+        kernel.upstream = UpstreamCaller(database, CALLS_AS[settings.upstream_call_as](client))
         try:
             yield
         finally:

@@ -15,9 +15,9 @@ ServiceError
 └── InternalError 500
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 def rfc3339(at: datetime) -> str:
@@ -40,6 +40,35 @@ class ServiceError(Exception):
         self.retry_after = retry_after
         """Seconds, for the `Retry-After` header."""
         self.details = {name: _plain(value) for name, value in details.items()}
+
+
+def told(error: ServiceError) -> dict[str, object]:
+    """The error in plain values, to be kept where another process reads it."""
+    return {
+        "code": error.code,
+        "message": error.message,
+        "status": error.status,
+        "fix": error.fix,
+        "retry_after": error.retry_after,
+        "details": error.details,
+    }
+
+
+def retold(kept: Mapping[str, Any]) -> ServiceError:
+    """The error that `told` was given. Raises `KeyError` for a code that is none."""
+    kind = {each.code: each for each in reversed(_kinds())}[kept["code"]]
+    error = kind.__new__(kind)
+    ServiceError.__init__(error, kept["message"], fix=kept["fix"], retry_after=kept["retry_after"], **kept["details"])
+    error.status = kept["status"]
+    return error
+
+
+def _kinds() -> list[type[ServiceError]]:
+    """Every class, nearest to the root first: a code is found at the class that declares it."""
+    kinds: list[type[ServiceError]] = [ServiceError]
+    for kind in kinds:  # grows as it is walked
+        kinds.extend(each for each in kind.__subclasses__() if each not in kinds)
+    return kinds
 
 
 def _plain(value: object) -> object:

@@ -1,7 +1,7 @@
 """Settings of one process, read from the environment by `api/app.py`, `worker.py` and `stack/` only."""
 
 from functools import cached_property
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -31,6 +31,8 @@ class Settings(BaseSettings):
     people_data_labs_api_key: SecretStr | None = None
     upstream_calls: Annotated[int, Field(ge=1, le=100)] = 5
     """People-data calls at once in the whole installation."""
+    upstream_call_as: Literal["activity", "workflow"] = "activity"
+    """Synchronous calls as standalone activities, or each as a workflow of one activity where a server has none."""
     upstream_queue_seconds: Annotated[float, Field(gt=0)] = 60
     """After this long in the queue a run shows `waiting_for_quota`."""
     smtp_url: str = "smtp://127.0.0.1:25"

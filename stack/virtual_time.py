@@ -51,6 +51,12 @@ union all
 select 'mail ' || id, 'attempt ' || attempts
 from mails where secret is not null and wake_at is null and rings = answered
 union all
+select 'contacts ' || id, status || ', call ' || call_number
+from contact_lookups where finished_at is null and wake_at is null and rings = answered
+union all
+select 'job ' || id, status || ', call ' || call_number
+from jobs where finished_at is null and wake_at is null and rings = answered
+union all
 select 'delivery ' || id, 'attempt ' || made + 1 || ' has its turn' from deliveries where turn = 'given'
 order by who
 """)

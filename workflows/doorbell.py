@@ -15,6 +15,8 @@ WORKFLOW_OF: Mapping[str, str] = {
     "mail": "mail",
     "housekeeping": "housekeeping",
     "delivery": "delivery",
+    "job": "job",
+    "contacts": "contacts",
 }
 """The workflow type that owns each kind of waiting row."""
 
@@ -22,6 +24,8 @@ SUMMARY_OF: Mapping[str, str] = {
     "run": "Works a search plan and delivers candidates",
     "mail": "Sends one mail",
     "housekeeping": "A recurring duty of the installation",
+    "job": "Fetches profiles in the background",
+    "contacts": "Looks contact details up",
     "delivery": "Delivers one event to one webhook endpoint",
 }
 RPC_LIMIT = timedelta(seconds=2)

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from models.rules.company_calls import CompanyDetails
 from models.rules.filters import PeopleFilters
 from models.rules.people import Profile
 
@@ -85,13 +86,34 @@ class FetchStatus(StrEnum):
 class FetchedProfile:
     """One asked profile. `profile.id` is empty: our id is given by whoever stores it.
 
-    `source_id` is the source's current id; it differs from the asked one when two records were merged.
+    `asked` is what was asked with: the source's id, or a canonical profile URL. `source_id` is the source's current
+    id; it differs from the asked one when two records were merged.
     """
 
     asked: str
     status: FetchStatus
     source_id: str | None = None
     profile: Profile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PersonClues:
+    """What is known of one person: a name, names or domains of an employer, a place, a canonical profile URL."""
+
+    name: str
+    companies: tuple[str, ...]
+    place: PlaceNames | None = None
+    profile_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PossiblePerson:
+    """Somebody the clues can mean: how sure the source is (0 to 1), and which clues agree (`name`, `company`, …)."""
+
+    source_id: str
+    confidence: float
+    matched_on: tuple[str, ...]
+    profile: Profile
 
 
 class PeopleSource(Protocol):
@@ -106,9 +128,66 @@ class PeopleSource(Protocol):
         """One page of at most `size` (1–100) people; the same filters with `token` give the next page."""
         ...
 
-    async def fetch(self, source_ids: Sequence[str], directory: Directory) -> tuple[FetchedProfile, ...]:
-        """Full profiles of 1–100 people, in the order asked."""
+    async def fetch(self, asked: Sequence[str], directory: Directory) -> tuple[FetchedProfile, ...]:
+        """Full profiles of 1–100 people, in the order asked: by the source's ids or by canonical profile URLs."""
         ...
+
+    async def identify(self, clues: PersonClues, directory: Directory) -> tuple[PossiblePerson, ...]:
+        """Who the clues can mean, the likeliest first; empty when nobody."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FoundContacts:
+    """Contact details of one asked person; what the source withholds is missing."""
+
+    asked: str
+    status: FetchStatus
+    emails: tuple[str, ...] = ()
+    phones: tuple[str, ...] = ()
+
+
+class ContactsSource(Protocol):
+    """A provider of e-mail addresses and telephone numbers. Errors as those of a people source."""
+
+    name: str
+
+    async def contacts(self, source_ids: Sequence[str]) -> tuple[FoundContacts, ...]:
+        """Contact details of 1–100 people, in the order asked."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CompanyClue:
+    """One company to look up: by the source's id, by a plain domain, or by name and the country's English name."""
+
+    source_id: str | None = None
+    domain: str | None = None
+    name: str | None = None
+    country: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCompany:
+    """The source's best match for a clue, whether or not it is the company meant."""
+
+    source_id: str
+    details: CompanyDetails
+    other_names: tuple[str, ...] = ()
+
+
+class CompaniesSource(Protocol):
+    """A provider of companies. Errors as those of a people source."""
+
+    name: str
+
+    async def companies(self, clues: Sequence[CompanyClue]) -> tuple[FoundCompany | None, ...]:
+        """The best match for each clue, in the order given; null where there is none."""
+        ...
+
+
+class PeopleAndMoreSource(PeopleSource, ContactsSource, CompaniesSource, Protocol):
+    """A provider of people, their contact details, and companies."""
 
 
 class SourceError(Exception):

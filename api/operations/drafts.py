@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from api.operations.kernel import Context
+from api.operations.known_companies import check_intent
 from api.schemas.intents import GivenIntent
 from models.errors import InvalidRequest, NotFound
 from models.rules.drafting import Changes, Read, changed, read, touched
@@ -81,7 +82,9 @@ async def new_draft(ctx: Context, *, job_description: str | None, intent: GivenI
                 "No job title can be read from this description.", field="job_description", fix=NO_TITLE
             )
     with inside("intent") if intent is not None else naming("job_description"):
-        return drafted(ctx, found, remembered, changes)
+        made = drafted(ctx, found, remembered, changes)
+        await check_intent(ctx, made.intent)
+    return made
 
 
 def drafted(ctx: Context, intent: Intent, remembered: Read, changes: Changes) -> IntentDraft:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from api.operations.drafts import drafted, new_draft
 from api.operations.kernel import Context, Effect, operation
+from api.operations.known_companies import check_intent
 from api.schemas.intents import CreateIntent, GivenIntent, IntentView
 from api.schemas.lists import Listing, PageAsk
 from models.rules.access import Scope
@@ -46,4 +47,5 @@ async def change_intent(ctx: Context, ask: IntentChange) -> IntentView:
     row = await intents.get(ctx.session, ctx.tenant, ask.intent_id, lock=True)
     read = Read.model_validate(row.reading["read"])
     draft = drafted(ctx, Intent.model_validate(row.content), read, ask.given.changes())
+    await check_intent(ctx, draft.intent)
     return IntentView.of(await intents.change(ctx.session, row, draft.written()))

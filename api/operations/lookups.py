@@ -1,4 +1,4 @@
-"""Lookups: names become the ids and values that filters take; free, from shipped data, never a guess."""
+"""Lookups: names become the ids and values that filters take; free, from shipped data and our cache, never a guess."""
 
 from collections.abc import Iterable, Mapping
 
@@ -17,9 +17,12 @@ from api.schemas.lookups import (
 )
 from models.errors import InvalidRequest
 from models.rules.access import Scope
+from models.rules.companies import Company, plain_domain
 from models.rules.places import Place, PlaceKind, place_key
 from models.rules.planner import default_radius
 from models.rules.titles import Language
+from models.stores import companies as looked_up
+from models.stores.companies import KnownCompany
 
 MOST_ALTERNATIVES = 10
 
@@ -66,12 +69,24 @@ async def find_companies(ctx: Context, ask: FindCompanies) -> Listing[CompanyVie
     companies = ctx.reference.shipped.companies
     if (ask.q is None) == (ask.domain is None):
         raise InvalidRequest("Give q or a domain.", field="domain" if ask.q else "q")
+    shipped = companies.at_domain(ask.domain) if ask.domain is not None else companies.named(ask.q or "")
+    found = {company.id: company for company in shipped}
+    found |= {each.id: _looked_up(each) for each in await _cached(ctx, ask) if each.id not in found}
+    if ask.q is not None:
+        beginning = companies.beginning(ask.q, limit=ask.limit)
+        found |= {company.id: company for company in beginning if company.id not in found}
+    return Listing(data=[CompanyView.of(company) for company in list(found.values())[: ask.limit]])
+
+
+async def _cached(ctx: Context, ask: FindCompanies) -> list[KnownCompany]:
+    """Companies that were looked up live, by anybody."""
     if ask.domain is not None:
-        found = list(companies.at_domain(ask.domain))
-    else:
-        name = ask.q or ""
-        found = list(dict.fromkeys((*companies.named(name), *companies.beginning(name, limit=ask.limit))))
-    return Listing(data=[CompanyView.of(company) for company in found[: ask.limit]])
+        return list((await looked_up.at_domains(ctx.session, [plain_domain(ask.domain)])).values())
+    return await looked_up.beginning(ctx.session, ask.q or "", limit=ask.limit)
+
+
+def _looked_up(known: KnownCompany) -> Company:
+    return Company(known.id, known.details.name, known.details.country_code, known.details.domain)
 
 
 @operation("lookups.filter_values", scope=Scope.SOURCING_READ, effect=Effect.READ)

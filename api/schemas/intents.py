@@ -1,10 +1,12 @@
 """Intents as they are given, changed and shown (contract, section 5)."""
 
+import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from api.schemas.values import Answer, Ask
+from models import ids
 from models.data import reference
 from models.errors import InvalidRequest
 from models.rules.drafting import BLOCKS, Changes
@@ -18,6 +20,9 @@ from models.tables import IntentRow
 MAX_DESCRIPTION = 50_000
 UNITED_KINGDOM = {"UK": "GB"}
 LINE_CHARACTERS = frozenset("\t\n\v\f\r")
+
+LOOKED_UP = re.compile(rf"co_[{ids.ALPHABET}]{{{ids.LENGTH}}}")
+"""What ids of companies look like that are not shipped."""
 
 
 def _readable(text: str) -> str:
@@ -53,11 +58,12 @@ def _anchor(location_id: str) -> str:
     return location_id
 
 
+UNKNOWN_COMPANY = "is not a known company: find ids with GET /v1/lookups/companies"
+
+
 def _company(company_id: str) -> str:
-    try:
-        reference().companies.get(company_id)
-    except KeyError:
-        raise ValueError("is not a known company: find ids with GET /v1/lookups/companies") from None
+    if not reference().companies.knows(company_id) and not LOOKED_UP.fullmatch(company_id):
+        raise ValueError(UNKNOWN_COMPANY)
     return company_id
 
 
@@ -73,6 +79,7 @@ Country = Annotated[str, Field(min_length=2, max_length=2), AfterValidator(_coun
 KnownPlace = Annotated[LocationId, AfterValidator(_place)]
 KnownAnchor = Annotated[LocationId, AfterValidator(_anchor)]
 KnownCompany = Annotated[CompanyId, AfterValidator(_company)]
+"""Of a shipped company, or of one looked up live, which the operation checks (`api.operations.known_companies`)."""
 KnownLanguage = Annotated[Text, AfterValidator(_language)]
 """The name of a language in English, German, French or Dutch; kept in English."""
 

@@ -31,6 +31,10 @@ class StoredCompanies:
             raise KeyError(company_id)
         return found[0]
 
+    def knows(self, company_id: str) -> bool:
+        """Whether there is a firm of this id."""
+        return bool(self._read(BY_ID, company_id))
+
     def named(self, name: str) -> Sequence[Company]:
         """Every firm a name can mean, best first."""
         return self._read(BY_KEY, company_key(name))

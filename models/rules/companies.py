@@ -40,6 +40,10 @@ class Companies(Protocol):
         """The firm of an id; raises `KeyError` for an unknown one."""
         ...
 
+    def knows(self, company_id: str) -> bool:
+        """Whether there is a firm of this id."""
+        ...
+
     def named(self, name: str) -> Sequence[Company]:
         """Every firm a name can mean, best first: listed firms, then those whose whole name it is."""
         ...

@@ -3,6 +3,7 @@
 A table that gets a `profile_id` belongs into `PERSONAL` when its rows say anything about the person; a test looks.
 """
 
+import json
 from collections.abc import Sequence
 
 from sqlalchemy import select, text
@@ -10,17 +11,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.clock import service_time
-from models.errors import NotFound
+from models.errors import Conflict, NotFound, told
 from models.ids import new_id
 from models.rules.suppressions import Reason
-from models.stores import suppressions
+from models.stores import marks, suppressions
 from models.tables import Erasure, Person
 from models.tenancy import Tenant
 
-PERSONAL = ("candidates", "seen_entries", "list_people", "profile_copies")
+PERSONAL = ("candidates", "contacts", "contacts_asked", "seen_entries", "list_people", "profile_copies")
 """Tables whose rows about a person are deleted, those of an account by their `workspace_id`."""
 
-REFERRING = ("candidates", "seen_entries", "list_people", "profile_copies", "leads")
+REFERRING = ("candidates", "contacts", "seen_entries", "list_people", "profile_copies", "leads")
 """Tables by whose rows another account has a right of its own to know the person."""
 
 DELETE = tuple(
@@ -30,6 +31,28 @@ DELETE = tuple(
     )
     for table in PERSONAL
 )
+
+OWN = "(cast(:workspace as text) is null or workspace_id = :workspace)"
+EMPTY = (
+    text(
+        f"""update job_inputs set sealed = null, url_hash = null, profile_id = null, status = 'suppressed'
+             where (profile_id = any(cast(:marks as text[])) or encode(url_hash, 'hex') = any(cast(:marks as text[])))
+               and {OWN}"""  # noqa: S608 - constants of this module
+    ),
+    text(
+        f"""update scroll_pages
+               set profile_ids = array(select unnest(profile_ids) except select unnest(cast(:marks as text[])))
+             where profile_ids && cast(:marks as text[]) and {OWN}"""  # noqa: S608 - constants of this module
+    ),
+    text(
+        f"""update upstream_calls
+               set status = 'failed', ask = null, result = null, about = '{{}}', failure = cast(:told as jsonb)
+             where status in ('waiting', 'running', 'done') and {OWN}
+               and (about && cast(:marks as text[]) or (status <> 'done' and until < clock_timestamp()))"""  # noqa: S608
+    ),
+)
+"""Rows that stay, for they are about others too. Calls that were lost on their way may name anybody."""
+ERASED_MEANWHILE = "Somebody whom this call was about has just been erased. Repeat the call."
 
 ELSEWHERE = tuple(
     text(
@@ -80,6 +103,11 @@ async def _delete(session: AsyncSession, workspace_id: str | None, ids: Sequence
     scope = {"ids": ids, "workspace": workspace_id}
     for statement in DELETE:
         await session.execute(statement, scope)
+    failure = json.dumps(told(Conflict(ERASED_MEANWHILE, retry_after=1)))
+    for statement in EMPTY:
+        await session.execute(
+            statement, {"workspace": workspace_id, "marks": await marks.of(session, ids[:1]), "told": failure}
+        )
     if workspace_id is None or not [one for one in ELSEWHERE if await session.scalar(one, scope)]:
         for statement in UNNAME:
             await session.execute(statement, {"ids": ids})

@@ -125,15 +125,15 @@ async def complete(
     status: int,
     headers: dict[str, str],
     body: bytes,
-    profile_ids: Collection[str],
+    marks: Collection[str],
 ) -> bool:
     """Store the sealed answer as the last statement of the operation. False when the claim is no longer ours.
 
-    `profile_ids` are the people whom the body names.
+    `marks` are of the people whom the body names.
     """
     named = {"tenant": use.tenant.id, "key": use.key, "lock": lock}
     stored = {"status": status, "headers": json.dumps(headers), "body": body}
-    done = await session.execute(COMPLETE, named | stored | {"profile_ids": sorted(profile_ids) or None})
+    done = await session.execute(COMPLETE, named | stored | {"profile_ids": sorted(marks) or None})
     return bool(done.rowcount)  # type: ignore[attr-defined]
 
 
@@ -145,14 +145,14 @@ async def release(connection: AsyncConnection, use: Use, *, lock: str) -> None:
 FORGET_PEOPLE = text(
     """
     update idempotency_records set body = null, profile_ids = null
-     where profile_ids && cast(:ids as text[])
+     where profile_ids && cast(:marks as text[])
        and (cast(:workspace as text) is null or workspace_id = :workspace)
        and (cast(:customer as text) is null or tenant_id = :customer)
     """
 )
 
 
-async def forget_people(session: AsyncSession, tenant: Tenant | None, profile_ids: Collection[str]) -> None:
+async def forget_people(session: AsyncSession, tenant: Tenant | None, marks: Collection[str]) -> None:
     """Drop stored answers that name one of these people: of a customer, of an account with all its customers, or all.
 
     Their keys stay used.
@@ -160,8 +160,21 @@ async def forget_people(session: AsyncSession, tenant: Tenant | None, profile_id
     await session.execute(
         FORGET_PEOPLE,
         {
-            "ids": list(profile_ids),
+            "marks": list(marks),
             "workspace": tenant.workspace_id if tenant else None,
             "customer": tenant.customer_id if tenant else None,
         },
     )
+
+
+LET_GO = text(
+    """
+    update idempotency_records set locked_until = clock_timestamp()
+     where tenant_id = :tenant and key = :key and lock = :lock and status is null
+    """
+)
+
+
+async def let_go(connection: AsyncConnection, use: Use, *, lock: str) -> None:
+    """End the lease of a call that goes on: an equal request may take it up at once, another one is still refused."""
+    await connection.execute(LET_GO, {"tenant": use.tenant.id, "key": use.key, "lock": lock})

@@ -26,11 +26,12 @@ _PURPOSE = "person"
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A person as a source names them: its id, and the profile URL where it gives one."""
+    """A person as a source names them: its id, the profile URL where it gives one, and one that led there."""
 
     source: str
     source_id: str
     profile_url: str | None
+    asked_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +56,11 @@ def _keys(vault: Vault, sighting: Sighting) -> list[_Key]:
     keys = [
         _Key(source_hash(vault, sighting.source, sighting.source_id), "source", sighting.source, sighting.source_id)
     ]
-    if sighting.profile_url is not None:
+    for address in {sighting.profile_url, sighting.asked_at} - {None}:
         try:
-            url = canonical_profile_url(sighting.profile_url)
+            url = canonical_profile_url(address or "")
         except InvalidProfileUrl:
-            return keys  # a source may name a person by a URL that is none: its own id still does
+            continue  # a source may name a person by a URL that is none: its own id still does
         keys.append(_Key(url_hash(vault, url), "url", None, url))
     return keys
 
@@ -78,7 +79,9 @@ async def identify(
     once, gives the same ids. The people are locked. `workspace_id` is whose sighting it is: of somebody erased there
     nothing but the id and keyed hashes is kept.
     """
-    keys = {sighting.source_id: _keys(vault, sighting) for sighting in sightings}
+    keys: dict[str, list[_Key]] = {}
+    for sighting in sightings:
+        keys.setdefault(sighting.source_id, []).extend(_keys(vault, sighting))
     return await _identified(session, keys, workspace_id)
 
 
@@ -129,6 +132,27 @@ async def _known(session: AsyncSession, hashes: Collection[bytes]) -> dict[bytes
         {"hashes": list(hashes)},
     )
     return {key_hash: profile_id for key_hash, profile_id in rows}  # noqa: C416 - rows are not pairs
+
+
+async def owners(session: AsyncSession, hashes: Collection[bytes]) -> dict[bytes, str]:
+    """Whose each key is, for the keys that are somebody's."""
+    return await _known(session, list(hashes))
+
+
+SUPPRESSED_KEYS = text(
+    """
+    select key_hash from suppressions
+     where key_hash = any(cast(:hashes as bytea[]))
+       and (workspace_id is null
+            or (workspace_id = :workspace and (customer_id is null or customer_id = cast(:customer as text))))
+    """
+)
+
+
+async def suppressed_keys(session: AsyncSession, tenant: Tenant, hashes: Collection[bytes]) -> set[bytes]:
+    """Which of these keys are suppressed for the tenant, whether we know the person or only the key."""
+    asked = {"hashes": list(hashes), "workspace": tenant.workspace_id, "customer": tenant.customer_id}
+    return set((await session.scalars(SUPPRESSED_KEYS, asked)).all())
 
 
 async def _locked(session: AsyncSession, hashes: Collection[bytes]) -> dict[bytes, str]:
@@ -251,6 +275,10 @@ MERGE = (
        select workspace_id, tenant_id, :survivor, created_at from profile_copies where profile_id = :newer
        on conflict do nothing""",
     "delete from cached_profiles where profile_id = :newer",
+    """insert into contacts (workspace_id, tenant_id, profile_id, kind, sealed, found_at)
+       select workspace_id, tenant_id, :survivor, kind, sealed, found_at from contacts where profile_id = :newer
+       on conflict do nothing""",
+    "delete from contacts where profile_id = :newer",
 )
 
 

@@ -30,26 +30,30 @@ async def give(session: AsyncSession, tenant: Tenant, profile_ids: Collection[st
         await session.execute(GIVE, named | {"now": await service_time(session)})
 
 
+async def readable(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> dict[str, Profile]:
+    """The cached profiles of these people that the tenant has a right to, by the ids that stand for the people."""
+    now = await service_time(session)
+    rows = await session.scalars(
+        select(CachedProfile)
+        .join(ProfileCopy, col(ProfileCopy.profile_id) == col(CachedProfile.profile_id))
+        .where(
+            col(ProfileCopy.tenant_id) == tenant.id,
+            col(CachedProfile.profile_id).in_(list(profile_ids)),
+            col(CachedProfile.fetched_at) > now - CACHE_LIFE,
+        )
+    )
+    return {row.profile_id: Profile.model_validate(row.content) for row in rows}
+
+
 async def read(session: AsyncSession, tenant: Tenant, profile_id: str) -> Profile:
     """The cached profile, as far as the tenant has a right to it. Raises `NotFound`, `Suppressed`, `NotCached`."""
     standing = await _standing(session, profile_id)
     if await suppressions.among(session, tenant, [standing]):
         raise Suppressed(status=404)
-    now = await service_time(session)
-    row = (
-        await session.scalars(
-            select(CachedProfile)
-            .join(ProfileCopy, col(ProfileCopy.profile_id) == col(CachedProfile.profile_id))
-            .where(
-                col(ProfileCopy.tenant_id) == tenant.id,
-                col(CachedProfile.profile_id) == standing,
-                col(CachedProfile.fetched_at) > now - CACHE_LIFE,
-            )
-        )
-    ).one_or_none()
-    if row is None:
+    found = (await readable(session, tenant, [standing])).get(standing)
+    if found is None:
         raise NotCached("This profile is not in the cache.")
-    return Profile.model_validate(row.content)
+    return found
 
 
 GIVE_UP = text("delete from profile_copies where tenant_id = :tenant and profile_id = :id returning profile_id")

@@ -13,7 +13,7 @@ from models.clock import service_time
 from models.errors import Conflict, NotFound
 from models.ids import new_id
 from models.rules.suppressions import Reason
-from models.stores import idempotency
+from models.stores import idempotency, marks
 from models.stores.paging import Column, Page, Slice, fetch, newest_first
 from models.tables import Person, PersonKey, Suppression
 from models.tenancy import Tenant
@@ -63,7 +63,7 @@ async def suppress(
     An erasure or opt-out takes the place of what was written by hand, which could be removed again. Answers kept for
     repeated calls forget the person.
     """
-    await idempotency.forget_people(session, tenant, [profile_id, *await _aliases(session, profile_id)])
+    await idempotency.forget_people(session, tenant, await marks.of(session, [profile_id]))
     there = await _find(session, tenant, profile_id)
     if there is not None:
         if there.reason == Reason.MANUAL or reason is Reason.ERASURE:
@@ -82,10 +82,6 @@ async def suppress(
     session.add(made)
     await session.flush()
     return made, True
-
-
-async def _aliases(session: AsyncSession, profile_id: str) -> list[str]:
-    return list(await session.scalars(select(col(Person.id)).where(col(Person.alias_of) == profile_id)))
 
 
 async def _find(session: AsyncSession, tenant: Tenant | None, profile_id: str) -> Suppression | None:

@@ -4,7 +4,9 @@ from models.tables.access import ApiKey, AuditEntry, IdempotencyRecord, RateWind
 from models.tables.account import Customer, Mail, Verification, Workspace
 from models.tables.base import Row, WaitingRow
 from models.tables.billing import DailySpend, Grant, Lead, LedgerEntry
+from models.tables.companies import CompanyKey, CompanyRecord
 from models.tables.events import Delivery, Event, EventClock, WebhookEndpoint
+from models.tables.jobs import Contact, ContactAsked, ContactLookup, Job, JobInput
 from models.tables.people import (
     CachedProfile,
     Erasure,
@@ -18,13 +20,15 @@ from models.tables.people import (
 )
 from models.tables.service import Housekeeping, ServiceClock
 from models.tables.sourcing import Candidate, IntentRow, QueryTotal, Run, SearchPageRow, SearchPlan
-from models.tables.upstream import UpstreamSlot
+from models.tables.upstream import ScrollPage, UpstreamCall, UpstreamSlot
 
 WAITING: dict[str, type[WaitingRow]] = {
     "run": Run,
     "mail": Mail,
     "housekeeping": Housekeeping,
     "delivery": Delivery,
+    "job": Job,
+    "contacts": ContactLookup,
 }
 """Each kind of waiting row by the first part of its workflow id."""
 
@@ -34,6 +38,11 @@ __all__ = [
     "AuditEntry",
     "CachedProfile",
     "Candidate",
+    "CompanyKey",
+    "CompanyRecord",
+    "Contact",
+    "ContactAsked",
+    "ContactLookup",
     "Customer",
     "DailySpend",
     "Delivery",
@@ -44,6 +53,8 @@ __all__ = [
     "Housekeeping",
     "IdempotencyRecord",
     "IntentRow",
+    "Job",
+    "JobInput",
     "Lead",
     "LedgerEntry",
     "ListPerson",
@@ -56,11 +67,13 @@ __all__ = [
     "RateWindow",
     "Row",
     "Run",
+    "ScrollPage",
     "SearchPageRow",
     "SearchPlan",
     "SeenEntry",
     "ServiceClock",
     "Suppression",
+    "UpstreamCall",
     "UpstreamSlot",
     "Verification",
     "WaitingRow",

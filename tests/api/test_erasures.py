@@ -26,8 +26,7 @@ from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.people import VAULT, fetched, meet, profile, slug, url
 from tests.api.sourcing import fund
 from tests.api.test_suppressions import UNKNOWN, spellings
-
-TABLES = sorted(Row.metadata.tables)
+from tests.api.traces import OPAQUE, SEALED, binary_columns, traces
 
 
 class Tell(Ask):
@@ -58,19 +57,6 @@ async def tell_route(ask: Tell, invoke: Invoke) -> Response:
 def served(app: FastAPI) -> None:
     app.router.routes.extend(router.routes)
     app.state.paths.learn(app.router.routes)
-
-
-async def traces(database: Database, *needles: str) -> list[str]:
-    """Every table in which one of the texts stands, in whatever column."""
-    found = []
-    for table in TABLES:
-        rows = await run_sql(
-            database,
-            f"select 1 from {table} t where t::text ilike any(:needles) limit 1",  # noqa: S608 - tables of the metadata
-            needles=[f"%{needle}%" for needle in needles],
-        )
-        found += [table] * len(rows)
-    return found
 
 
 async def delivered(database: Database, run: dict[str, Any], name: str, profile_id: str) -> None:
@@ -259,7 +245,7 @@ async def test_an_operator_erases_from_the_whole_installation(
         await erase.erase(database, VAULT, by="profile_id", value=UNKNOWN)
 
 
-BARE_IDS = {"leads", "suppressions", "person_keys", "cached_profiles", "erasures"}
+BARE_IDS = {"leads", "suppressions", "person_keys", "cached_profiles", "erasures", "job_inputs"}
 """Tables with a `profile_id` whose rows stay, or go by a statement of their own."""
 
 
@@ -281,12 +267,18 @@ def test_every_json_column_is_known_to_describe_nobody_or_is_erased() -> None:
     describing = {("candidates", "content"), ("cached_profiles", "content")}
     harmless = {
         ("audit_entries", "data"),
+        ("companies", "details"),
         ("deliveries", "attempts"),
         ("events", "data"),
         ("idempotency_records", "headers"),
         ("intents", "content"),
         ("intents", "reading"),
         ("search_plans", "content"),
+        ("upstream_calls", "failure"),
         ("workspaces", "attribution"),
     }
     assert set(columns(type(JSON))) == describing | harmless
+
+
+def test_every_binary_column_is_known_to_be_opaque_or_is_opened_to_look_for_traces() -> None:
+    assert binary_columns() == OPAQUE | SEALED.keys()

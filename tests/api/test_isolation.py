@@ -26,6 +26,7 @@ from tests.api.test_events import told
 
 GIVEN = {
     "external_id",
+    "company_id",
     "location_ids",
     "company_ids",
     "profile_id",
@@ -57,6 +58,8 @@ select md5(string_agg(t.row, '' order by t.row)) from (
   union all select id || e::text from events e where workspace_id = :id
   union all select id || h::text from webhook_endpoints h where workspace_id = :id
   union all select id || d::text from deliveries d where workspace_id = :id
+  union all select id || j::text from jobs j where workspace_id = :id
+  union all select id || l::text from contact_lookups l where workspace_id = :id
 ) t
 """
 
@@ -109,6 +112,10 @@ async def furnish(app: FastAPI, tenant: Tenant) -> None:
     tenant.owned["intent_id"] = await tenant.made("/v1/intents", {"intent": intent})
     tenant.owned["plan_id"] = await tenant.made("/v1/search-plans", {"intent_id": tenant.owned["intent_id"]})
     tenant.owned["run_id"] = await tenant.made("/v1/runs", {"plan_id": tenant.owned["plan_id"]}, "run")
+    wanted = {"profile_urls": ["https://www.linkedin.com/in/nobody-example"], "async": True}
+    tenant.owned["job_id"] = await tenant.made("/v1/people:fetch", wanted)
+    details = {"profile_ids": ["prof_" + "0" * 26], "want": ["email"]}
+    tenant.owned["lookup_id"] = await tenant.made("/v1/people/contacts:fetch", details)
     database: Database = app.state.kernel.database
     profile_id = await fetched(database, Owner(tenant.workspace_id, tenant.customer_id), slug())
     tenant.owned["profile_id"] = profile_id
@@ -118,6 +125,11 @@ async def furnish(app: FastAPI, tenant: Tenant) -> None:
     noted = await tenant.call("PATCH", f"/v1/seen/{profile_id}", {"note": tenant.owned["note"]})
     assert added.is_success, added.text
     assert noted.is_success, noted.text
+    await run_sql(
+        database,
+        "update jobs set status = 'failed', failure_code = 'upstream_busy', finished_at = now() where id = :j",
+        j=tenant.owned["job_id"],
+    )
     tenant.owned["event_id"] = await told(database, tenant.workspace_id, tenant.customer_id)
 
 

@@ -14,7 +14,7 @@ from models.stores import opt_outs
 from models.tenancy import Tenant
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.people import VAULT, fetched, meet, slug, url
-from tests.api.test_erasures import traces
+from tests.api.traces import traces
 
 
 def page_of(profile_id: str) -> str:

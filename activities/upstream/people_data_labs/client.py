@@ -110,10 +110,19 @@ class Client:
         Raises:
             SourceBusy, SourceNotConfigured, SourceRefusedQuery, SourceUnusable, AnswerTooLarge: see `ports.py`.
         """
+        timeout = httpx.Timeout(read_seconds, connect=CONNECT_SECONDS)
+        return await self._repeated(
+            self._http.build_request("POST", path, content=json.dumps(body).encode(), timeout=timeout)
+        )
+
+    async def get(self, path: str, parameters: Mapping[str, str]) -> Answer:
+        """Call `path`, where the source takes nothing but a query. Raises what `post` raises."""
+        timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
+        return await self._repeated(self._http.build_request("GET", path, params=dict(parameters), timeout=timeout))
+
+    async def _repeated(self, request: httpx.Request) -> Answer:
         if not self._configured:
             raise SourceNotConfigured("no key for the people source", cooldown_seconds=NOT_CONFIGURED_SECONDS)
-        timeout = httpx.Timeout(read_seconds, connect=CONNECT_SECONDS)
-        request = self._http.build_request("POST", path, content=json.dumps(body).encode(), timeout=timeout)
         repeating = AsyncRetrying(
             retry=retry_if_exception_type(_PassingFault),
             stop=_repeated_enough,

@@ -1,7 +1,8 @@
 """A person record of People Data Labs as our `Profile`; what the source withholds or garbles is missing, not invented.
 
 On plans without contact data some fields are booleans (`true`: exists, withheld). Fields are read one by one with the
-type expected of them; any other type counts as missing. Contact data, birth dates and sex are never read.
+type expected of them; any other type counts as missing. Birth dates and sex are never read, contact data only when
+they are what is asked for.
 """
 
 import re
@@ -36,6 +37,12 @@ PROFILE_FIELDS = (
     *("job_title", "job_title_levels", "job_company_name", "job_start_date", "job_last_changed", "job_last_verified"),
     *("job_summary", "location_last_updated", "experience", "education", "skills", "languages", "certifications"),
 )
+CONTACT_FIELDS = (
+    *("id", "recommended_personal_email", "personal_emails", "work_email"),
+    *("mobile_phone", "phone_numbers"),
+)
+ADDRESS = re.compile(r"[^@\s]{1,64}@[^@\s]{1,250}")
+NUMBER = re.compile(r"\+[0-9]{6,15}", re.ASCII)
 
 LINE = 300
 TEXT = 20_000
@@ -53,10 +60,10 @@ def found_person(record: Record) -> FoundPerson:
     return FoundPerson(
         source_id=source_id(record) or "",
         profile_url=_profile_url(record),
-        full_name=_cased(record.get("full_name"), letter_case.person_name),
-        title=_cased(record.get("job_title"), letter_case.title),
-        company=_cased(record.get("job_company_name"), letter_case.company),
-        location=_cased(record.get("location_name"), letter_case.place),
+        full_name=cased(record.get("full_name"), letter_case.person_name),
+        title=cased(record.get("job_title"), letter_case.title),
+        company=cased(record.get("job_company_name"), letter_case.company),
+        location=cased(record.get("location_name"), letter_case.place),
     )
 
 
@@ -70,14 +77,14 @@ def profile(record: Record, directory: Directory, *, as_of: date) -> Profile:
         id="",
         profile_url=url,
         public_identifier=profile_slug(url) if url else None,
-        full_name=_cased(record.get("full_name"), letter_case.person_name),
-        first_name=_cased(record.get("first_name"), letter_case.person_name),
-        last_name=_cased(record.get("last_name"), letter_case.family_name),
+        full_name=cased(record.get("full_name"), letter_case.person_name),
+        first_name=cased(record.get("first_name"), letter_case.person_name),
+        last_name=cased(record.get("last_name"), letter_case.family_name),
         location=_location(record, directory),
         current=current,
         experience=jobs,
         education=tuple(map(_education, _objects(record.get("education")))),
-        skills=tuple(dict.fromkeys(_lines(record.get("skills")))),
+        skills=tuple(dict.fromkeys(lines(record.get("skills")))),
         languages=tuple(_languages(record)),
         certifications=tuple(_certifications(record)),
         experience_years=experience_years(jobs, as_of=as_of),
@@ -94,6 +101,24 @@ def source_id(record: Record) -> str | None:
     return value if isinstance(value, str) and 0 < len(value) <= LINE else None
 
 
+def emails(record: Record) -> tuple[str, ...]:
+    """E-mail addresses, personal ones first."""
+    return _values(record, ("recommended_personal_email", "personal_emails", "work_email"), ADDRESS)
+
+
+def phones(record: Record) -> tuple[str, ...]:
+    """Telephone numbers as `+` and digits, the mobile one first."""
+    return _values(record, ("mobile_phone", "phone_numbers"), NUMBER)
+
+
+def _values(record: Record, fields: tuple[str, ...], form: re.Pattern[str]) -> tuple[str, ...]:
+    found: list[str] = []
+    for field in fields:
+        value = record.get(field)
+        found += lines(value if isinstance(value, list) else [value])
+    return tuple(dict.fromkeys(one for one in found if form.fullmatch(one)))
+
+
 def held_before(record: Record, is_the_company: Callable[[Record], bool]) -> bool:
     """Whether one and the same job was at such a company and has ended."""
     return any(
@@ -105,10 +130,10 @@ def held_before(record: Record, is_the_company: Callable[[Record], bool]) -> boo
 def _job(entry: Record) -> Job:
     end = _partial_date(entry.get("end_date"))
     start = _partial_date(entry.get("start_date"))
-    place = next(iter(_lines(entry.get("location_names"))), None)
+    place = next(iter(lines(entry.get("location_names"))), None)
     return Job(
-        title=_cased(_object(entry.get("title")).get("name"), letter_case.title),
-        company=_cased(_object(entry.get("company")).get("name"), letter_case.company),
+        title=cased(_object(entry.get("title")).get("name"), letter_case.title),
+        company=cased(_object(entry.get("company")).get("name"), letter_case.company),
         location=letter_case.place(place) if place else None,
         start_date=start,
         end_date=end,
@@ -120,8 +145,8 @@ def _job(entry: Record) -> Job:
 def _current(record: Record, entries: list[Record], jobs: tuple[Job, ...]) -> CurrentJob | None:
     """The source's main job; another open one when the main one has ended."""
     main = next((job for entry, job in zip(entries, jobs, strict=True) if entry.get("is_primary") is True), None)
-    title = _cased(record.get("job_title"), letter_case.title)
-    company = _cased(record.get("job_company_name"), letter_case.company)
+    title = cased(record.get("job_title"), letter_case.title)
+    company = cased(record.get("job_company_name"), letter_case.company)
     if (title or company) and (main is None or main.end_date is None):
         return CurrentJob(
             title=title,
@@ -150,16 +175,16 @@ def _backwards(partial: str | None) -> list[int]:
 
 
 def _seniority(value: Any) -> str | None:  # noqa: ANN401 - JSON
-    levels = [value] if isinstance(value, str) else _lines(value)
+    levels = [value] if isinstance(value, str) else lines(value)
     known = [level for level in levels if level in SENIORITY_RANK]
     return max(known, key=SENIORITY_RANK.__getitem__) if known else next(iter(levels), None)
 
 
 def _education(entry: Record) -> Education:
     return Education(
-        school=_cased(_object(entry.get("school")).get("name"), letter_case.title),
-        degree=", ".join(letter_case.title(degree) for degree in _lines(entry.get("degrees"))) or None,
-        field=", ".join(letter_case.title(major) for major in _lines(entry.get("majors"))) or None,
+        school=cased(_object(entry.get("school")).get("name"), letter_case.title),
+        degree=", ".join(letter_case.title(degree) for degree in lines(entry.get("degrees"))) or None,
+        field=", ".join(letter_case.title(major) for major in lines(entry.get("majors"))) or None,
         start_date=_partial_date(entry.get("start_date")),
         end_date=_partial_date(entry.get("end_date")),
     )
@@ -169,25 +194,25 @@ def _languages(record: Record) -> Iterator[Language]:
     for entry in _objects(record.get("languages")):
         level = entry.get("proficiency")
         rated = isinstance(level, int) and 0 < level <= BEST_PROFICIENCY
-        if name := _line(entry.get("name")):
+        if name := line(entry.get("name")):
             yield Language(language=name, proficiency=f"{level}/{BEST_PROFICIENCY}" if rated else None)
 
 
 def _certifications(record: Record) -> Iterator[Certification]:
     for entry in _objects(record.get("certifications")):
-        if name := _cased(entry.get("name"), letter_case.title):
+        if name := cased(entry.get("name"), letter_case.title):
             yield Certification(
                 name=name,
-                issuer=_cased(entry.get("organization"), letter_case.company),
+                issuer=cased(entry.get("organization"), letter_case.company),
                 date=_partial_date(entry.get("start_date")),
             )
 
 
 def _location(record: Record, directory: Directory) -> ProfileLocation:
-    city, region, country = (_line(record.get(f"location_{part}")) for part in ("locality", "region", "country"))
+    city, region, country = (line(record.get(f"location_{part}")) for part in ("locality", "region", "country"))
     country_code = COUNTRY_CODES.get(country.lower()) if country else None
     lat, lon = _coordinates(record.get("location_geo"))
-    label = _line(record.get("location_name")) or ", ".join(part for part in (city, region, country) if part)
+    label = line(record.get("location_name")) or ", ".join(part for part in (city, region, country) if part)
     return ProfileLocation(
         label=letter_case.place(label) if label else None,
         location_id=directory.location_id(city=city, region=region, country_code=country_code),
@@ -201,7 +226,7 @@ def _location(record: Record, directory: Directory) -> ProfileLocation:
 
 def _coordinates(value: Any) -> tuple[float | None, float | None]:  # noqa: ANN401 - JSON
     try:
-        lat, lon = map(float, (_line(value) or "").split(","))
+        lat, lon = map(float, (line(value) or "").split(","))
     except ValueError:
         return None, None
     return (lat, lon) if abs(lat) <= 90 and abs(lon) <= 180 else (None, None)  # noqa: PLR2004 - degrees
@@ -219,7 +244,7 @@ def _untrusted(record: Record, entries: list[Record]) -> UntrustedText:
 
 
 def _profile_url(record: Record) -> str | None:
-    url = _line(record.get("linkedin_url"))
+    url = line(record.get("linkedin_url"))
     try:
         return canonical_profile_url(url) if url else None
     except InvalidProfileUrl:
@@ -235,12 +260,13 @@ def _partial_date(value: Any) -> str | None:  # noqa: ANN401 - JSON
     return value if isinstance(value, str) and PARTIAL_DATE.fullmatch(value) else None
 
 
-def _cased(value: Any, case: Callable[[str], str]) -> str | None:  # noqa: ANN401 - JSON
-    line = _line(value)
-    return case(line) if line else None
+def cased(value: Any, case: Callable[[str], str]) -> str | None:  # noqa: ANN401 - JSON
+    """One line of text in the letter case that it is written in."""
+    one = line(value)
+    return case(one) if one else None
 
 
-def _line(value: Any) -> str | None:  # noqa: ANN401 - JSON
+def line(value: Any) -> str | None:  # noqa: ANN401 - JSON
     """One line of text; null for anything else, a withheld field's boolean too."""
     return " ".join(text.split())[:LINE].strip() or None if (text := _text(value)) else None
 
@@ -252,8 +278,9 @@ def _text(value: Any) -> str | None:  # noqa: ANN401 - JSON
     return unicodedata.normalize("NFC", _NOT_STORABLE.sub("", value))[:TEXT].strip() or None
 
 
-def _lines(value: Any) -> list[str]:  # noqa: ANN401 - JSON
-    return [line for item in value[:MOST_ENTRIES] if (line := _line(item))] if isinstance(value, list) else []
+def lines(value: Any) -> list[str]:  # noqa: ANN401 - JSON
+    """The lines of a list, without what is none."""
+    return [one for item in value[:MOST_ENTRIES] if (one := line(item))] if isinstance(value, list) else []
 
 
 def _objects(value: Any) -> list[Record]:  # noqa: ANN401 - JSON

@@ -7,14 +7,19 @@ from typing import Any
 import httpx
 import structlog
 
-from activities.upstream.people_data_labs import records
+from activities.upstream.people_data_labs import companies, records
 from activities.upstream.people_data_labs.client import BULK_READ_SECONDS, AnswerTooLarge, Client, utc_now, within_limit
 from activities.upstream.people_data_labs.query import plain, query_of, shape
 from activities.upstream.people_data_labs.records import Record
 from activities.upstream.ports import (
+    CompanyClue,
     Directory,
     FetchedProfile,
     FetchStatus,
+    FoundCompany,
+    FoundContacts,
+    PersonClues,
+    PossiblePerson,
     SearchPage,
     SourceRefusedQuery,
     SourceUnusable,
@@ -28,6 +33,7 @@ log = structlog.get_logger(__name__)
 MOST_AT_ONCE = 100
 DATASET = "resume"
 MIN_LIKELIHOOD = 2
+MOST_SCORE = 100
 
 
 class PeopleDataLabs:
@@ -74,17 +80,60 @@ class PeopleDataLabs:
             rows = [row for row in rows if _worked_there_before(row, filters, directory)]
         return SearchPage(people=tuple(map(records.found_person, rows)), next_token=page.next_token, total=page.total)
 
-    async def fetch(self, source_ids: Sequence[str], directory: Directory) -> tuple[FetchedProfile, ...]:
-        """Full profiles in the order asked; an id asked twice is fetched once."""
-        _check_size(len(source_ids))
-        distinct = list(dict.fromkeys(source_ids))
+    async def fetch(self, asked: Sequence[str], directory: Directory) -> tuple[FetchedProfile, ...]:
+        """Full profiles in the order asked; what is asked twice is fetched once."""
+        _check_size(len(asked))
+        distinct = list(dict.fromkeys(asked))
         async with within_limit():
             items = await self._items(distinct)
         as_of = self._today()
         fetched = {
-            asked: _fetched(asked, item, directory, as_of=as_of) for asked, item in zip(distinct, items, strict=True)
+            each: _fetched(each, item, directory, as_of=as_of) for each, item in zip(distinct, items, strict=True)
         }
-        return tuple(fetched[asked] for asked in source_ids)
+        return tuple(fetched[each] for each in asked)
+
+    async def identify(self, clues: PersonClues, directory: Directory) -> tuple[PossiblePerson, ...]:
+        """Up to twenty people. The source bills the call itself, whatever it finds."""
+        ask = {
+            "name": clues.name,
+            "company": clues.companies[0] if clues.companies else None,
+            "profile": clues.profile_url,
+            "locality": clues.place.city if clues.place else None,
+            "region": clues.place.region if clues.place else None,
+            "country": clues.place.country if clues.place else None,
+            "data_include": ",".join(records.PROFILE_FIELDS),
+        }
+        async with within_limit():
+            answer = await self._client.get(
+                "/v5/person/identify", {name: value for name, value in ask.items() if value is not None}
+            )
+        if not answer.found:
+            return ()
+        matches = answer.body.get("matches") if isinstance(answer.body, dict) else None
+        if not isinstance(matches, list):
+            raise SourceUnusable("the identify answer has another shape")
+        as_of = self._today()
+        return tuple(_possible(match, directory, as_of=as_of) for match in matches)
+
+    async def contacts(self, source_ids: Sequence[str]) -> tuple[FoundContacts, ...]:
+        """Addresses and numbers in the order asked. On plans without contact data all of them are missing."""
+        _check_size(len(source_ids))
+        distinct = list(dict.fromkeys(source_ids))
+        async with within_limit():
+            items = await self._bulk(distinct, records.CONTACT_FIELDS)
+        found = {each: _contacts(each, item) for each, item in zip(distinct, items, strict=True)}
+        return tuple(found[each] for each in source_ids)
+
+    async def companies(self, clues: Sequence[CompanyClue]) -> tuple[FoundCompany | None, ...]:
+        """The best match for each clue, asked for one after the other."""
+        found: list[FoundCompany | None] = []
+        async with within_limit():
+            for clue in clues:
+                answer = await self._client.get(
+                    "/v5/company/enrich", companies.question(clue, min_likelihood=MIN_LIKELIHOOD)
+                )
+                found.append(companies.found_company(answer.body) if answer.found else None)
+        return tuple(found)
 
     async def _page(self, ask: dict[str, Any], *, size: int) -> tuple[list[Record], SearchPage]:
         try:
@@ -98,25 +147,30 @@ class PeopleDataLabs:
             return [], SearchPage(people=(), next_token=None, total=0 if "scroll_token" not in ask else None)
         return _search_rows(answer.body, size=size)
 
-    async def _items(self, source_ids: Sequence[str]) -> list[Record]:
+    async def _items(self, asked: Sequence[str]) -> list[Record]:
         try:
-            return await self._bulk(source_ids)
+            return await self._bulk(asked)
         except AnswerTooLarge:
-            if len(source_ids) == 1:
+            if len(asked) == 1:
                 raise
-        half = len(source_ids) // 2
-        return [*await self._bulk(source_ids[:half]), *await self._bulk(source_ids[half:])]
+        half = len(asked) // 2
+        return [*await self._bulk(asked[:half]), *await self._bulk(asked[half:])]
 
-    async def _bulk(self, source_ids: Sequence[str]) -> list[Record]:
+    async def _bulk(self, asked: Sequence[str], fields: Sequence[str] = records.PROFILE_FIELDS) -> list[Record]:
         ask = {
-            "requests": [{"params": {"pdl_id": each}, "metadata": {"n": n}} for n, each in enumerate(source_ids)],
+            "requests": [{"params": {_parameter(each): each}, "metadata": {"n": n}} for n, each in enumerate(asked)],
             "min_likelihood": MIN_LIKELIHOOD,
-            "data_include": ",".join(records.PROFILE_FIELDS),
+            "data_include": ",".join(fields),
         }
         answer = await self._client.post("/v5/person/bulk", ask, read_seconds=BULK_READ_SECONDS)
         if not answer.found:
             raise SourceUnusable("the bulk answer has no items")
-        return _in_order(answer.body, count=len(source_ids))
+        return _in_order(answer.body, count=len(asked))
+
+
+def _parameter(asked: str) -> str:
+    """What a profile is asked for by: ids of the source hold no address."""
+    return "profile" if asked.startswith("https://") else "pdl_id"
 
 
 def _check_size(size: int) -> None:
@@ -165,6 +219,38 @@ def _in_order(items: Any, *, count: int) -> list[Record]:  # noqa: ANN401 - JSON
     if numbered.keys() != set(range(count)):
         raise SourceUnusable("the bulk answer numbers its items in another way")
     return [numbered[n] for n in range(count)]
+
+
+def _possible(match: Any, directory: Directory, *, as_of: date) -> PossiblePerson:  # noqa: ANN401 - JSON
+    record = match.get("data") if isinstance(match, dict) else None
+    score = match.get("match_score") if isinstance(match, dict) else None
+    if (
+        not isinstance(record, dict)
+        or not _is_person(record)
+        or not isinstance(score, int | float)
+        or not 0 <= score <= MOST_SCORE
+    ):
+        raise SourceUnusable("a possible person has another shape")
+    matched_on = match.get("matched_on")
+    return PossiblePerson(
+        source_id=record["id"],
+        confidence=score / MOST_SCORE,
+        matched_on=tuple(each for each in matched_on if isinstance(each, str)) if isinstance(matched_on, list) else (),
+        profile=records.profile(record, directory, as_of=as_of),
+    )
+
+
+def _contacts(asked: str, item: Record) -> FoundContacts:
+    status, record = item.get("status"), item.get("data")
+    if status == httpx.codes.OK:
+        if not isinstance(record, dict) or not _is_person(record):
+            raise SourceUnusable("a bulk item has no person")
+        return FoundContacts(asked, FetchStatus.FOUND, records.emails(record), records.phones(record))
+    if status in {httpx.codes.NOT_FOUND, httpx.codes.BAD_REQUEST}:
+        return FoundContacts(asked, FetchStatus.NOT_FOUND)
+    if isinstance(status, int) and status >= httpx.codes.BAD_REQUEST:
+        return FoundContacts(asked, FetchStatus.RETRY)
+    raise SourceUnusable("a bulk item has no status")
 
 
 def _fetched(asked: str, item: Record, directory: Directory, *, as_of: date) -> FetchedProfile:

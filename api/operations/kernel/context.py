@@ -17,6 +17,7 @@ from models.secrets import Vault
 from models.settings import Settings
 from models.stores import audit, doorbells
 from models.stores.credits import Payer
+from models.stores.idempotency import Use
 from models.stores.paging import Cursors, Page, Slice
 from models.tables.base import Payload
 from models.tenancy import Tenant
@@ -46,7 +47,8 @@ class Context:
 
     `now` is service time, read when the transaction began; a handler that takes locks reads it again with
     `await ctx.read_clock()` once it has them. `version` is the API version of the request. `statements` is for
-    operations that only read one row, often.
+    operations that only read one row, often. `about` takes the marks of people whom the answer names without their ids
+    (`models.stores.marks`): the stored answer is forgotten with them.
     """
 
     session: AsyncSession
@@ -60,7 +62,9 @@ class Context:
     operation_name: str
     known_caller: Caller | None
     known_tenant: Tenant | None
+    known_use: Use | None = None
     rung: list[Subject] = field(default_factory=list)
+    about: set[str] = field(default_factory=set)
     afterwards: Callable[[Database], Awaitable[object]] | None = None
     """Gives the answer in the handler's stead, once the transaction is committed and rung: for what answers later."""
 
@@ -82,6 +86,13 @@ class Context:
     def payer(self) -> Payer:
         """Who pays for what this call starts."""
         return Payer(self.tenant.workspace_id, self.caller.api_key_id, self.tenant.customer_id)
+
+    @property
+    def use(self) -> Use:
+        """The Idempotency-Key this call uses; previews and operations that do not spend use none."""
+        if self.known_use is None:
+            raise AssertionError(f"{self.operation_name} is not executed under a key")
+        return self.known_use
 
     async def read_clock(self) -> datetime:
         """Read service time again, after the locks are held."""

@@ -3,7 +3,8 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
@@ -13,6 +14,7 @@ from pydantic import BaseModel
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio.service import RPCError
 
+from api.operations.kernel.awaited import Awaited, StillRunning, UpstreamCaller
 from api.operations.kernel.context import Context
 from api.operations.kernel.operation import Effect, Operation
 from api.operations.reference import Reference
@@ -27,8 +29,10 @@ from models.errors import (
     IdempotencyKeyReused,
     InsufficientScope,
     Unauthorized,
+    UpstreamBusy,
 )
 from models.rules.access import Caller
+from models.rules.raw_calls import BUSY_RETRY_SECONDS
 from models.rules.subjects import Subject
 from models.secrets import Vault
 from models.settings import Settings
@@ -107,7 +111,7 @@ def permit(operation: Operation[Any, Any], call: Call) -> None:
 
 
 class Kernel:
-    """Runs operations. Without a `ringer` every ring is left to the dispatcher."""
+    """Runs operations. Without a `ringer` every ring is left to the dispatcher; `upstream` waits for upstream calls."""
 
     def __init__(
         self,
@@ -117,12 +121,14 @@ class Kernel:
         vault: Vault,
         reference: Reference,
         ringer: Ringer | None = None,
+        upstream: UpstreamCaller | None = None,
     ) -> None:
         self.database = database
         self.settings = settings
         self.vault = vault
         self.reference = reference
         self.ringer = ringer
+        self.upstream = upstream
 
     async def invoke(self, operation: Operation[A, B], ask: A, call: Call, *, shape: Shape) -> Outcome:
         """Run an operation once, or give the stored answer of the call that did. Raises the documented errors."""
@@ -167,27 +173,56 @@ class Kernel:
         return outcome
 
     async def _once(self, operation: Operation[A, B], ask: A, call: Call, shape: Shape) -> Outcome:
-        if call.tenant is None or call.idempotency_key is None:
+        use = _use(call)
+        if use is None:
             raise AssertionError("a call that spends or sends has a tenant and a key")
-        use = Use(call.tenant, call.idempotency_key, call.fingerprint)
         claim = await self._claim(use)
         if claim.standing is Standing.FINISHED:
             return self._replay(claim)
 
-        async def work(session: AsyncSession) -> tuple[Outcome, list[Subject]]:
-            context = self._context(operation, call, session, await service_time(session))
-            outcome = _outcome(await operation.handler(context, ask), call, shape)
-            await session.flush()
-            await self._complete(session, use, claim, outcome)
-            return outcome, context.rung
+        async def attempt(handler: Callable[[Context], Awaitable[B]]) -> tuple[Outcome | Awaited[Any], list[Subject]]:
+            async def work(session: AsyncSession) -> tuple[Outcome | Awaited[Any], list[Subject]]:
+                context = self._context(operation, call, session, await service_time(session))
+                answer = await handler(context)
+                await session.flush()
+                if isinstance(answer, Awaited):  # the record is completed when the upstream call is done
+                    return answer, context.rung
+                outcome = _outcome(answer, call, shape)
+                await self._complete(context, use, claim, outcome)
+                return outcome, context.rung
 
+            return await self.database.run(work)
+
+        async with self._claimed(use, claim):
+            outcome, rung = await attempt(lambda context: operation.handler(context, ask))
+            if isinstance(outcome, Awaited):
+                await self._until_done(outcome, call)
+                outcome, rung = await attempt(outcome.answer)
+        if isinstance(outcome, Awaited):
+            raise TypeError("an operation waits for one upstream call")
+        await self._ring(rung, call)
+        return outcome
+
+    @asynccontextmanager
+    async def _claimed(self, use: Use, claim: Claim) -> AsyncIterator[None]:
+        """Free the key when what is done under the claim fails; keep it for an equal request when it goes on."""
         try:
-            outcome, rung = await self.database.run(work)
+            yield
+        except StillRunning as error:
+            await self._let_go(use, claim)
+            raise IdempotencyInProgress(BUSY_RETRY_SECONDS) from error
         except Exception:
             await self._release(use, claim)
             raise
-        await self._ring(rung, call)
-        return outcome
+
+    async def _until_done(self, awaited: Awaited[Any], call: Call) -> None:
+        if self.upstream is None or call.tenant is None:
+            raise UpstreamBusy(status=503, retry_after=BUSY_RETRY_SECONDS)
+        await self.upstream.until_done(awaited.call_id, workspace_id=call.tenant.workspace_id)
+
+    async def _let_go(self, use: Use, claim: Claim) -> None:
+        async with self.database.autocommit() as connection:
+            await idempotency.let_go(connection, use, lock=claim.lock)
 
     async def _claim(self, use: Use) -> Claim:
         async with self.database.autocommit() as connection:
@@ -198,15 +233,15 @@ class Kernel:
             raise IdempotencyInProgress(claim.retry_after)
         return claim
 
-    async def _complete(self, session: AsyncSession, use: Use, claim: Claim, outcome: Outcome) -> None:
+    async def _complete(self, context: Context, use: Use, claim: Claim, outcome: Outcome) -> None:
         ours = await idempotency.complete(
-            session,
+            context.session,
             use,
             lock=claim.lock,
             status=outcome.status,
             headers=outcome.headers,
             body=self.vault.seal(BODY_PURPOSE, outcome.body),
-            profile_ids={found.decode() for found in PROFILE_ID.findall(outcome.body)},
+            marks=context.about | {found.decode() for found in PROFILE_ID.findall(outcome.body)},
         )
         if not ours:  # the lease ran out and somebody took over: nothing of this attempt may stay
             raise IdempotencyInProgress(1)
@@ -249,7 +284,14 @@ class Kernel:
             operation_name=operation.name,
             known_caller=call.caller,
             known_tenant=call.tenant,
+            known_use=_use(call),
         )
+
+
+def _use(call: Call) -> Use | None:
+    if call.tenant is None or call.idempotency_key is None:
+        return None
+    return Use(call.tenant, call.idempotency_key, call.fingerprint)
 
 
 def _outcome(answer: object, call: Call, shape: Shape) -> Outcome:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.rules import pricing
@@ -13,6 +12,7 @@ from models.rules.run_states import FINAL, LIFE, RunStatus, StopReason
 from models.rules.run_steps import Price, Room, Standing, Stop, Walk, exhausted, stop_now, walk
 from models.stores import credits, people
 from models.stores.run_steps.rows import PlanRead, checkpoint, finish, locked, payer_of, plan_of, tenant_of
+from models.stores.standing import STANDING
 from models.tables import Run
 from models.tenancy import customer_of
 
@@ -41,17 +41,6 @@ class Decision:
     now: datetime
     until: datetime | None = None
     ahead: bool = False
-
-
-STANDING = text(
-    """
-    select k.revoked_at is null and (k.expires_at is null or k.expires_at > :now) as key_valid,
-           w.suspended_at is not null as suspended,
-           coalesce((select c.status = 'disabled' from customers c where c.id = cast(:customer as text)), false)
-             as disabled
-      from api_keys k join workspaces w on w.id = k.workspace_id where k.id = :key
-    """
-)
 
 
 async def _standing(session: AsyncSession, run: Run, now: datetime) -> Standing:

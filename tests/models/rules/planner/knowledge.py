@@ -39,6 +39,9 @@ class KnownCompanies:
     def get(self, company_id: str) -> Company:
         return next(company for company in COMPANIES if company.id == company_id)
 
+    def knows(self, company_id: str) -> bool:
+        return any(company.id == company_id for company in COMPANIES)
+
     def named(self, name: str) -> Sequence[Company]:
         return [company for company in COMPANIES if company.name.lower() == name.lower()]
 

@@ -1,0 +1,62 @@
+"""Looking for traces of a person in the whole database: every column of every table, what is sealed opened first."""
+
+from collections.abc import Mapping
+
+from sqlalchemy import LargeBinary
+
+from models.database import Database
+from models.tables import Row
+from tests.api.conftest import run_sql
+from tests.api.people import VAULT
+
+TABLES = sorted(Row.metadata.tables)
+SEALED: Mapping[tuple[str, str], str] = {
+    ("contacts", "sealed"): "contacts/{workspace_id}",
+    ("idempotency_records", "body"): "idempotency",
+    ("job_inputs", "sealed"): "job",
+    ("upstream_calls", "ask"): "upstream_call",
+    ("upstream_calls", "result"): "upstream_call",
+}
+"""Columns whose sealed content may name people, and the purpose that each is sealed for."""
+OPAQUE = {
+    ("api_keys", "previous_hash"),
+    ("api_keys", "secret_hash"),
+    ("idempotency_records", "fingerprint"),
+    ("job_inputs", "url_hash"),
+    ("mails", "secret"),
+    ("person_keys", "hash"),
+    ("suppressions", "key_hash"),
+    ("upstream_calls", "fingerprint"),
+    ("verifications", "token_hash"),
+    ("webhook_endpoints", "secret"),
+}
+"""Other binary columns: keyed hashes, and secrets of accounts."""
+
+
+def binary_columns() -> set[tuple[str, str]]:
+    return {
+        (table.name, column.name)
+        for table in Row.metadata.tables.values()
+        for column in table.columns
+        if isinstance(column.type, LargeBinary)
+    }
+
+
+async def traces(database: Database, *needles: str) -> list[str]:
+    """Every table in which one of the texts stands, in whatever column, sealed or not."""
+    found = []
+    for table in TABLES:
+        rows = await run_sql(
+            database,
+            f"select 1 from {table} t where t::text ilike any(:needles) limit 1",  # noqa: S608 - tables of the metadata
+            needles=[f"%{needle}%" for needle in needles],
+        )
+        found += [table] * len(rows)
+    for (table, column), purpose in SEALED.items():
+        rows = await run_sql(
+            database,
+            f"select workspace_id, {column} from {table} where {column} is not null",  # noqa: S608 - named above
+        )
+        opened = [VAULT.open(purpose.format(workspace_id=owner), sealed).decode() for owner, sealed in rows]
+        found += [f"{table}.{column}"] * any(needle.lower() in each.lower() for each in opened for needle in needles)
+    return found

@@ -1,0 +1,78 @@
+"""Starting synchronous upstream calls: each a standalone activity, or a workflow of one activity."""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Protocol
+
+from temporalio.client import Client
+from temporalio.common import ActivityIDConflictPolicy, Priority, WorkflowIDConflictPolicy
+
+from models.rules.subjects import Subject
+from workflows.contracts import Queue, Step
+from workflows.names import UPSTREAM_CALL
+from workflows.policies import CALL_RETRIES, UPSTREAM_HEARTBEAT_LIMIT, UPSTREAM_LIMIT
+
+KIND = "call"
+PRIORITY = 2
+"""Before the pages and chunks of runs (3): somebody waits."""
+SUMMARY = "A call that a caller waits for"
+RPC_LIMIT = timedelta(seconds=3)
+
+
+def priority_of(workspace_id: str) -> Priority:
+    """The place of a workspace's call in the fair queue."""
+    return Priority(priority_key=PRIORITY, fairness_key=workspace_id)
+
+
+class UpstreamCalls(Protocol):
+    """Has the call of a row made. Starting one that is under way or over does no harm."""
+
+    async def start(self, call_id: str, *, workspace_id: str) -> None:
+        """Start it. Raises `RPCError` when Temporal does not answer."""
+        ...
+
+
+class StandaloneCalls:
+    """Each call is a standalone activity `call/<id>`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def start(self, call_id: str, *, workspace_id: str) -> None:
+        """Start the activity."""
+        await self._client.start_activity(
+            UPSTREAM_CALL,
+            Step(id=call_id),
+            id=Subject(KIND, call_id).workflow_id,
+            task_queue=Queue.UPSTREAM,
+            start_to_close_timeout=UPSTREAM_LIMIT,
+            heartbeat_timeout=UPSTREAM_HEARTBEAT_LIMIT,
+            retry_policy=CALL_RETRIES,
+            id_conflict_policy=ActivityIDConflictPolicy.USE_EXISTING,
+            summary=SUMMARY,
+            priority=priority_of(workspace_id),
+            rpc_timeout=RPC_LIMIT,
+        )
+
+
+class WorkflowCalls:
+    """Each call is a workflow `call/<id>` of one activity, for servers without standalone activities."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def start(self, call_id: str, *, workspace_id: str) -> None:
+        """Start the workflow."""
+        await self._client.start_workflow(
+            KIND,
+            args=[Step(id=call_id), workspace_id],
+            id=Subject(KIND, call_id).workflow_id,
+            task_queue=Queue.SERVICE,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            static_summary=SUMMARY,
+            rpc_timeout=RPC_LIMIT,
+        )
+
+
+CALLS_AS: Mapping[str, Callable[[Client], UpstreamCalls]] = {"activity": StandaloneCalls, "workflow": WorkflowCalls}
+"""The implementations by the setting `UPSTREAM_CALL_AS`."""
