@@ -31,10 +31,15 @@ that queues on an overloaded system has its ring already. One that is rung anew,
 
 @dataclass(frozen=True, slots=True)
 class _Rung:
-    """When a row was rung last, and for how long it is left alone since (seconds)."""
+    """When a row was rung last, in vain or not, and for how long it is left alone since (seconds)."""
 
     at: float
     left_alone: float
+
+    @property
+    def next(self) -> float:
+        """For how long it is left alone after the next ring."""
+        return min(max(self.left_alone * 2, LEFT_ALONE_SECONDS), LEFT_ALONE_AT_MOST_SECONDS)
 
     def over(self, now: float) -> bool:
         return now >= self.at + self.left_alone
@@ -58,14 +63,12 @@ class Dispatcher:
             while True:
                 self._woken.clear()
                 try:
-                    found, answered = await self._round()
+                    found = await self._round()
                 except Exception as error:  # noqa: BLE001 - the database is away: look again in a second
                     log.warning("dispatcher.round_failed", error=type(error).__name__)
-                    found = answered = 0
+                    found = 0
                     await asyncio.sleep(POLL_SECONDS)
-                if answered < found:  # Temporal is away: every round would fail
-                    await asyncio.sleep(POLL_SECONDS)
-                elif found < BATCH:
+                if found < BATCH:
                     with contextlib.suppress(TimeoutError):
                         async with asyncio.timeout(POLL_SECONDS):
                             await self._woken.wait()
@@ -73,8 +76,8 @@ class Dispatcher:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
 
-    async def _round(self) -> tuple[int, int]:
-        """Ring what is due; how many rows were, and for how many Temporal took the ring."""
+    async def _round(self) -> int:
+        """Ring what is due; how many rows were."""
         now = asyncio.get_running_loop().time()
         quiet = [state for state, rung in self._rung.items() if not rung.over(now)]
         async with self._database.transaction() as session:
@@ -82,14 +85,16 @@ class Dispatcher:
         if len(rows) < BATCH:
             self._forget({row.state for row in rows}, now)
         gate = asyncio.Semaphore(AT_ONCE)
-        taken = await asyncio.gather(*(self._ring(row, gate) for row in rows))
-        return len(rows), sum(taken)
+        await asyncio.gather(*(self._ring(row, gate) for row in rows))
+        return len(rows)
 
     def _forget(self, due: set[str], now: float) -> None:
         """Forget the rows that are due no more: they have answered."""
         self._rung = {state: rung for state, rung in self._rung.items() if state in due or not rung.over(now)}
 
-    async def _ring(self, row: Due, gate: asyncio.Semaphore) -> bool:
+    async def _ring(self, row: Due, gate: asyncio.Semaphore) -> None:
+        before = self._rung.get(row.state)
+        left_alone = LEFT_ALONE_SECONDS if before is None else before.next
         async with gate:
             try:
                 await self._doorbell.ring(
@@ -100,11 +105,8 @@ class Dispatcher:
                 )
             except RPCError as error:
                 log.warning("dispatcher.ring_failed", kind=row.subject.kind, status=error.status.name)
-                return False
-        before = self._rung.get(row.state)
-        left_alone = LEFT_ALONE_SECONDS if before is None else min(before.left_alone * 2, LEFT_ALONE_AT_MOST_SECONDS)
+                left_alone = POLL_SECONDS
         self._rung[row.state] = _Rung(asyncio.get_running_loop().time(), left_alone)
-        return True
 
     def _told(self, *notification: object) -> None:
         """A notification has come; its payload is the last argument."""

@@ -57,11 +57,13 @@ def _select(kind: str) -> str:
     )
 
 
-DUE = " union all ".join(
-    f"({_select(kind)} rings > answered limit :limit)"
-    f" union all ({_select(kind)} wake_at < service_now() - make_interval(secs => :overdue)"
-    " order by wake_at limit :limit)"
-    for kind in WAITING
+DUE = text(
+    " union all ".join(
+        f"({_select(kind)} rings > answered limit :limit)"
+        f" union all ({_select(kind)} wake_at < service_now() - make_interval(secs => :overdue)"
+        " order by wake_at limit :limit)"
+        for kind in WAITING
+    )
 )
 
 
@@ -73,6 +75,6 @@ async def due(
     Those in a state of `quiet` are left out.
     """
     asked = {"limit": limit, "overdue": overdue_seconds, "quiet": list(quiet)}
-    rows = await session.execute(text(DUE), asked)
+    rows = await session.execute(DUE, asked)
     found = (Due(Subject(kind, row_id), *whose_and_state) for kind, row_id, *whose_and_state in rows)
     return list({row.subject: row for row in found}.values())

@@ -3,10 +3,12 @@
 import asyncio
 import contextlib
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 import stripe
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
@@ -101,6 +103,21 @@ async def test_an_event_arrives_signed_with_the_documented_headers_and_histories
     history = (await client.get_workflow_handle(f"delivery/{delivery.id}").fetch_history()).to_json()
     for kept_out in (receiver.url, SECRET, "grant_id", body):
         assert kept_out not in history
+
+
+async def test_a_delivery_that_succeeds_at_once_costs_one_activity_and_no_question(
+    world: World, client: Client
+) -> None:
+    async with receiving(says(OK)) as receiver:
+        endpoint_id = await endpoint(world, receiver)
+        await world.emit()
+        await settled(world, endpoint_id, "delivered")
+    handle = client.get_workflow_handle(f"delivery/{(await world.one(endpoint_id)).id}")
+    assert await handle.result() == {"status": ""}
+    kinds = Counter(EventType.Name(event.event_type) for event in (await handle.fetch_history()).events)
+    assert kinds["EVENT_TYPE_ACTIVITY_TASK_SCHEDULED"] == 1
+    assert kinds["EVENT_TYPE_MARKER_RECORDED"] == 0, "it was asked what is due"
+    assert kinds["EVENT_TYPE_WORKFLOW_TASK_COMPLETED"] == 2
 
 
 async def test_an_endpoint_that_hangs_has_ten_attempts_in_flight_and_delays_no_other(world: World) -> None:

@@ -4,13 +4,14 @@ import asyncio
 import contextlib
 import itertools
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.service import RPCError, RPCStatusCode
 
 from activities import dispatcher
 from activities.dispatcher import Dispatcher
@@ -31,8 +32,13 @@ class Noting(Doorbell):
     def __init__(self, client: Client) -> None:
         super().__init__(client)
         self.rung: list[tuple[str, float]] = []
+        self.refused: list[str] = []
+        self.refuses: Callable[[str], bool] = lambda _: False
 
     async def ring(self, subject: Subject, **given: Any) -> None:
+        if self.refuses(subject.id):
+            self.refused.append(subject.id)
+            raise RPCError("away", RPCStatusCode.UNAVAILABLE, b"")
         await super().ring(subject, **given)
         self.rung.append((subject.id, time.monotonic()))
 
@@ -165,3 +171,22 @@ async def test_silent_rows_hide_no_other_however_many_they_are(
     await world.emit()
     await bell.until_rung((await world.one(other)).id)
     assert len(bell.rung) == 13
+
+
+async def test_a_ring_that_fails_is_tried_again_soon_and_holds_up_no_other(
+    world: World, bell: Noting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatcher, "POLL_SECONDS", 0.5)
+    receiver = await world.endpoint()
+    await world.emit(3)
+    first, *others = await world.of(receiver)
+    bell.refuses = lambda row_id: row_id == first.id
+    await notify(world, doorbells.AGAIN)
+    for row in others:
+        await bell.until_rung(row.id)
+    async with asyncio.timeout(SOON):
+        while len(bell.refused) < 3:  # noqa: ASYNC110 - the dispatcher rings
+            await asyncio.sleep(0.01)
+    before = len(bell.times(first.id))
+    bell.refuses = lambda _: False
+    await bell.until_rung(first.id, before + 1)

@@ -15,7 +15,7 @@ import stripe
 
 from models.clock import service_time
 from models.database import Database
-from models.rules.deliveries import IN_FLIGHT
+from models.rules.deliveries import IN_FLIGHT, signature
 from models.rules.events import CreditsLow, EventType
 from models.stores import events
 from models.tenancy import Tenant
@@ -194,3 +194,36 @@ def test_a_kill_loses_no_delivery_and_repeats_only_what_was_in_flight(
         assert len({body for _, body in receiver.received}) == count
         receiver.shutdown()
         receiver.server_close()
+
+
+def test_what_is_committed_while_no_worker_lives_is_delivered_once_one_does(
+    installation: Installation, recruiter: Recruiter, receiver: Receiver
+) -> None:
+    endpoint = made(recruiter, receiver.url)
+    installation.command("kill", "worker")
+    emit(installation, recruiter, 20)
+    assert receiver.received == []
+    installation.command("restart", "worker")
+    until(lambda: len(receiver.received) == 20)
+    until(lambda: {row["status"] for row in log(recruiter, endpoint)} == {"delivered"})
+    assert len(set(receiver.deliveries())) == 20
+
+
+def test_a_rotation_in_the_stream_signs_all_that_follows_with_the_new_secret(
+    installation: Installation, recruiter: Recruiter, receiver: Receiver
+) -> None:
+    endpoint = made(recruiter, receiver.url)
+    emit(installation, recruiter, 60)
+    until(lambda: len(receiver.received) >= 5)
+    rotated = recruiter.call("POST", f"{PATH}/{endpoint['id']}/rotate-secret").json()
+    answered_at = int(time.time())
+    until(lambda: len(set(receiver.deliveries())) == 60)
+    by_secret: dict[str, list[int]] = {endpoint["secret"]: [], rotated["secret"]: []}
+    for headers, body in receiver.received:
+        at = int(headers["X-Service-Signature"].split(",")[0].removeprefix("t="))
+        (signer,) = (
+            secret for secret in by_secret if headers["X-Service-Signature"] == signature(secret, at=at, body=body)
+        )
+        by_secret[signer].append(at)
+    assert by_secret[rotated["secret"]], "the rotation came too late to meet anything"
+    assert max(by_secret[endpoint["secret"]]) <= answered_at

@@ -8,11 +8,12 @@ import time
 import pytest
 from sqlalchemy import text
 
+from models.clock import service_time
 from models.database import Database
 from models.errors import Conflict, NotFound
 from models.rules.deliveries import IN_FLIGHT
 from models.rules.delivery_steps import Need
-from models.stores import deliveries, webhook_endpoints
+from models.stores import deliveries, events, webhook_endpoints
 from models.stores.deliveries import Outcome
 from models.tables import WebhookEndpoint
 from tests.models.stores.conftest import Member
@@ -142,6 +143,59 @@ async def test_every_attempt_has_the_same_body_and_the_newest_secret(world: Worl
     assert before.event.body() == after.event.body()
     assert (before.sealed_secret, after.sealed_secret) == (b"sealed", b"rotated")
     assert after.url == "https://other.example.com/"
+
+
+async def test_a_rotation_waits_for_whoever_is_about_to_sign(world: World) -> None:
+    receiver = await world.endpoint()
+    await world.emit()
+    delivery = await world.one(receiver)
+
+    async def rotate() -> None:
+        async with world.database.transaction() as session:
+            workspace_id = world.member.tenant.workspace_id
+            row = await webhook_endpoints.get(session, workspace_id, receiver, lock=True)
+            row.secret = b"rotated"
+
+    async with world.database.transaction() as session:
+        _, parcel = await deliveries.begin(session, delivery.id, 1)
+        rotating = asyncio.create_task(rotate())
+        await asyncio.sleep(0.3)
+        assert not rotating.done(), "the old secret is still to sign with"
+    await rotating
+    assert parcel is not None
+    assert parcel.sealed_secret == b"sealed"
+    _, again = await world.database.run(lambda session: deliveries.begin(session, delivery.id, 1))
+    assert again is not None
+    assert again.sealed_secret == b"rotated"
+
+
+async def test_a_beginning_that_comes_too_early_or_twice_sends_nothing_and_says_what_is_next(world: World) -> None:
+    receiver = await world.endpoint()
+    await world.emit()
+    delivery = await world.one(receiver)
+    await world.decide(delivery.id)
+    await world.post(delivery.id, 1, 500)
+    for number in (1, 2):
+        decision, parcel = await world.database.run(lambda session: deliveries.begin(session, delivery.id, number))  # noqa: B023
+        assert parcel is None
+        assert (decision.need, decision.made) == (Need.TIME, 1)
+    await world.retry(receiver, delivery.id)
+    decision, parcel = await world.database.run(lambda session: deliveries.begin(session, delivery.id, 1))
+    assert (decision.need, parcel) == (Need.ATTEMPT, None)
+
+
+async def test_a_test_that_is_given_up_hands_its_turn_on(world: World) -> None:
+    receiver = await world.endpoint()
+    async with world.database.transaction() as session:
+        row = await webhook_endpoints.get(session, world.member.tenant.workspace_id, receiver)
+        _, ping_id = events.ping(session, row, now=await service_time(session))
+    await world.emit(IN_FLIGHT)
+    *_, last = [row for row in await world.of(receiver) if row.id != ping_id]
+    for row in await world.of(receiver):
+        await world.decide(row.id)
+    assert (await world.decide(last.id)).need is Need.TURN
+    await world.database.run(lambda session: deliveries.give_up(session, ping_id))
+    assert (await world.decide(last.id)).need is Need.ATTEMPT
 
 
 async def test_disabling_drops_what_is_pending_and_enabling_does_not_bring_it_back(world: World) -> None:
