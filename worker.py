@@ -22,7 +22,7 @@ from activities.contacts import ContactSteps
 from activities.deliveries import DeliverySteps
 from activities.dispatcher import Dispatcher
 from activities.failures import SilentFailures
-from activities.housekeeping import HousekeepingSteps
+from activities.housekeeping import HousekeepingSteps, OptOutSteps
 from activities.jobs import JobSteps
 from activities.mails import MailSteps
 from activities.people import People
@@ -156,10 +156,19 @@ def upstream_worker(parts: Parts, source: PeopleDataLabs, slots: UpstreamSlots) 
     raw_calls = RawCalls(parts.database, parts.vault, people)
     fetches = JobSteps(parts.database, parts.vault, people)
     finds = ContactSteps(parts.database, parts.vault, people)
+    opt_outs = OptOutSteps(parts.database, parts.vault, people)
     return Worker(
         parts.client,
         task_queue=Queue.UPSTREAM,
-        activities=[runs.read_page, runs.read_ahead, runs.fetch_profiles, raw_calls.call, fetches.fetch, finds.find],
+        activities=[
+            runs.read_page,
+            runs.read_ahead,
+            runs.fetch_profiles,
+            raw_calls.call,
+            fetches.fetch,
+            finds.find,
+            opt_outs.read,
+        ],
         interceptors=[SilentFailures()],
         tuner=upstream_tuner(slots),
         graceful_shutdown_timeout=GRACE,

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -20,7 +20,7 @@ from activities.upstream.ports import (
     PossiblePerson,
     SearchPage,
 )
-from activities.upstream.slots import UpstreamSlots
+from activities.upstream.slots import SlotLost, UpstreamSlots
 from models.data import Reference
 from models.database import Database
 from models.rules.filters import PeopleFilters, TierFilters
@@ -31,6 +31,8 @@ from models.stores.people import Sighting
 HEARTBEAT_SECONDS = 3.0
 CALL_SECONDS = 60.0
 """The most one upstream call takes, its repetition included."""
+FEED_SECONDS = 1800.0
+"""The most that reading the opt-out feed takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,17 @@ class People:
         """The best match for each clue, under a slot. Raises `SourceError`s and `SlotLost`."""
         async with self._call():
             return await self.source.companies(clues)
+
+    async def opted_out(self, *, at_once: int) -> AsyncGenerator[list[str]]:
+        """Who opted out at the source, under a slot for as long as the feed is read.
+
+        Raises `SourceError`s, `FeedUnavailable` among them, and `SlotLost`.
+        """
+        async with self._slots.calling(limit_seconds=CALL_SECONDS) as slot, heartbeats():
+            async for batch in self.source.opted_out(at_once=at_once):
+                if not await slot.still_ours():  # which also lengthens the lease
+                    raise SlotLost("somebody else took the slot over")
+                yield batch
 
     async def owners(
         self,

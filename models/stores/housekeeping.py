@@ -12,7 +12,8 @@ from models.rules.subjects import Subject
 from models.stores import credits
 from models.tables import Housekeeping
 
-DUTIES = ("expiry", "retention")
+EXPIRY, RETAIN, OPT_OUTS = "expiry", "retention", "opt_outs"
+DUTIES = (EXPIRY, RETAIN, OPT_OUTS)
 """Each duty by name."""
 AT_LEAST_EVERY = timedelta(days=1)
 """By service time; expiry is due sooner when a grant is."""
@@ -63,7 +64,7 @@ async def _locked(session: AsyncSession, name: str) -> Housekeeping:
 
 async def do(session: AsyncSession, name: str) -> None:
     """Do the duty once and say when it is due again."""
-    if name == "expiry":
+    if name == EXPIRY:
         while await credits.expire(session, limit=BATCH) == BATCH:
             pass
         while await credits.tell_expiring(session, limit=BATCH) == BATCH:
@@ -75,8 +76,14 @@ async def do(session: AsyncSession, name: str) -> None:
             await _delete_all(session, statement)
     row = await _locked(session, name)
     row.wake_at = await service_time(session) + AT_LEAST_EVERY
-    if name == "expiry":
+    if name == EXPIRY:
         row.wake_at = min(row.wake_at, await credits.next_expiry(session) or row.wake_at)
+
+
+async def rest(session: AsyncSession, name: str, *, after: timedelta = AT_LEAST_EVERY) -> None:
+    """Say when a duty that was done elsewhere is due again."""
+    row = await _locked(session, name)
+    row.wake_at = await service_time(session) + after
 
 
 async def _delete_all(session: AsyncSession, statement: str) -> None:

@@ -66,6 +66,7 @@ async def suppress(
     await idempotency.forget_people(session, tenant, await marks.of(session, [profile_id]))
     there = await _find(session, tenant, profile_id)
     if there is not None:
+        there.profile_id = there.profile_id or profile_id  # suppressed before anybody met them
         if there.reason == Reason.MANUAL or reason is Reason.ERASURE:
             there.reason = reason
         return there, False

@@ -24,9 +24,11 @@ def url(name: str) -> str:
     return f"https://www.linkedin.com/in/{name}"
 
 
-async def meet(database: Database, *names: str, workspace_id: str | None = None) -> list[str]:
-    """Have a source name people by an id (`pdl-<name>`) and a profile URL; gives their profile ids."""
-    sightings = [Sighting(SOURCE, f"pdl-{name}", url(name)) for name in names]
+async def meet(
+    database: Database, *names: str, workspace_id: str | None = None, source_id: str | None = None
+) -> list[str]:
+    """Have a source name people by an id (`pdl-<name>` unless given) and a profile URL; gives their profile ids."""
+    sightings = [Sighting(SOURCE, source_id or f"pdl-{name}", url(name)) for name in names]
     found = await database.run(lambda session: people.identify(session, VAULT, sightings, workspace_id=workspace_id))
     return [found[one.source_id] for one in sightings]
 

@@ -16,7 +16,13 @@ import httpx
 import structlog
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
 
-from activities.upstream.ports import SourceBusy, SourceNotConfigured, SourceRefusedQuery, SourceUnusable
+from activities.upstream.ports import (
+    FeedUnavailable,
+    SourceBusy,
+    SourceNotConfigured,
+    SourceRefusedQuery,
+    SourceUnusable,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -119,6 +125,32 @@ class Client:
         """Call `path`, where the source takes nothing but a query. Raises what `post` raises."""
         timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
         return await self._repeated(self._http.build_request("GET", path, params=dict(parameters), timeout=timeout))
+
+    @contextlib.asynccontextmanager
+    async def streaming(self, path: str) -> AsyncIterator[httpx.Response]:
+        """Call `path` and read the answer as it comes, once.
+
+        Raises what `post` raises, but `FeedUnavailable` when our plan lacks the path. A transfer that dies on its way
+        is `SourceBusy`.
+        """
+        if not self._configured:
+            raise SourceNotConfigured("no key for the people source", cooldown_seconds=NOT_CONFIGURED_SECONDS)
+        timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
+        try:
+            async with self._http.stream("GET", path, timeout=timeout) as response:
+                status = response.status_code
+                log.info("people_data_labs.stream", operation=path, status=status)
+                if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND}:
+                    raise FeedUnavailable(f"{path} is not part of our plan")
+                if status != HTTPStatus.OK:
+                    self._not_ok(path, status, response.headers)
+                yield response
+        except _PassingFault as fault:
+            raise fault.busy from None
+        except httpx.TimeoutException:
+            raise SourceBusy(f"{path} timed out", status=502, cooldown_seconds=FAULT_SECONDS) from None
+        except httpx.HTTPError:
+            raise SourceBusy(f"{path} broke off", cooldown_seconds=FAULT_SECONDS) from None
 
     async def _repeated(self, request: httpx.Request) -> Answer:
         if not self._configured:

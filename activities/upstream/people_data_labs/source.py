@@ -1,13 +1,13 @@
 """`PeopleSource` on People Data Labs: searching page by page and fetching full profiles by id."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import date, datetime
 from typing import Any
 
 import httpx
 import structlog
 
-from activities.upstream.people_data_labs import companies, records
+from activities.upstream.people_data_labs import companies, feed, records
 from activities.upstream.people_data_labs.client import BULK_READ_SECONDS, AnswerTooLarge, Client, utc_now, within_limit
 from activities.upstream.people_data_labs.query import plain, query_of, shape
 from activities.upstream.people_data_labs.records import Record
@@ -134,6 +134,18 @@ class PeopleDataLabs:
                 )
                 found.append(companies.found_company(answer.body) if answer.found else None)
         return tuple(found)
+
+    async def opted_out(self, *, at_once: int) -> AsyncIterator[list[str]]:
+        """The source's ids of everybody who opted out there, up to `at_once` of them at a time, as they come."""
+        async with self._client.streaming("/v5/person/subjectrequest") as response:
+            batch: list[str] = []
+            async for source_id in feed.ids_of(feed.lines_of(response.aiter_bytes())):
+                batch.append(source_id)
+                if len(batch) == at_once:
+                    yield batch
+                    batch = []
+            if batch:
+                yield batch
 
     async def _page(self, ask: dict[str, Any], *, size: int) -> tuple[list[Record], SearchPage]:
         try:

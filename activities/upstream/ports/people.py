@@ -1,6 +1,6 @@
 """What the service asks of a people source, in our own terms; each provider has one adapter."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -186,8 +186,18 @@ class CompaniesSource(Protocol):
         ...
 
 
-class PeopleAndMoreSource(PeopleSource, ContactsSource, CompaniesSource, Protocol):
-    """A provider of people, their contact details, and companies."""
+class OptOutFeed(Protocol):
+    """A provider that tells who opted out there. Errors as those of a people source, and `FeedUnavailable`."""
+
+    name: str
+
+    def opted_out(self, *, at_once: int) -> AsyncIterator[list[str]]:
+        """The source's ids of everybody, in parts of at most `at_once`. What came before an error is valid."""
+        ...
+
+
+class PeopleAndMoreSource(PeopleSource, ContactsSource, CompaniesSource, OptOutFeed, Protocol):
+    """A provider of people, their contact details, companies, and opt-outs."""
 
 
 class SourceError(Exception):
@@ -213,6 +223,10 @@ class SourceBusy(SourceError):
 
 class SourceNotConfigured(SourceBusy):
     """Our key is missing, refused or has no credits: an operator has to act. Ask again in a quarter of an hour."""
+
+
+class FeedUnavailable(SourceError):
+    """Our plan with the source has no such feed: nothing is wrong, and nothing is to be had."""
 
 
 class SourceUnusable(SourceError):
