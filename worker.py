@@ -36,17 +36,28 @@ from models.resolution import Resolver
 from models.secrets import Vault
 from models.settings import Settings
 from models.stores import housekeeping
+from workflows.account import AccountWorkflow
+from workflows.action import ActionWorkflow
 from workflows.connection import connect
 from workflows.contracts import Queue
 from workflows.delivery import DeliveryWorkflow
 from workflows.doorbell import Doorbell
+from workflows.enrollment import EnrollmentWorkflow
 from workflows.housekeeping import HousekeepingWorkflow
 from workflows.mail import MailWorkflow
 from workflows.run import RunWorkflow
 
 log = structlog.get_logger(__name__)
 
-WORKFLOWS = [RunWorkflow, MailWorkflow, DeliveryWorkflow, HousekeepingWorkflow]
+WORKFLOWS = [
+    RunWorkflow,
+    MailWorkflow,
+    DeliveryWorkflow,
+    HousekeepingWorkflow,
+    AccountWorkflow,
+    EnrollmentWorkflow,
+    ActionWorkflow,
+]
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types")
 GRACE = timedelta(seconds=20)
 """How long activities may finish after SIGTERM."""

@@ -15,6 +15,9 @@ WORKFLOW_OF: Mapping[str, str] = {
     "mail": "mail",
     "housekeeping": "housekeeping",
     "delivery": "delivery",
+    "account": "account",
+    "enrollment": "enrollment",
+    "action": "action",
 }
 """The workflow type that owns each kind of waiting row."""
 
@@ -23,6 +26,9 @@ SUMMARY_OF: Mapping[str, str] = {
     "mail": "Sends one mail",
     "housekeeping": "A recurring duty of the installation",
     "delivery": "Delivers one event to one webhook endpoint",
+    "account": "Looks after an outreach account",
+    "enrollment": "Takes one person through a sequence",
+    "action": "Does one thing on the network",
 }
 RPC_LIMIT = timedelta(seconds=2)
 

@@ -5,6 +5,16 @@ from models.tables.account import Customer, Mail, Verification, Workspace
 from models.tables.base import Row, WaitingRow
 from models.tables.billing import DailySpend, Grant, Lead, LedgerEntry
 from models.tables.events import Delivery, Event, EventClock, WebhookEndpoint
+from models.tables.inbox import Conversation, Message, NetworkCallback, NetworkEndpoint
+from models.tables.outreach import (
+    Action,
+    CapNotice,
+    Enrollment,
+    NetworkPerson,
+    OutreachAccount,
+    OutreachSettings,
+    Sequence,
+)
 from models.tables.people import (
     CachedProfile,
     Erasure,
@@ -25,18 +35,25 @@ WAITING: dict[str, type[WaitingRow]] = {
     "mail": Mail,
     "housekeeping": Housekeeping,
     "delivery": Delivery,
+    "account": OutreachAccount,
+    "enrollment": Enrollment,
+    "action": Action,
 }
 """Each kind of waiting row by the first part of its workflow id."""
 
 __all__ = [
     "WAITING",
+    "Action",
     "ApiKey",
     "AuditEntry",
     "CachedProfile",
     "Candidate",
+    "CapNotice",
+    "Conversation",
     "Customer",
     "DailySpend",
     "Delivery",
+    "Enrollment",
     "Erasure",
     "Event",
     "EventClock",
@@ -48,6 +65,12 @@ __all__ = [
     "LedgerEntry",
     "ListPerson",
     "Mail",
+    "Message",
+    "NetworkCallback",
+    "NetworkEndpoint",
+    "NetworkPerson",
+    "OutreachAccount",
+    "OutreachSettings",
     "PeopleList",
     "Person",
     "PersonKey",
@@ -59,6 +82,7 @@ __all__ = [
     "SearchPageRow",
     "SearchPlan",
     "SeenEntry",
+    "Sequence",
     "ServiceClock",
     "Suppression",
     "UpstreamSlot",
