@@ -1,0 +1,1 @@
+"""Rules of outreach: pure, the time is an argument."""
