@@ -16,8 +16,12 @@ class NetworkEndpoint(Row, table=True):
     url: str = Field(primary_key=True)
     provider_id: str
     secret: bytes = Field(sa_type=LargeBinary)
+    previous_secret: bytes | None = Field(default=None, sa_type=LargeBinary)
+    """Accepted too while the provider changes over to a new one."""
     relations_told: bool
     """Whether the provider took one of the names for accepted invites; if not, only polling finds them."""
+    checked_at: datetime = Field(sa_type=TIME)
+    """When the provider last said that it has the endpoint."""
     created_at: datetime = Field(sa_type=TIME)
 
 
@@ -31,6 +35,7 @@ class NetworkCallback(Row, table=True):
             "ix_network_callbacks_open",
             "account_id",
             "received_at",
+            "id",
             postgresql_where=text("processed_at is null"),
         ),
         Index("ix_network_callbacks_received_at", "received_at"),
@@ -43,8 +48,11 @@ class NetworkCallback(Row, table=True):
     """Ours. Callbacks that name no account of ours are not stored."""
     body: bytes | None = Field(default=None, sa_type=LargeBinary)
     failures: int = 0
+    due_at: datetime = Field(sa_type=TIME)
+    """When it is tried (again)."""
     received_at: datetime = Field(sa_type=TIME)
     processed_at: datetime | None = Field(default=None, sa_type=TIME)
+    """When it was done with, or given up after `failures` attempts."""
 
 
 class Conversation(OwnedRow, table=True):

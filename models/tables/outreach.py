@@ -57,6 +57,7 @@ class OutreachAccount(OwnedRow, WaitingRow, table=True):
             "pause_reason in ('daily_limit', 'weekly_limit', 'disconnected', 'restricted', 'manual')",
             name="pause_reason",
         ),
+        CheckConstraint("limit_reason in ('daily_limit', 'weekly_limit')", name="limit_reason"),
     )
 
     id: str = Field(primary_key=True)
@@ -67,6 +68,11 @@ class OutreachAccount(OwnedRow, WaitingRow, table=True):
     paused_until: datetime | None = Field(default=None, sa_type=TIME)
     """When the pause ends; null while paused is without end."""
     paused_at: datetime | None = Field(default=None, sa_type=TIME)
+    limit_reason: str | None = None
+    limited_until: datetime | None = Field(default=None, sa_type=TIME)
+    """The network's own pause, kept whatever else the account goes through: nobody ends it early."""
+    daily_limited_at: datetime | None = Field(default=None, sa_type=TIME)
+    """When the network last paused it for a day: a second time within a week pauses it for the week."""
     provider_id: str | None = None
     network_user_id: str | None = None
     state_hash: bytes | None = Field(default=None, sa_type=LargeBinary)
@@ -75,13 +81,19 @@ class OutreachAccount(OwnedRow, WaitingRow, table=True):
     """Encrypted; null until the provider has made the link."""
     connect_expires_at: datetime | None = Field(default=None, sa_type=TIME)
     connect_failure: str | None = None
-    """Code of why no link could be made or the owner's sign-in failed."""
+    """Code of why no link could be made or the owner's sign-in was not taken."""
+    restored_as: str | None = None
+    """The older record of the same network account that took over from this one."""
     caps: Payload = Field(default_factory=dict, sa_type=JSON)
     """Cap name to the account's own value, only those that were set."""
     warmup_started_at: datetime | None = Field(default=None, sa_type=TIME)
     trouble: str | None = None
     """What the provider says is wrong for now (`errored`, `locked`, …): sends hold, the account stays as it is."""
     trouble_since: datetime | None = Field(default=None, sa_type=TIME)
+    review_asked_at: datetime | None = Field(default=None, sa_type=TIME)
+    """The owner reviewed it: the provider is asked whether it runs, then this is null again."""
+    next_look_at: datetime | None = Field(default=None, sa_type=TIME)
+    """When the provider is asked next how the account stands."""
     holds: Payload = Field(default_factory=dict, sa_type=JSON)
     """Action type to the RFC 3339 time until which the provider wants none of it."""
     chats_read_until: datetime | None = Field(default=None, sa_type=TIME)
