@@ -229,6 +229,14 @@ class Action(OwnedRow, WaitingRow, table=True):
     text: str | None = None
     text_fixed: bool = False
     """Held, approved or claimed: rendered no more."""
+    text_hash: str | None = None
+    """Of `text` when it was claimed; what the network is read back for, also after an erasure."""
+    values_hash: str | None = None
+    """Of what was known of the person when a text was held: when that changes, it is held again."""
+    not_before: datetime | None = Field(default=None, sa_type=TIME)
+    """Since when it is due, or may be tried again: its slot is looked for from here on."""
+    failures: int = 0
+    """Calls in a row that the provider did not execute."""
     approved_at: datetime | None = Field(default=None, sa_type=TIME)
     scheduled_at: datetime | None = Field(default=None, sa_type=TIME)
     claimed_at: datetime | None = Field(default=None, sa_type=TIME)
