@@ -1,59 +1,30 @@
-"""An account's calendar in memory: what was done and is booked, and the next slot (specification, "Outreach caps")."""
+"""An account's calendar in memory: what was done and is booked, with the rests between, and what its days hold."""
 
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from datetime import date, datetime, timedelta
-from enum import StrEnum
 
-from models.rules.outreach.caps import AccountCaps, Cap
+from models.rules.outreach.caps import WEEK_DAYS, WEEKLY, AccountCaps, Cap, monday, utc_day, week_allows
 from models.rules.outreach.hours import WorkingHours
-
-FIRST_TOUCH_HORIZON = timedelta(days=14)
-"""First steps go out so soon or are refused; follow-ups have no horizon."""
-
-
-class Rule(StrEnum):
-    """What moved a time, or left none: each cap by its name, and the others."""
-
-    INVITES_PER_DAY = "invites_per_day"
-    INVITES_PER_WEEK = "invites_per_week"
-    INVITES_WITHOUT_NOTE_PER_WEEK = "invites_without_note_per_week"
-    PROFILE_VIEWS_PER_DAY = "profile_views_per_day"
-    NEW_OUTREACH_PER_DAY = "new_outreach_per_day"
-    DAILY_PACE_LIMIT = "daily_pace_limit"
-    WORKING_HOURS = "working_hours"
-    DAY_END = "day_end"
-    ACCOUNT_PAUSED = "account_paused"
-    SPACING = "spacing"
-    LUNCH = "lunch"
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """One entry of an action's `why`: a rule moved the time, and on what ground."""
-
-    rule: Rule
-    moved_from: datetime
-    moved_to: datetime
-    detail: str
-
-    def shown(self) -> dict[str, str]:
-        """As stored and answered: `{rule, from, to, detail}`, times in RFC 3339."""
-        raise NotImplementedError
+from models.rules.outreach.spacing import LONGEST_GAP, gap_after
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """An action that needs a time.
 
-    `caps` are those it counts against (`counts_against`); `sequence_id` and `pace` go with the first step of a
-    sequence and its `daily_pace_limit` (null: no limit), and are null for anything else.
+    `caps` are those it counts against (`counts_against`). `sequence_id` and `pace` go with the first step of a
+    sequence and its `daily_pace_limit` (null: no limit), and are null for anything else. `displaces`: a reply or
+    direct send, which keeps the rest to what was sent and lets planned steps move.
     """
 
     seed: str
     caps: frozenset[Cap]
     sequence_id: str | None = None
     pace: int | None = None
+    displaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +32,7 @@ class Taken:
     """An action in the calendar: used (at the time of its result, or its claim while it runs) or scheduled.
 
     `days` are the UTC days it counts on: one, or two when claim and result fall on different days. `sequence_id`
-    as in `Request`.
+    as in `Request`. `movable`: a scheduled step, which a reply or direct send may displace.
     """
 
     at: datetime
@@ -69,6 +40,7 @@ class Taken:
     caps: frozenset[Cap]
     days: tuple[date, ...]
     sequence_id: str | None = None
+    movable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +52,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """Another account of the workspace (or customer): its new outreach by UTC day.
+    """Another account of the workspace (or customer): its new outreach by UTC day, used and reserved.
 
     `competes`: it is active and has people to start, so that its guaranteed share is kept free.
     """
@@ -91,32 +63,51 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
-    """A time that every rule allows, and what moved it there."""
+class Blocker:
+    """An action that stands in the way of a moment; behind its rest, at `free_at`, the account is free again."""
 
-    at: datetime
-    why: tuple[Move, ...] = ()
-
-    @property
-    def cap(self) -> Rule | None:
-        """The cap or pace limit that pushed it out last, null when none did."""
-        raise NotImplementedError
+    action_at: datetime
+    free_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """No time: `rule` is the reason; `next_available_at` the first slot behind the horizon, null when there is none."""
+@dataclass(slots=True)
+class _Rests:
+    """Actions by time, each with the end of its rest."""
 
-    rule: Rule
-    next_available_at: datetime | None
-    why: tuple[Move, ...] = ()
+    at: list[datetime] = field(default_factory=list)
+    free: list[datetime] = field(default_factory=list)
+
+    def add(self, at: datetime, free: datetime) -> None:
+        place = bisect_right(self.at, at)
+        self.at.insert(place, at)
+        self.free.insert(place, free)
+
+    def remove(self, at: datetime, free: datetime) -> None:
+        place = self.free.index(free, bisect_left(self.at, at))
+        del self.at[place], self.free[place]
+
+    def resting(self, at: datetime) -> Blocker | None:
+        """The action whose rest a moment falls into; of several the one that lasts longest."""
+        end = bisect_right(self.at, at)
+        start = bisect_right(self.at, at - LONGEST_GAP, 0, end)
+        longest = max(range(start, end), key=self.free.__getitem__, default=None)
+        if longest is None or self.free[longest] <= at:
+            return None
+        return Blocker(self.at[longest], self.free[longest])
+
+    def next_within(self, at: datetime, gap: timedelta) -> Blocker | None:
+        """The next action, when it comes before a rest from this moment is over."""
+        place = bisect_left(self.at, at)
+        if place == len(self.at) or self.at[place] >= at + gap:
+            return None
+        return Blocker(self.at[place], self.free[place])
 
 
 @dataclass(slots=True)
 class Calendar:
     """One account: its rules, and what is in its time. Built once for a plan; `book` and `release` keep it current.
 
-    `now` is the moment of planning: it decides the start of a warm-up that has not begun.
+    `now` is the moment of planning: a warm-up that has not started is planned as if it started that day.
     """
 
     caps: AccountCaps
@@ -124,45 +115,112 @@ class Calendar:
     now: datetime
     pause: Pause | None = None
     neighbours: Sequence[Neighbour] = ()
-    taken: Iterable[Taken] = field(default=(), repr=False)
+    taken: InitVar[Iterable[Taken]] = ()
+    _members: set[Taken] = field(init=False, repr=False, default_factory=set)
+    _all: _Rests = field(init=False, repr=False, default_factory=_Rests)
+    _firm: _Rests = field(init=False, repr=False, default_factory=_Rests)
+    _counts: dict[tuple[Cap, date], int] = field(init=False, repr=False, default_factory=lambda: defaultdict(int))
+    _paces: dict[tuple[str, date], int] = field(init=False, repr=False, default_factory=lambda: defaultdict(int))
+    _effective: dict[tuple[str, Cap, date], int] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self, taken: Iterable[Taken]) -> None:
+        for one in taken:
+            self.add(one)
 
     def book(self, request: Request, at: datetime) -> Taken:
         """Put a planned action into the calendar."""
-        raise NotImplementedError
+        booked = Taken(
+            at=at,
+            seed=request.seed,
+            caps=request.caps,
+            days=(utc_day(at),),
+            sequence_id=request.sequence_id,
+            movable=not request.displaces,
+        )
+        self.add(booked)
+        return booked
 
     def add(self, taken: Taken) -> None:
-        """Put an action into the calendar as it is."""
-        raise NotImplementedError
+        """Put an action into the calendar as it is; `ValueError` when it is there."""
+        if taken in self._members:
+            raise ValueError("the action is in the calendar")
+        self._members.add(taken)
+        for rests in self._rests_of(taken):
+            rests.add(taken.at, taken.at + gap_after(taken.seed, taken.at, self.hours))
+        self._count(taken, 1)
 
     def release(self, taken: Taken) -> None:
-        """Take an action out: it was cancelled, skipped, or is about to be planned anew. `KeyError` if not there."""
-        raise NotImplementedError
+        """Take an action out: it was cancelled, skipped, or is to be planned anew. `KeyError` when it is not there."""
+        self._members.remove(taken)
+        for rests in self._rests_of(taken):
+            rests.remove(taken.at, taken.at + gap_after(taken.seed, taken.at, self.hours))
+        self._count(taken, -1)
+
+    def _rests_of(self, taken: Taken) -> tuple[_Rests, ...]:
+        return (self._all,) if taken.movable else (self._all, self._firm)
+
+    def _count(self, taken: Taken, by: int) -> None:
+        weeks = {monday(day): day for day in sorted(taken.days, reverse=True)}  # once a week, on its first day there
+        for cap in taken.caps:
+            for day in weeks.values() if cap in WEEKLY else taken.days:
+                self._counts[cap, day] += by
+        if taken.sequence_id is not None:
+            for day in taken.days:
+                self._paces[taken.sequence_id, day] += by
 
     def used_on(self, cap: Cap, day: date) -> int:
-        """How many actions of a cap count on a UTC day."""
-        raise NotImplementedError
+        """How many actions of a cap count on a UTC day; one that counts on two days of a week is its first day's."""
+        return self._counts.get((cap, day), 0)
 
+    def started_on(self, sequence_id: str, day: date) -> int:
+        """How many people a sequence starts on a UTC day."""
+        return self._paces.get((sequence_id, day), 0)
 
-def find_slot(
-    calendar: Calendar, request: Request, not_before: datetime, *, horizon: datetime | None = None
-) -> Slot | Refusal:
-    """The first time from `not_before` (rounded up to the minute) that keeps every rule; books nothing.
+    def effective(self, cap: Cap, day: date, *, of: AccountCaps | None = None) -> int:
+        """The effective cap of a day, of this account or a neighbour; remembered."""
+        caps = of or self.caps
+        key = (caps.account_id, cap, day)
+        found = self._effective.get(key)
+        if found is None:
+            found = self._effective[key] = caps.planned(utc_day(self.now)).effective(cap, day)
+        return found
 
-    `horizon`: a later slot is refused, with that slot (first touches: enrolling time + `FIRST_TOUCH_HORIZON`).
-    """
-    raise NotImplementedError
+    def week_full(self, cap: Cap, day: date) -> bool:
+        """Whether a weekly cap forbids one more on a day."""
+        days = [monday(day) + timedelta(days=n) for n in range(WEEK_DAYS)]
+        taken = {each: self.used_on(cap, each) for each in days}
+        return not week_allows(taken, {each: self.effective(cap, each) for each in days}, day)
 
+    def grows_later(self, cap: Cap, day: date) -> bool:
+        """Whether a later day of the week has a higher cap."""
+        last = monday(day) + timedelta(days=WEEK_DAYS - 1)
+        return self.effective(cap, last) > self.effective(cap, day)  # a cap never falls within a week
 
-def plan(
-    calendar: Calendar, requests: Iterable[tuple[Request, datetime]], *, horizon: datetime | None = None
-) -> list[Slot | Refusal]:
-    """Slots for many in one pass, each booked before the next is sought; a pair is a request and its `not_before`."""
-    raise NotImplementedError
+    def workspace_base(self) -> int:
+        """New outreach of the workspace in a day: the highest base of the accounts that share it."""
+        sharing = [self.caps, *(n.caps for n in self.neighbours if n.competes)]
+        return max(caps.base(Cap.NEW_OUTREACH_PER_DAY) for caps in sharing)
 
+    def workspace_full(self, day: date) -> bool:
+        """Whether the workspace has no new outreach left for this account.
 
-def check_now(calendar: Calendar, request: Request, now: datetime) -> Move | Refusal | None:
-    """At the claim: null when the action may go this moment, else the first rule in its way.
+        The sum stays within the base. Within its share (base ÷ competing accounts) an account may always go on;
+        above it only with what the others' shares leave.
+        """
+        cap, base = Cap.NEW_OUTREACH_PER_DAY, self.workspace_base()
+        own = self.used_on(cap, day)
+        total = own + sum(n.new_outreach.get(day, 0) for n in self.neighbours)
+        if total >= base:
+            return True
+        competing = [n for n in self.neighbours if n.competes]
+        share = base // (1 + len(competing))
+        owed = sum(
+            max(0, min(share, self.effective(cap, day, of=n.caps)) - n.new_outreach.get(day, 0)) for n in competing
+        )
+        return own >= share and total + owed >= base
 
-    For a claim the calendar holds what is used only, without this action's own reservation.
-    """
-    raise NotImplementedError
+    def in_the_way(self, request: Request, at: datetime) -> Blocker | None:
+        """The action that is too close before or after a moment, null when both rests are kept."""
+        rests = self._firm if request.displaces else self._all
+        before = rests.resting(at)
+        return before or rests.next_within(at, gap_after(request.seed, at, self.hours))

@@ -4,19 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from models.rules.outreach.company_names import spoken_company
+from models.rules.outreach.names import greeting_name
+from models.rules.outreach.placeholders import Placeholder, fill, placeholders_of
 from models.rules.outreach.sequences import Step
-from models.rules.outreach.states import ActionReason
+from models.rules.outreach.states import ActionReason, ActionType
 
 MAX_NOTE_UNITS = 300
 """UTF-16 units of a rendered note, as the network counts."""
-
-
-class Placeholder(StrEnum):
-    """What may stand between double braces."""
-
-    FIRST_NAME = "first_name"
-    COMPANY = "company"
-    PRIVACY_NOTICE = "privacy_notice"
 
 
 class Caution(StrEnum):
@@ -46,21 +41,41 @@ class Rendered:
     """`missing_first_name`, `missing_company` or `note_too_long`: the person is skipped."""
 
 
-def unknown_placeholders(text: str) -> list[str]:
-    """What stands in double braces and means nothing, in order; at save a problem."""
-    raise NotImplementedError
-
-
 def utf16_units(text: str) -> int:
     """The length the network counts: characters outside the basic plane are two."""
-    return len(text.encode("utf-16-le")) // 2
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def render_step(step: Step, person: Person, *, privacy_notice: str) -> Rendered:
-    """One step's text. Values are never expanded again; `privacy_notice` is the sentence with its link."""
-    raise NotImplementedError
+    """One step's text. Values are never expanded again; `privacy_notice` is the sentence with its link.
+
+    A value that is missing leaves no text, only the problem; a note that got too long is told with its length and
+    never cut.
+    """
+    if step.text is None:
+        return Rendered(step.id, None, 0)
+    values = {
+        Placeholder.FIRST_NAME: greeting_name(person.first_name, person.full_name),
+        Placeholder.COMPANY: spoken_company(person.company),
+        Placeholder.PRIVACY_NOTICE: privacy_notice,
+    }
+    wanted = placeholders_of(step.text)
+    for placeholder, problem in _MISSING:
+        if placeholder in wanted and values[placeholder] is None:
+            return Rendered(step.id, None, 0, problem)
+    text = fill(step.text, {name: value for name, value in values.items() if value is not None})
+    units = utf16_units(text)
+    too_long = step.type is ActionType.INVITE and units > MAX_NOTE_UNITS
+    return Rendered(step.id, text, units, ActionReason.NOTE_TOO_LONG if too_long else None)
+
+
+_MISSING = (
+    (Placeholder.FIRST_NAME, ActionReason.MISSING_FIRST_NAME),
+    (Placeholder.COMPANY, ActionReason.MISSING_COMPANY),
+)
 
 
 def first_message_lacks_notice(steps: Sequence[Step]) -> bool:
-    """Whether the first step that writes to the person leaves `{{privacy_notice}}` out."""
-    raise NotImplementedError
+    """Whether the first message of a sequence leaves `{{privacy_notice}}` out; false without any message."""
+    first = next((step for step in steps if step.type is ActionType.MESSAGE), None)
+    return first is not None and Placeholder.PRIVACY_NOTICE not in placeholders_of(first.text or "")
