@@ -63,14 +63,21 @@ def _limited_until(held: Held) -> datetime | None:
 
 
 async def activate(session: AsyncSession, held: Held) -> None:
-    """Let the account write, or put it back into the network's pause while one runs."""
+    """Let the account write, or put it back into the network's pause while one runs.
+
+    A restored record that was paused by hand when it was removed is paused again.
+    """
     account = held.account
+    by_hand = account.status == CONNECTING and account.pause_reason == PauseReason.MANUAL
     account.review_asked_at = account.trouble = account.trouble_since = account.next_look_at = None
     account.connected_at = account.connected_at or held.now
     account.next_chats_poll_at = account.next_chats_poll_at or held.now
     account.next_invites_poll_at = account.next_invites_poll_at or held.now
     until = _limited_until(held)
-    if until is not None and account.limit_reason is not None:
+    if by_hand:
+        _rest(held, PAUSED, PauseReason.MANUAL)
+        _tell(session, held, EventType.ACCOUNT_PAUSED)
+    elif until is not None and account.limit_reason is not None:
         _rest(held, PAUSED, PauseReason(account.limit_reason), until)
         _tell(session, held, EventType.ACCOUNT_PAUSED)
     else:
