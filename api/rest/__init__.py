@@ -16,6 +16,7 @@ from api.rest import (
     webhook_endpoints,
     workspaces,
 )
+from api.rest.outreach import accounts as outreach_accounts
 from api.rest.routing import Router
 
 ROUTERS: tuple[Router, ...] = (
@@ -32,6 +33,7 @@ ROUTERS: tuple[Router, ...] = (
     registers.router,
     events.router,
     webhook_endpoints.router,
+    outreach_accounts.router,
     audit.router,
 )
 """Every noun's routes, in the order of the documentation."""

@@ -14,7 +14,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.rules.events import CapReached, EventType
-from models.rules.outreach.caps import WEEK_DAYS, WEEKLY, AccountCaps, Cap, day_start, monday, utc_day
+from models.rules.outreach.caps import WEEK_DAYS, WEEKLY, AccountCaps, Cap, day_start, monday, resets_at, utc_day
+from models.rules.outreach.pauses import Gate, gate, next_available_at
+from models.rules.outreach.states import AccountStatus
 from models.stores import events
 from models.stores.outreach.settings import Rules
 from models.tables import CapNotice, OutreachAccount
@@ -122,6 +124,30 @@ def remaining(caps: AccountCaps, usage: Usage, cap: Cap, now: datetime) -> int:
         return max(0, effective - count.used - count.reserved)
     own = usage.own_new_outreach
     return max(0, min(effective - own.used - own.reserved, caps.base(cap) - count.used - count.reserved))
+
+
+OF_AN_INVITE = (Cap.INVITES_PER_DAY, Cap.INVITES_PER_WEEK, Cap.NEW_OUTREACH_PER_DAY)
+
+
+def next_invite_at(account: OutreachAccount, rules: Rules, usage: Usage, now: datetime) -> datetime | None:
+    """When pause, working hours and caps next let the account invite somebody new; null while nobody can say.
+
+    Spacing and what is booked for later days are not looked at: a preview of the enrollment says the exact time.
+    """
+    status = AccountStatus(account.status)
+    at = now
+    if gate(status, account.paused_until, now) is not Gate.OPEN:
+        until = next_available_at(status, account.paused_until, now)
+        if until is None:
+            return None
+        at = until
+    caps = caps_of(account, rules)
+    for cap in OF_AN_INVITE:
+        if caps.base(cap) == 0:
+            return None
+        if remaining(caps, usage, cap, now) == 0:
+            at = max(at, resets_at(cap, now))
+    return rules.hours.into(at, account.id)
 
 
 async def tell_reached(
