@@ -172,6 +172,8 @@ class Enrollment(OwnedRow, WaitingRow, table=True):
     invited_at: datetime | None = Field(default=None, sa_type=TIME)
     accepted_at: datetime | None = Field(default=None, sa_type=TIME)
     replied_at: datetime | None = Field(default=None, sa_type=TIME)
+    owner_heard_until: datetime | None = Field(default=None, sa_type=TIME)
+    """Up to when messages that the owner wrote by hand are known: only later ones hold it again."""
     created_at: datetime = Field(sa_type=TIME)
     finished_at: datetime | None = Field(default=None, sa_type=TIME)
 
@@ -246,7 +248,7 @@ class Action(OwnedRow, WaitingRow, table=True):
     attempts: int = 0
     call_number: int = 0
     readings: list[Payload] = Field(default_factory=list, sa_type=JSON)
-    """What reading the network back said: `{at, found}`."""
+    """What reading the network back said since the claim: `{at, seen}`."""
     provider_message_id: str | None = None
     api_key_id: str | None = None
     created_at: datetime = Field(sa_type=TIME)

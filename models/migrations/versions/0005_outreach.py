@@ -222,6 +222,7 @@ def upgrade() -> None:
         sa.Column("invited_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("accepted_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("replied_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("owner_heard_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.CheckConstraint(
