@@ -47,7 +47,7 @@ KEEP = text(
       values (:id, :event_id, :type, :account_id, :body, 0, :now, :now)
       on conflict (event_id) do nothing returning account_id
     ), rung as (
-      update outreach_accounts a set rings = rings + 1 from kept where a.id = kept.account_id returning 1
+      update outreach_accounts a set rings = rings + 1 from kept where :ring and a.id = kept.account_id returning 1
     )
     select pg_notify(:channel, '') from rung
     """
@@ -63,17 +63,35 @@ async def may_keep(session: AsyncSession, account_id: str) -> bool:
     return int(recent or 0) < PER_SECOND
 
 
-async def keep(session: AsyncSession, vault: Vault, *, event_id: str, type: str, account_id: str, raw: bytes) -> None:
-    """Store a callback and ring its account; one that is known already changes nothing."""
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A callback to keep: the provider's id of it, what it is, whose, and its body sealed with `BODY_PURPOSE`."""
+
+    event_id: str
+    type: str
+    account_id: str
+    sealed: bytes
+
+
+WAIT_FOR_ACCOUNT = text("set local lock_timeout = '500ms'")
+
+
+async def keep(session: AsyncSession, arrived: Arrived, *, ring: bool = True) -> None:
+    """Store a callback and ring its account; one that is known already changes nothing.
+
+    It waits half a second at most for whoever holds the account, for the provider waits for an answer.
+    """
+    await session.execute(WAIT_FOR_ACCOUNT)
     now = await service_time(session)
     values = {
         "id": new_id("ncb", now),
-        "event_id": event_id,
-        "type": type[:100],
-        "account_id": account_id,
-        "body": vault.seal(BODY_PURPOSE, raw),
+        "event_id": arrived.event_id,
+        "type": arrived.type[:100],
+        "account_id": arrived.account_id,
+        "body": arrived.sealed,
         "now": now,
         "channel": CHANNEL,
+        "ring": ring,
     }
     await session.execute(KEEP, values)
 
