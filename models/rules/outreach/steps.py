@@ -164,14 +164,11 @@ def _acceptance(step: Step, connection: Connection, *, since: datetime, now: dat
     the skipped time is the deadline, not the moment somebody looked.
     """
     if connection.invited_at is None:
-        accepted = connection.connected or connection.accepted_at is not None
-        return None if accepted else Skip(step, ActionReason.NOT_INVITED, now)
+        related = connection.connected or connection.accepted_at is not None
+        return None if related else Skip(step, ActionReason.NOT_INVITED, now)
     deadline = connection.invited_at + timedelta(days=step.accept_timeout_days)
-    if connection.accepted_at is None:
-        in_time = connection.connected
-    else:
-        in_time = connection.accepted_at <= deadline
-    if in_time:
+    accepted = connection.accepted_at
+    if connection.connected if accepted is None else accepted <= deadline:
         return None
     if now >= deadline:
         return Skip(step, ActionReason.ACCEPT_TIMEOUT, max(deadline, since))
@@ -201,15 +198,8 @@ def reinvite_at(connection: Connection) -> datetime | None:
     return None if connection.withdrawn_at is None else connection.withdrawn_at + REINVITE_AFTER
 
 
-_UNFINISHED = frozenset(
-    {
-        ActionOutcome.SCHEDULED,
-        ActionOutcome.AWAITING_APPROVAL,
-        ActionOutcome.SENDING,
-        ActionOutcome.RECONCILING,
-        ActionOutcome.UNKNOWN,
-    }
-)
+_UNCLAIMED = frozenset({ActionOutcome.SCHEDULED, ActionOutcome.AWAITING_APPROVAL})
+_UNFINISHED = _UNCLAIMED | {ActionOutcome.SENDING, ActionOutcome.RECONCILING, ActionOutcome.UNKNOWN}
 _FATAL = frozenset({ActionOutcome.FAILED, ActionOutcome.REFUSED})
 
 
