@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from sandbox.network.service import NetworkSettings
 from sandbox.people.gate import KEY_LENGTH
 from sandbox.people.service import PeopleSettings
 from sandbox.server import Settings, serve
@@ -35,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--seed", type=int, default=7, help="the same seed gives the same people (7)")
     options.add_argument("--clock-offset", type=float, help="seconds service time is ahead; default: as remembered")
     options.add_argument("--people-api-key", action="append", help="a valid key of the people provider; repeatable")
+    options.add_argument("--network-api-key", action="append", help="a valid key of the network; repeatable")
     options.add_argument("--state-dir", type=Path, required=True, help="folder that keeps what survives a restart")
     options.add_argument("--latency-ms", type=int, default=0, help="added to every provider call (0)")
     options.add_argument(
@@ -58,6 +60,9 @@ def main() -> None:
                 api_keys=frozenset(chosen.people_api_key or [DEFAULT_KEY]),
                 latency_ms=chosen.latency_ms,
                 per_minute=dict(chosen.rate_limit),
+            ),
+            network=NetworkSettings(
+                api_keys=frozenset(chosen.network_api_key or [DEFAULT_KEY]), latency_ms=chosen.latency_ms
             ),
             host=chosen.host,
             port=chosen.port,

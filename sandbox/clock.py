@@ -1,5 +1,6 @@
 """Service time: the wall clock plus an offset that the control API moves."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from sandbox.state import State
@@ -18,6 +19,7 @@ class Clock:
         if offset_seconds is not None:
             state.remember("clock_offset", offset_seconds)
         self._offset = state.number("clock_offset")
+        self._listeners: list[Callable[[], None]] = []
 
     @property
     def offset_seconds(self) -> float:
@@ -32,3 +34,9 @@ class Clock:
         """Set the offset."""
         self._state.remember("clock_offset", offset_seconds)
         self._offset = offset_seconds
+        for told in self._listeners:
+            told()
+
+    def when_moved(self, told: Callable[[], None]) -> None:
+        """Have somebody told that the clock was moved, in the event loop that moves it."""
+        self._listeners.append(told)

@@ -31,6 +31,20 @@ class FaultKind(StrEnum):
     ITEM_ERROR = "item_error"
     ENDLESS_LINE = "endless_line"
     CUT_OFF = "cut_off"
+    PROVIDER_ERROR = "provider_error"
+    ERROR_WITH_200 = "error_with_200"
+    DAILY_LIMIT = "daily_limit"
+    WEEKLY_LIMIT = "weekly_limit"
+    NEUTRAL_LIMIT = "neutral_limit"
+    MESSAGE_ID_LIST = "message_id_list"
+    MESSAGE_ID_NULL = "message_id_null"
+    MISSING_SIGNATURE = "missing_signature"
+    WRONG_SIGNATURE = "wrong_signature"
+    STALE_SIGNATURE = "stale_signature"
+    LOST_CALLBACK = "lost_callback"
+    DUPLICATE_CALLBACK = "duplicate_callback"
+    DELAYED_CALLBACK = "delayed_callback"
+    IDS_ONLY = "ids_only"
 
 
 class FaultOrder(BaseModel):
@@ -46,6 +60,10 @@ class FaultOrder(BaseModel):
     after_execution: bool = False
     latency_ms: Annotated[int, Field(ge=0, le=600_000)] | None = None
     """For `latency` how long a call takes more, for `timeout` how long it hangs before the connection is cut."""
+    delay_seconds: Annotated[int, Field(ge=1, le=31_536_000)] = 3600
+    """For `delayed_callback`: how much later, in service time."""
+    type: Annotated[str, Field(pattern="^(api|provider)/[a-z_]+$")] | None = None
+    """For `provider_error`, `error_with_200` and `rate_limited`: the type the network's provider names."""
     status: Annotated[int, Field(ge=400, le=599)] | None = None
     """For `server_error`, `html_body`, `retrieve_disabled` and `item_error` the status to answer with."""
     reset: Literal["header", "none", "garbled"] = "header"

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,17 +13,20 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
+from sandbox.breakage import ConnectionCut
 from sandbox.clock import Clock
 from sandbox.control import control_api
 from sandbox.faults import Faults
 from sandbox.mail import MailBox, receive_mail
-from sandbox.people.gate import ConnectionCut
+from sandbox.network.service import NetworkSettings, network_side
 from sandbox.people.population import build_population
 from sandbox.people.service import PeopleSettings, people_side
 from sandbox.side import Side
 from sandbox.state import State
 
 _GRACE_SECONDS = 1
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class Settings:
 
     state_dir: Path
     people: PeopleSettings
+    network: NetworkSettings = field(default_factory=NetworkSettings)
     host: str = "127.0.0.1"
     port: int = 8090
     smtp_port: int | None = None
@@ -61,6 +66,27 @@ async def _bad_control_input(_: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"detail": _where(error)}, status_code=400)
 
 
+def _acting(sides: Sequence[Side]) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    """Have the sides do what they do by themselves while the application runs."""
+
+    @asynccontextmanager
+    async def acting(_: FastAPI) -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(side.run(), name=side.provider) for side in sides if side.run is not None]
+        for task in tasks:
+            task.add_done_callback(_report_failure)
+        yield
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    return acting
+
+
+def _report_failure(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        log.critical("the %s side stopped acting", task.get_name(), exc_info=task.exception())
+
+
 def build_sandbox(settings: Settings) -> Sandbox:
     """Invent the people, open the state file and put all sides together."""
     state = State(settings.state_dir)
@@ -68,8 +94,18 @@ def build_sandbox(settings: Settings) -> Sandbox:
     faults = Faults(state)
     population = build_population(settings.population, settings.seed)
     mails = MailBox(state, clock)
-    sides = (people_side(population=population, state=state, clock=clock, faults=faults, settings=settings.people),)
-    app = FastAPI(title="Sandbox", docs_url=None, redoc_url=None, redirect_slashes=False)
+    sides = (
+        people_side(population=population, state=state, clock=clock, faults=faults, settings=settings.people),
+        network_side(
+            population=population,
+            state=state,
+            clock=clock,
+            faults=faults,
+            settings=settings.network,
+            seed=settings.seed,
+        ),
+    )
+    app = FastAPI(title="Sandbox", docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=_acting(sides))
     app.add_exception_handler(RequestValidationError, _bad_control_input)
     for side in sides:
         app.router.routes.extend(side.routes)
@@ -92,7 +128,7 @@ async def _serve(sandbox: Sandbox, settings: Settings) -> None:
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=_GRACE_SECONDS,
-        lifespan="off",
+        lifespan="on",
     )
     server = uvicorn.Server(config)
     logging.getLogger("uvicorn.error").addFilter(_not_cut_on_purpose)

@@ -3,14 +3,13 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.types import Receive, Scope, Send
 
+from sandbox.breakage import GATEWAY_PAGE, HANG_SECONDS, LostConnection, until_gone
 from sandbox.clock import Clock
 from sandbox.faults import FaultKind, Faults, OrderedFault
 from sandbox.people import ask as reading
@@ -19,10 +18,8 @@ from sandbox.people.wire import Answer, ApiError, encoded, respond
 
 MOST_BYTES = 1_048_576
 KEY_LENGTH = 64
-_HANG_SECONDS = 120.0
 _GARBLED_RESET = "in a moment"
 _OVERSIZE_PADDING = 3 * MOST_BYTES // 2
-_MALFORMED_GATEWAY = "<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>"
 
 
 def reserved_key(status: int) -> str:
@@ -31,21 +28,6 @@ def reserved_key(status: int) -> str:
 
 
 _RESERVED = {reserved_key(status): status for status in (401, 402, 429)}
-
-
-class LostConnection(Response):
-    """Announces a body and sends none, so that the server cuts the connection."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Promise more than is sent."""
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"4096")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b"{", "more_body": True})
-        raise ConnectionCut
-
-
-class ConnectionCut(Exception):
-    """Makes the server close the connection in the middle of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +151,8 @@ class Gate:
             return self.faults.strike(PROVIDER, operation.name, kind, after_execution=after_execution)
 
         if fault := struck(FaultKind.TIMEOUT):
-            hang = _HANG_SECONDS if fault.latency_ms is None else fault.latency_ms / 1000
-            await _until_gone(request, hang)
+            hang = HANG_SECONDS if fault.latency_ms is None else fault.latency_ms / 1000
+            await until_gone(request, hang)
             return LostConnection()
         if struck(FaultKind.CONNECTION_LOST):
             return LostConnection()
@@ -179,7 +161,7 @@ class Gate:
         if fault := struck(FaultKind.SERVER_ERROR):
             raise ApiError(fault.status or 500, "something went wrong on our side")
         if fault := struck(FaultKind.HTML_BODY):
-            return HTMLResponse(_MALFORMED_GATEWAY, status_code=fault.status or 502)
+            return HTMLResponse(GATEWAY_PAGE, status_code=fault.status or 502)
         return None
 
     def _rate_limited(self, operation: Operation, turn: _Turn, fault: OrderedFault) -> Response:
@@ -221,14 +203,3 @@ class Gate:
         limits = turn.window.headers() if turn.window else {}
         spent = self.credits.headers(spent=turn.credits, kind=operation.credit_kind)
         return limits | spent | turn.extra_headers
-
-
-async def _until_gone(request: Request, seconds: float) -> None:
-    """Wait until the caller hangs up, at most so long."""
-
-    async def hung_up() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-
-    with suppress(TimeoutError):
-        await asyncio.wait_for(hung_up(), seconds)

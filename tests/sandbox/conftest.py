@@ -54,7 +54,7 @@ class _Served(threading.Thread):
 
     def run(self) -> None:
         sandbox = build_sandbox(self._settings)
-        config = uvicorn.Config(sandbox.app, log_level="critical", access_log=False, lifespan="off")
+        config = uvicorn.Config(sandbox.app, log_level="critical", access_log=False, lifespan="on")
         self.server = uvicorn.Server(config)
         self.server.run(sockets=[self._listening])
         sandbox.state.close()
