@@ -8,7 +8,8 @@ from pydantic import Field
 from api.schemas.lists import PageAsk
 from api.schemas.outreach.settings import HoursView
 from api.schemas.values import Answer, Ask, Name
-from models.rules.outreach.caps import Cap, utc_day, warmup_factor
+from models.rules.outreach.caps import utc_day, warmup_factor
+from models.rules.outreach.limits import after_warmup_start
 from models.rules.outreach.pauses import resumable
 from models.rules.outreach.states import AccountStatus, PauseReason
 from models.rules.times import Time
@@ -58,8 +59,7 @@ class WarmupView(Answer):
 
 def after_start(row: OutreachAccount, rules: Rules, now: datetime) -> dict[str, int]:
     """What the caps would be if the warm-up started today."""
-    caps, today = limits.caps_of(row, rules), utc_day(now)
-    return {cap.value: caps.planned(today).effective(cap, today) for cap in Cap}
+    return {cap.value: value for cap, value in after_warmup_start(limits.caps_of(row, rules), now).items()}
 
 
 class AccountView(Answer):

@@ -1,12 +1,13 @@
 """Limits of an outreach account as they are asked for and shown (contract, section 7)."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Literal
 
 from api.schemas.outreach.accounts import after_start
 from api.schemas.outreach.settings import CapFields
 from api.schemas.values import Answer
-from models.rules.outreach.caps import CAPS, Cap, jitter_factor, resets_at, utc_day, warmup_factor
+from models.rules.outreach.caps import Cap
 from models.rules.times import Time
 from models.stores.outreach import limits
 from models.stores.outreach.limits import Usage
@@ -42,26 +43,6 @@ class CapView(Answer):
     remaining: int
     resets_at: Time
 
-    @classmethod
-    def of(cls, cap: Cap, row: OutreachAccount, rules: Rules, usage: Usage, now: datetime) -> "CapView":
-        """The cap as it is shown."""
-        caps, today = limits.caps_of(row, rules), utc_day(now)
-        count = usage.counts[cap]
-        return cls(
-            cap=cap,
-            default=CAPS[cap].default,
-            ceiling=CAPS[cap].ceiling,
-            configured=caps.configured.get(cap),
-            workspace=rules.caps.get(cap),
-            warmup_factor=warmup_factor(caps.warmup_day(today)),
-            jitter_factor=jitter_factor(cap, row.id, today),
-            effective=caps.effective(cap, today),
-            used=count.used,
-            reserved=count.reserved,
-            remaining=limits.remaining(caps, usage, cap, now),
-            resets_at=resets_at(cap, now),
-        )
-
 
 class LimitsView(Answer):
     """What the account may do today. `next_available_at`: when it may next invite somebody new, null when unknown."""
@@ -84,7 +65,7 @@ class LimitsView(Answer):
         return cls(
             id=row.id,
             account_id=row.id,
-            caps=[CapView.of(cap, row, rules, usage, now) for cap in Cap],
+            caps=[CapView(**asdict(one)) for one in limits.readings(row, rules, usage, now)],
             warmup_pending=pending,
             caps_after_warmup_start=after_start(row, rules, now) if pending else None,
             next_available_at=limits.next_invite_at(row, rules, usage, now),

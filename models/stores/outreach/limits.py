@@ -5,7 +5,7 @@ that connecting it elsewhere starts nothing anew. Booked are this record's plann
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import text
@@ -14,7 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.rules.events import CapReached, EventType
-from models.rules.outreach.caps import WEEK_DAYS, WEEKLY, AccountCaps, Cap, day_start, monday, resets_at, utc_day
+from models.rules.outreach.caps import WEEK_DAYS, WEEKLY, AccountCaps, Cap, day_start, monday, utc_day
+from models.rules.outreach.limits import CapReading, cap_readings
 from models.rules.outreach.pauses import Gate, gate, next_available_at
 from models.rules.outreach.states import AccountStatus
 from models.stores import events
@@ -114,16 +115,21 @@ def _usage(own: Mapping[bool, Mapping[str, int]], shared: Count) -> Usage:
     return Usage(counts | {Cap.NEW_OUTREACH_PER_DAY: shared}, counts[Cap.NEW_OUTREACH_PER_DAY])
 
 
-def remaining(caps: AccountCaps, usage: Usage, cap: Cap, now: datetime) -> int:
-    """How many places of a cap are neither used nor booked, at least 0.
-
-    Of new outreach both the account's own part and the tenant's sum bound it.
-    """
-    effective, count = caps.effective(cap, utc_day(now)), usage.counts[cap]
-    if cap is not Cap.NEW_OUTREACH_PER_DAY:
-        return max(0, effective - count.used - count.reserved)
-    own = usage.own_new_outreach
-    return max(0, min(effective - own.used - own.reserved, caps.base(cap) - count.used - count.reserved))
+def readings(account: OutreachAccount, rules: Rules, usage: Usage, now: datetime) -> list[CapReading]:
+    """The account's caps with what is taken of them. Of new outreach the whole tenant's counts are shown."""
+    shared, own = usage.counts[Cap.NEW_OUTREACH_PER_DAY], usage.own_new_outreach
+    counts = {**usage.counts, Cap.NEW_OUTREACH_PER_DAY: own}
+    found = cap_readings(
+        caps_of(account, rules),
+        used={cap: count.used for cap, count in counts.items()},
+        reserved={cap: count.reserved for cap, count in counts.items()},
+        workspace_new_outreach=shared.used + shared.reserved,
+        now=now,
+    )
+    return [
+        replace(one, used=shared.used, reserved=shared.reserved) if one.cap is Cap.NEW_OUTREACH_PER_DAY else one
+        for one in found
+    ]
 
 
 OF_AN_INVITE = (Cap.INVITES_PER_DAY, Cap.INVITES_PER_WEEK, Cap.NEW_OUTREACH_PER_DAY)
@@ -141,12 +147,13 @@ def next_invite_at(account: OutreachAccount, rules: Rules, usage: Usage, now: da
         if until is None:
             return None
         at = until
-    caps = caps_of(account, rules)
-    for cap in OF_AN_INVITE:
-        if caps.base(cap) == 0:
+    for cap in readings(account, rules, usage, now):
+        if cap.cap not in OF_AN_INVITE:
+            continue
+        if cap.effective == 0:
             return None
-        if remaining(caps, usage, cap, now) == 0:
-            at = max(at, resets_at(cap, now))
+        if cap.remaining == 0:
+            at = max(at, cap.resets_at)
     return rules.hours.into(at, account.id)
 
 
