@@ -60,6 +60,7 @@ class EnrollmentReason(StrEnum):
     ACCOUNT_REMOVED = "account_removed"
     ACTION_FAILED = "action_failed"
     ACTION_REFUSED = "action_refused"
+    ALREADY_CONTACTED = "already_contacted"
 
 
 class ActionType(StrEnum):
