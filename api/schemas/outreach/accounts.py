@@ -9,7 +9,6 @@ from api.schemas.lists import PageAsk
 from api.schemas.outreach.settings import HoursView
 from api.schemas.values import Answer, Ask, Name
 from models.rules.outreach.caps import utc_day, warmup_factor
-from models.rules.outreach.limits import after_warmup_start
 from models.rules.outreach.pauses import resumable
 from models.rules.outreach.states import AccountStatus, PauseReason
 from models.rules.times import Time
@@ -59,7 +58,7 @@ class WarmupView(Answer):
 
 def after_start(row: OutreachAccount, rules: Rules, now: datetime) -> dict[str, int]:
     """What the caps would be if the warm-up started today."""
-    return {cap.value: value for cap, value in after_warmup_start(limits.caps_of(row, rules), now).items()}
+    return {cap.value: value for cap, value in limits.after_warmup_start(row, rules, now).items()}
 
 
 class AccountView(Answer):

@@ -5,7 +5,7 @@ that connecting it elsewhere starts nothing anew. Booked are this record's plann
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import text
@@ -14,8 +14,19 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.rules.events import CapReached, EventType
-from models.rules.outreach.caps import WEEK_DAYS, WEEKLY, AccountCaps, Cap, day_start, monday, utc_day
-from models.rules.outreach.limits import CapReading, cap_readings
+from models.rules.outreach.caps import (
+    CAPS,
+    WEEK_DAYS,
+    WEEKLY,
+    AccountCaps,
+    Cap,
+    day_start,
+    jitter_factor,
+    monday,
+    resets_at,
+    utc_day,
+    warmup_factor,
+)
 from models.rules.outreach.pauses import Gate, gate, next_available_at
 from models.rules.outreach.states import AccountStatus
 from models.stores import events
@@ -115,21 +126,58 @@ def _usage(own: Mapping[bool, Mapping[str, int]], shared: Count) -> Usage:
     return Usage(counts | {Cap.NEW_OUTREACH_PER_DAY: shared}, counts[Cap.NEW_OUTREACH_PER_DAY])
 
 
+@dataclass(frozen=True, slots=True)
+class CapReading:
+    """One cap in its present window. `configured` and `workspace` are null where nothing is set."""
+
+    cap: Cap
+    default: int
+    ceiling: int
+    configured: int | None
+    workspace: int | None
+    warmup_factor: float
+    jitter_factor: float
+    effective: int
+    used: int
+    reserved: int
+    remaining: int
+    resets_at: datetime
+
+
 def readings(account: OutreachAccount, rules: Rules, usage: Usage, now: datetime) -> list[CapReading]:
     """The account's caps with what is taken of them. Of new outreach the whole tenant's counts are shown."""
-    shared, own = usage.counts[Cap.NEW_OUTREACH_PER_DAY], usage.own_new_outreach
-    counts = {**usage.counts, Cap.NEW_OUTREACH_PER_DAY: own}
-    found = cap_readings(
-        caps_of(account, rules),
-        used={cap: count.used for cap, count in counts.items()},
-        reserved={cap: count.reserved for cap, count in counts.items()},
-        workspace_new_outreach=shared.used + shared.reserved,
-        now=now,
+    caps = caps_of(account, rules)
+    return [_reading(caps, cap, usage, now) for cap in Cap]
+
+
+def _reading(caps: AccountCaps, cap: Cap, usage: Usage, now: datetime) -> CapReading:
+    day, count = utc_day(now), usage.counts[cap]
+    effective = caps.effective(cap, day)
+    room = effective - count.used - count.reserved
+    if cap is Cap.NEW_OUTREACH_PER_DAY:  # the account's own part, and the sum of all accounts
+        own = usage.own_new_outreach
+        room = min(effective - own.used - own.reserved, caps.base(cap) - count.used - count.reserved)
+    return CapReading(
+        cap=cap,
+        default=CAPS[cap].default,
+        ceiling=CAPS[cap].ceiling,
+        configured=caps.configured.get(cap),
+        workspace=caps.workspace.get(cap),
+        warmup_factor=warmup_factor(caps.warmup_day(day)),
+        jitter_factor=jitter_factor(cap, caps.account_id, day),
+        effective=effective,
+        used=count.used,
+        reserved=count.reserved,
+        remaining=max(0, room),
+        resets_at=resets_at(cap, now),
     )
-    return [
-        replace(one, used=shared.used, reserved=shared.reserved) if one.cap is Cap.NEW_OUTREACH_PER_DAY else one
-        for one in found
-    ]
+
+
+def after_warmup_start(account: OutreachAccount, rules: Rules, now: datetime) -> dict[Cap, int]:
+    """What each cap would be today if the first person were scheduled now."""
+    day = utc_day(now)
+    caps = caps_of(account, rules).planned(day)
+    return {cap: caps.effective(cap, day) for cap in Cap}
 
 
 OF_AN_INVITE = (Cap.INVITES_PER_DAY, Cap.INVITES_PER_WEEK, Cap.NEW_OUTREACH_PER_DAY)
