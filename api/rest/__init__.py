@@ -17,6 +17,7 @@ from api.rest import (
     workspaces,
 )
 from api.rest.outreach import accounts as outreach_accounts
+from api.rest.outreach import sequences as outreach_sequences
 from api.rest.routing import Router
 
 ROUTERS: tuple[Router, ...] = (
@@ -34,6 +35,7 @@ ROUTERS: tuple[Router, ...] = (
     events.router,
     webhook_endpoints.router,
     outreach_accounts.router,
+    outreach_sequences.router,
     audit.router,
 )
 """Every noun's routes, in the order of the documentation."""
