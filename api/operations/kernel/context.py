@@ -61,6 +61,9 @@ class Context:
     known_caller: Caller | None
     known_tenant: Tenant | None
     rung: list[Subject] = field(default_factory=list)
+    if_refused: Callable[[AsyncSession], Awaitable[None]] | None = None
+    """Done in a transaction of its own when the handler refuses an executing call: what is told although nothing is
+    done, such as a cap that was reached. Set it right before raising."""
     afterwards: Callable[[Database], Awaitable[object]] | None = None
     """Gives the answer in the handler's stead, once the transaction is committed and rung: for what answers later."""
 

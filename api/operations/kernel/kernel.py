@@ -174,8 +174,11 @@ class Kernel:
         if claim.standing is Standing.FINISHED:
             return self._replay(claim)
 
+        attempts: list[Context] = []
+
         async def work(session: AsyncSession) -> tuple[Outcome, list[Subject]]:
             context = self._context(operation, call, session, await service_time(session))
+            attempts.append(context)
             outcome = _outcome(await operation.handler(context, ask), call, shape)
             await session.flush()
             await self._complete(session, use, claim, outcome)
@@ -185,6 +188,8 @@ class Kernel:
             outcome, rung = await self.database.run(work)
         except Exception:
             await self._release(use, claim)
+            if attempts and attempts[-1].if_refused is not None:
+                await self.database.run(attempts[-1].if_refused)
             raise
         await self._ring(rung, call)
         return outcome
