@@ -67,6 +67,7 @@ class Choices:
     secret_key: str
     people_api_key: str
     ports: dict[str, int]
+    network_api_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,7 @@ class Installation:
                 secret_key=base64.b64encode(secrets.token_bytes(32)).decode(),
                 people_api_key=secrets.token_hex(32),
                 ports=dict(PREFERRED_PORTS),
+                network_api_key=secrets.token_hex(32),
             )
         for name, asked, had in (("population", population, known.population), ("seed", seed, known.seed)):
             if asked is not None and asked != had:
@@ -191,8 +193,12 @@ class Installation:
                     f"{self.root} was made with --{name} {had}, not {asked}: use another --data-dir, "
                     "or `python -m stack reset` to begin anew"
                 )
-        # Business time that was moved once stays moved, so virtual time stays on.
-        return Choices(**asdict(known) | {"virtual_time": known.virtual_time or virtual_time})
+        # Business time that was moved once stays moved, so virtual time stays on. An older directory has no network.
+        added = {
+            "virtual_time": known.virtual_time or virtual_time,
+            "network_api_key": known.network_api_key or secrets.token_hex(32),
+        }
+        return Choices(**asdict(known) | added)
 
     def remember(self, choices: Choices) -> None:
         """Keep the choices for the next start."""

@@ -1,0 +1,286 @@
+"""`OutreachNetwork` on Unipile v2: accounts, people, invites, visits, chats."""
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeVar
+
+import httpx
+
+from activities.upstream.ports import (
+    AccountTrouble,
+    AskRefused,
+    CallbackEndpoint,
+    MessageSent,
+    NetworkAccount,
+    NetworkBusy,
+    NetworkChat,
+    NetworkMessage,
+    NetworkNotConfigured,
+    NetworkPerson,
+    PersonRefused,
+    Refusal,
+    SentRequest,
+    Standing,
+    Trouble,
+)
+from activities.upstream.unipile import shapes
+from activities.upstream.unipile.client import Ask, Client, Json, ProblemAnswer, meaning
+from activities.upstream.unipile.endpoints import Endpoints
+from activities.upstream.unipile.failures import CURSOR_WANTED, Action, interrupted, needs_look
+from activities.upstream.unipile.paging import PAGE_LIMIT, Position, after_page, rows_of
+
+MOST_PAGES = 200
+NOTE_UNITS = 300
+
+Value = TypeVar("Value")
+
+_TROUBLES: Mapping[Standing, Trouble] = {
+    Standing.CONNECTING: Trouble.NOT_READY,
+    Standing.DISCONNECTED: Trouble.DISCONNECTED,
+    Standing.INTERRUPTED: Trouble.INTERRUPTED,
+    Standing.RESTRICTED: Trouble.RESTRICTED,
+    Standing.UNKNOWN: Trouble.RESTRICTED,
+}
+
+
+class UnipileNetwork:
+    """The outreach network of production. `base_url` and `api_key` are all that differs between vendor and sandbox."""
+
+    name = "unipile"
+
+    def __init__(self, *, base_url: str, api_key: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self._client = Client(base_url=base_url, api_key=api_key, transport=transport)
+        self._endpoints = Endpoints(self._core)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def connect_link(
+        self, *, state: str, redirect_url: str, expires_at: datetime, account_id: str | None = None
+    ) -> str:
+        """See `OutreachNetwork`."""
+        body: Json = {"expires_on": shapes.written(expires_at), "redirect_uri": redirect_url, "state": state}
+        body |= {"providers": ["linkedin"]} if account_id is None else {"account_id": account_id}
+        try:
+            answer = await self._core("auth/link", "POST", ("auth", "link"), body=body)
+        except PersonRefused as error:
+            if account_id is None or error.reason is not Refusal.NOT_FOUND:
+                raise
+            raise AccountTrouble(Trouble.DISCONNECTED, error.code) from None
+        link = answer.get("link")
+        if not isinstance(link, str) or not link.startswith(("https://", "http://")):
+            raise NetworkBusy("unreadable")
+        return link
+
+    async def account(self, account_id: str) -> NetworkAccount | None:
+        """See `OutreachNetwork`."""
+        try:
+            body = await self._core("accounts/get", "GET", ("accounts", account_id))
+        except PersonRefused as error:
+            if error.reason is Refusal.NOT_FOUND:
+                return None
+            raise
+        return _read(shapes.account, body, Action.CORE)
+
+    async def delete_account(self, account_id: str) -> None:
+        """See `OutreachNetwork`."""
+        try:
+            await self._core("accounts/delete", "DELETE", ("accounts", account_id))
+        except PersonRefused as error:
+            if error.reason is not Refusal.NOT_FOUND:
+                raise
+
+    async def person(self, account_id: str, person: str, *, fresh: bool = False) -> NetworkPerson:
+        """See `OutreachNetwork`."""
+        body = await self._get("users/get", account_id, "users", person, fresh=fresh)
+        return _read(shapes.person, body, Action.READ)
+
+    async def invite(self, account_id: str, person_id: str, note: str | None) -> SentRequest:
+        """See `OutreachNetwork`."""
+        if note is not None and len(note.encode("utf-16-le", "surrogatepass")) // 2 > NOTE_UNITS:
+            raise AskRefused("note_too_long")
+        body: Json = {"user_id": person_id} | ({"message": note} if note else {})
+        path = ("users", "me", "relation-requests")
+        answer = await self._act("users/invite", Action.INVITE, account_id, *path, body=body)
+        sent = _read(shapes.request, answer, Action.INVITE)
+        return replace(sent, person_id=person_id, note=note or None)
+
+    async def withdraw(self, account_id: str, request_id: str) -> None:
+        """See `OutreachNetwork`."""
+        path = ("users", "me", "relation-requests", request_id, "cancel")
+        answer = await self._act("users/withdraw", Action.WITHDRAW, account_id, *path)
+        _expect(answer, "RelationRequestCanceled", Action.WITHDRAW)
+
+    async def visit(self, account_id: str, person_id: str) -> None:
+        """See `OutreachNetwork`."""
+        person = await self.person(account_id, person_id, fresh=True)
+        if person.visit_token is None:
+            raise PersonRefused(Refusal.NO_VISIT, "no_visit_token")
+        path, query = ("users", "visit-profile"), {"token": person.visit_token}
+        answer = await self._act("users/visit", Action.VISIT, account_id, *path, query=query)
+        _expect(answer, "ProfileVisited", Action.VISIT)
+
+    async def chat_with(self, account_id: str, person_id: str) -> NetworkChat | None:
+        """See `OutreachNetwork`."""
+        found = await self._get("users/chat", account_id, "users", person_id, "chat", fresh=True)
+        ids = [shapes.text(row.get("chat_id")) for row in _rows(found)]
+        for chat_id in filter(None, ids):
+            chat = await self.chat(account_id, chat_id)
+            if chat is not None and chat.one_to_one:
+                return chat
+        return None
+
+    async def chat(self, account_id: str, chat_id: str) -> NetworkChat | None:
+        """See `OutreachNetwork`."""
+        body = await self._get_if_there("chats/get", account_id, "chats", chat_id)
+        return None if body is None else _read(shapes.chat, body, Action.READ)
+
+    async def message(self, account_id: str, chat_id: str, message_id: str) -> NetworkMessage | None:
+        """See `OutreachNetwork`."""
+        path = ("chats", chat_id, "messages", message_id)
+        body = await self._get_if_there("messages/get", account_id, *path)
+        return None if body is None else _read(shapes.message, body, Action.READ)
+
+    async def messages(
+        self, account_id: str, chat_id: str, *, since: datetime | None = None
+    ) -> tuple[NetworkMessage, ...]:
+        """See `OutreachNetwork`."""
+        query = {} if since is None else {"after": shapes.written(since)}
+        rows = await self._all("messages/list", account_id, "chats", chat_id, "messages", query=query)
+        found = [_read(shapes.message, row, Action.READ) for row in rows]
+        oldest_first = found[::-1]  # messages of the same moment keep their order
+        return tuple(sorted(oldest_first, key=lambda message: message.sent_at.timestamp() if message.sent_at else 0))
+
+    async def send_message(self, account_id: str, chat_id: str, text: str) -> MessageSent:
+        """See `OutreachNetwork`."""
+        path = ("chats", chat_id, "messages", "send")
+        answer = await self._act("messages/send", Action.MESSAGE, account_id, *path, body={"text": text})
+        _expect(answer, "MessageSent", Action.MESSAGE)
+        return shapes.sent(answer, chat_id=chat_id)
+
+    async def start_chat(self, account_id: str, person_id: str, text: str) -> MessageSent:
+        """See `OutreachNetwork`."""
+        body: Json = {"users_ids": [person_id], "text": text}
+        answer = await self._act("chats/send", Action.MESSAGE, account_id, "chats", "send", body=body)
+        _expect(answer, "ChatStarted", Action.MESSAGE)
+        return shapes.sent(answer)
+
+    async def sent_requests(self, account_id: str) -> tuple[SentRequest, ...]:
+        """See `OutreachNetwork`."""
+        path = ("users", "me", "relation-requests")
+        rows = await self._all("users/requests", account_id, *path, query={"type": "sent"})
+        return tuple(_read(shapes.request, row, Action.READ) for row in rows)
+
+    async def chats(self, account_id: str, *, since: datetime | None = None) -> tuple[NetworkChat, ...]:
+        """See `OutreachNetwork`."""
+        query = {} if since is None else {"after": shapes.written(since)}
+        rows = await self._all("chats/list", account_id, "chats", query=query)
+        return tuple(_read(shapes.chat, row, Action.READ) for row in rows)
+
+    async def ensure_callbacks(self, url: str) -> CallbackEndpoint:
+        """See `OutreachNetwork`."""
+        return await self._endpoints.ensure(url)
+
+    async def _core(
+        self,
+        operation: str,
+        method: str,
+        path: tuple[str, ...],
+        *,
+        body: Json | None = None,
+        query: Mapping[str, str] | None = None,
+    ) -> Json:
+        ask = Ask(operation, Action.CORE, method, path, query or {}, body, fresh=method == "GET")
+        try:
+            return await self._client.call(ask)
+        except ProblemAnswer as error:
+            raise meaning(error) from None
+
+    async def _act(
+        self,
+        operation: str,
+        action: Action,
+        account_id: str,
+        *path: str,
+        body: Json | None = None,
+        query: Mapping[str, str] | None = None,
+    ) -> Json:
+        ask = Ask(operation, action, "POST", (account_id, *path), query or {}, body)
+        async with self._understood(account_id):
+            return await self._client.call(ask)
+
+    async def _get(self, operation: str, account_id: str, *path: str, fresh: bool) -> Json:
+        async with self._understood(account_id):
+            return await self._client.call(Ask(operation, Action.READ, "GET", (account_id, *path), fresh=fresh))
+
+    async def _get_if_there(self, operation: str, account_id: str, *path: str) -> Json | None:
+        try:
+            return await self._get(operation, account_id, *path, fresh=True)
+        except PersonRefused as error:
+            if error.reason is Refusal.NOT_FOUND:
+                return None
+            raise
+
+    async def _all(self, operation: str, account_id: str, *path: str, query: Mapping[str, str]) -> list[Json]:
+        """All rows of a list of the network, each once, in its order."""
+        rows: dict[str, Json] = {}
+        position: Position | None = Position()
+        for _ in range(MOST_PAGES):
+            if position is None:
+                return list(rows.values())
+            asked = {**query, "limit": str(PAGE_LIMIT), **position.query}
+            ask = Ask(operation, Action.READ, "GET", (account_id, *path), asked, fresh=True)
+            try:
+                async with self._understood(account_id):
+                    page = await self._client.call(ask)
+            except AskRefused as error:
+                # It takes a cursor and gave none with the last page, so that was the last one.
+                if error.code != CURSOR_WANTED or not position.offset:
+                    raise
+                return list(rows.values())
+            found = _rows(page)
+            rows |= {_read(shapes.required_id, row, Action.READ): row for row in found}
+            position = after_page(position, page, count=len(found))
+        raise NetworkBusy("too_many_pages")
+
+    @contextlib.asynccontextmanager
+    async def _understood(self, account_id: str) -> AsyncIterator[None]:
+        """Turn an error answer into what it means, looking at the account where that decides."""
+        try:
+            yield
+        except ProblemAnswer as error:
+            trouble = await self._trouble(account_id) if needs_look(error.problem) else None
+            raise meaning(error, standing=trouble) from None
+
+    async def _trouble(self, account_id: str) -> Trouble | None:
+        """What is wrong with the account; null when nothing is. The call that led here was not executed for sure."""
+        found = await self.account(account_id)
+        if found is None:
+            return Trouble.DISCONNECTED
+        if found.standing is Standing.SUSPENDED:
+            raise NetworkNotConfigured("paused")
+        return _TROUBLES.get(found.standing)
+
+
+def _read(reading: Callable[[Json], Value], body: Json, action: Action) -> Value:
+    """Read a value out of an answer. Raises `OutcomeUnknown` after an act, `NetworkBusy` after a read."""
+    try:
+        return reading(body)
+    except shapes.Unreadable:
+        raise interrupted(action, "unreadable") from None
+
+
+def _rows(body: Json) -> list[Json]:
+    try:
+        return rows_of(body)
+    except shapes.Unreadable:
+        raise NetworkBusy("unreadable") from None
+
+
+def _expect(body: Json, name: str, action: Action) -> None:
+    """Check what kind of object was answered: anything else after an act tells nothing."""
+    if body.get("object") != name:
+        raise interrupted(action, "unreadable")
