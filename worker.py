@@ -23,11 +23,15 @@ from activities.dispatcher import Dispatcher
 from activities.failures import SilentFailures
 from activities.housekeeping import HousekeepingSteps
 from activities.mails import MailSteps
+from activities.outreach.accounts import AccountSteps
+from activities.outreach.sends import SendSteps
 from activities.people import People
 from activities.runs import RunSteps
 from activities.upstream.guard import Guard
 from activities.upstream.mail import SmtpMailer
+from activities.upstream.outreach_network import outreach_network
 from activities.upstream.people_data_labs import PeopleDataLabs
+from activities.upstream.ports import OutreachNetwork
 from activities.upstream.slots import UpstreamSlots, upstream_tuner
 from models.data import reference
 from models.database import Database
@@ -62,6 +66,7 @@ PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated
 GRACE = timedelta(seconds=20)
 """How long activities may finish after SIGTERM."""
 WEBHOOKS_AT_ONCE = 200
+NETWORK_AT_ONCE = 16
 OVERDUE_SECONDS = 30.0
 OVERDUE_SECONDS_VIRTUAL = 0.0
 """Under virtual time the clock jumps past a row's `wake_at`, and nothing but a ring tells its workflow."""
@@ -90,11 +95,16 @@ def service_worker(parts: Parts) -> Worker:
     mails = mail_steps(parts)
     webhooks = DeliverySteps(parts.database, parts.vault, None)
     duties = HousekeepingSteps(parts.database)
+    accounts, sends = account_steps(parts, None), send_steps(parts, None)
     return Worker(
         parts.client,
         task_queue=Queue.SERVICE,
         workflows=WORKFLOWS,
-        activities=[runs.next, runs.queued, runs.fetch_profiles, mails.next, webhooks.next, duties.next, duties.do],
+        activities=[
+            *(runs.next, runs.queued, runs.fetch_profiles),
+            *(mails.next, webhooks.next, duties.next, duties.do),
+            *(accounts.next, sends.enrollment_next, sends.action_next),
+        ],
         workflow_runner=runner(),
         interceptors=[SilentFailures()],
         max_concurrent_activities=settings.database_pool_size,
@@ -118,6 +128,33 @@ def mail_worker(parts: Parts) -> Worker:
         activities=[mail_steps(parts).send],
         interceptors=[SilentFailures()],
         max_concurrent_activities=4,
+        graceful_shutdown_timeout=GRACE,
+    )
+
+
+def account_steps(parts: Parts, network: OutreachNetwork | None) -> AccountSteps:
+    """Looking after outreach accounts."""
+    return AccountSteps(parts.database, parts.vault, network, public_url=parts.settings.public_url)
+
+
+def send_steps(parts: Parts, network: OutreachNetwork | None) -> SendSteps:
+    """Enrollments and direct sends."""
+    return SendSteps(parts.database, parts.vault, network, public_url=parts.settings.public_url)
+
+
+def network_worker(parts: Parts, network: OutreachNetwork) -> Worker:
+    """Calls to the outreach network: one account's never beside another of its own, many accounts' side by side."""
+    accounts, sends = account_steps(parts, network), send_steps(parts, network)
+    return Worker(
+        parts.client,
+        task_queue=Queue.NETWORK,
+        activities=[
+            *(accounts.connect, accounts.process, accounts.look, accounts.delete),
+            *(accounts.read_chats, accounts.read_invites),
+            *(sends.send, sends.reconcile),
+        ],
+        interceptors=[SilentFailures()],
+        max_concurrent_activities=NETWORK_AT_ONCE,
         graceful_shutdown_timeout=GRACE,
     )
 
@@ -166,6 +203,8 @@ async def serve(settings: Settings, queues: Sequence[Queue], *, ready_file: Path
             guard = Guard(Resolver(), loopback=settings.webhook_loopback)
             exits.push_async_callback(guard.close)
             await exits.enter_async_context(webhooks_worker(parts, guard))
+        if Queue.NETWORK in queues:
+            await _open_network(parts, exits)
         if Queue.SERVICE in queues:
             await _open_service(parts, exits)
         if ready_file is not None:
@@ -192,6 +231,15 @@ async def _open_service(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
 
     exits.push_async_callback(stop_dispatching)
     await exits.enter_async_context(service_worker(parts))
+
+
+async def _open_network(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
+    key = parts.settings.unipile_api_key
+    network = outreach_network(
+        base_url=parts.settings.unipile_base_url, api_key=key.get_secret_value() if key is not None else None
+    )
+    exits.push_async_callback(network.close)
+    await exits.enter_async_context(network_worker(parts, network))
 
 
 async def _open_upstream(parts: Parts, exits: contextlib.AsyncExitStack) -> None:

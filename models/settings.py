@@ -29,11 +29,6 @@ class Settings(BaseSettings):
     """At least 32 random characters; encrypts stored secrets and keys the hashes of erased people."""
     people_data_labs_base_url: str = "https://api.peopledatalabs.com"
     people_data_labs_api_key: SecretStr | None = None
-    unipile_base_url: str = "https://api.unipile.com"
-    unipile_api_key: SecretStr | None = None
-    """Without it no outreach account can be connected."""
-    unipile_require_signature: bool = True
-    """Callbacks without a valid signature are refused."""
     upstream_calls: Annotated[int, Field(ge=1, le=100)] = 5
     """People-data calls at once in the whole installation."""
     upstream_queue_seconds: Annotated[float, Field(gt=0)] = 60
