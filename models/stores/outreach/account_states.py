@@ -124,7 +124,8 @@ async def limit_reached(
     account, now = held.account, held.now
     usage = (await limits.usage(session, [account], now))[account.id]
     before = account.daily_limited_at
-    this_week = before is not None and monday(utc_day(before)) == monday(utc_day(now))
+    over = _limited_until(held) is None  # a warning while the pause runs is still the same one
+    this_week = over and before is not None and monday(utc_day(before)) == monday(utc_day(now))
     since = 0
     if this_week:
         asked = {"id": account.id, "network_user_id": account.network_user_id, "since": before}
