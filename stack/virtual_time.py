@@ -129,16 +129,24 @@ class Clockwork:
             pause = min(pause * 1.5, LONGEST_PAUSE_SECONDS)
 
     async def _under_way(self) -> State:
+        """What is under way in the database, else in the sandbox, else in the database by now.
+
+        The sandbox may have handed over its last callback right after the database was asked.
+        """
+        return await self._in_database() or await self._in_sandbox() or await self._in_database()
+
+    async def _in_database(self) -> State:
         calls = (await self.database.execute(CALLS)).all()
         if calls:
             # A call ends within its own limit: it is never what hangs, so it counts as movement.
             return (("upstream calls", f"{len(calls)} at {time.monotonic()}"),)
-        found = [(str(who), str(state)) for who, state in await self.database.execute(UNDER_WAY)]
-        if not found:
-            happening = await self._next_in_sandbox()
-            if happening is not None and happening <= await self.now():
-                found = [("sandbox", f"has to act since {happening.isoformat()}")]
-        return tuple(found)
+        return tuple((str(who), str(state)) for who, state in await self.database.execute(UNDER_WAY))
+
+    async def _in_sandbox(self) -> State:
+        happening = await self._next_in_sandbox()
+        if happening is None or happening > await self.now():
+            return ()
+        return (("sandbox", f"has to act since {happening.isoformat()}"),)
 
 
 def show_now(installation: Installation) -> None:

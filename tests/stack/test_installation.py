@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -46,6 +47,19 @@ def test_an_unusable_directory_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StackError, match="cannot be used"), Installation(tmp_path / "file" / "stack").held():
         pass
+
+
+def test_a_directory_from_before_the_network_gets_its_key_and_keeps_the_rest(installation: Installation) -> None:
+    with installation.held():
+        first = settled(installation)
+        installation.remember(first)
+        (kept,) = installation.root.glob("choices.json")
+        older = json.loads(kept.read_text())
+        del older["network_api_key"]
+        kept.write_text(json.dumps(older))
+        later = settled(installation)
+    assert later.network_api_key
+    assert replace(later, network_api_key=first.network_api_key) == first
 
 
 def test_secrets_are_made_once_and_readable_by_their_owner_alone(installation: Installation) -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from models.settings import Settings
+from stack import processes
 from stack.installation import Choices, Installation
 from stack.postgres import Postgres
 from stack.processes import ELSEWHERE, Ground, base_environment
@@ -34,6 +35,15 @@ def test_the_environment_makes_valid_settings(ground: Ground, monkeypatch: pytes
     assert made.database_url == ground.postgres.url()
     assert made.public_url == ground.url("api")
     assert made.people_data_labs_base_url == ground.url("sandbox")
+    assert made.unipile_base_url == ground.url("sandbox")
+    assert made.unipile_api_key is not None
+    assert made.unipile_require_signature
+
+
+def test_the_sandbox_takes_the_keys_that_the_service_uses(ground: Ground) -> None:
+    command, environment = processes.sandbox(ground, clock_offset=0).command, ground.environment()
+    for option, name in (("--people-api-key", "PEOPLE_DATA_LABS_API_KEY"), ("--network-api-key", "UNIPILE_API_KEY")):
+        assert command[command.index(option) + 1] == environment[name]
 
 
 def test_settings_of_another_installation_do_not_leak_in(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:

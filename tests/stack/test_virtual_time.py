@@ -1,6 +1,6 @@
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -60,12 +60,15 @@ class Market:
     acts_at: list[datetime] = field(default_factory=list)
     acted: list[datetime] = field(default_factory=list)
     stuck: bool = False
+    hands_over: Callable[[], Awaitable[None]] | None = None
 
     def app(self) -> FastAPI:
         app = FastAPI()
 
         @app.get("/_control/next")
-        def upcoming() -> dict[str, str | None]:
+        async def upcoming() -> dict[str, str | None]:
+            if self.hands_over is not None:
+                await self.hands_over()
             return {"at": min(self.acts_at).isoformat() if self.acts_at else None}
 
         @app.post("/_control/clock")
@@ -189,6 +192,19 @@ async def test_a_sandbox_that_does_not_act_is_named(world: World) -> None:
     world.market.acts_at, world.market.stuck = [start + timedelta(hours=1)], True
     with pytest.raises(StackError, match="sandbox"):
         await world.clockwork.pass_until(start + timedelta(days=1))
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_what_the_sandbox_hands_over_while_it_is_asked_is_waited_for(world: World) -> None:
+    start = await world.clockwork.now()
+
+    async def hand_over() -> None:
+        await world.waits("callback", start)
+
+    world.market.hands_over = hand_over
+    with pytest.raises(StackError, match="housekeeping callback"):
+        await world.clockwork.pass_until(start + timedelta(days=1))
+    assert await world.clockwork.now() < start + timedelta(hours=1)
 
 
 @pytest.mark.usefixtures("impatient")
