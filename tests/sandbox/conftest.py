@@ -1,21 +1,19 @@
 """A population shared by all tests, and a sandbox behind a real web server, as new for each test."""
 
-import socket
-import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 
+from sandbox.network.service import NetworkSettings
 from sandbox.people.gate import KEY_LENGTH
 from sandbox.people.ledger import START_CREDITS, UNLIMITED_PER_MINUTE
 from sandbox.people.population import Population, build_population
 from sandbox.people.service import PeopleSettings
-from sandbox.server import Settings, build_sandbox
+from sandbox.server import Settings
+from tests.sandbox.serving import serving
 
 # A JSON object as it travels.
 Object = dict[str, Any]
@@ -46,40 +44,16 @@ class Running:
         self.control.post("/_control/faults", json=body).raise_for_status()
 
 
-class _Served(threading.Thread):
-    def __init__(self, settings: Settings, listening: socket.socket) -> None:
-        super().__init__(daemon=True)
-        self._settings, self._listening = settings, listening
-        self.server: uvicorn.Server | None = None
-
-    def run(self) -> None:
-        sandbox = build_sandbox(self._settings)
-        config = uvicorn.Config(sandbox.app, log_level="critical", access_log=False, lifespan="on")
-        self.server = uvicorn.Server(config)
-        self.server.run(sockets=[self._listening])
-        sandbox.state.close()
-
-
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        people = PeopleSettings(api_keys=frozenset({API_KEY}))
-        settings = Settings(state_dir=tmp_path_factory.mktemp("sandbox"), people=people, population=PEOPLE, seed=SEED)
-        thread = _Served(settings, listening)
-        thread.start()
-        while thread.server is None or not thread.server.started:
-            assert thread.is_alive()
-            time.sleep(0.005)
-        with (
-            httpx.Client(base_url=url, headers={"X-Api-Key": API_KEY}, trust_env=False, timeout=30) as client,
-            httpx.Client(base_url=url, trust_env=False, timeout=30) as control,
-        ):
-            yield Running(url, client, control)
-        thread.server.should_exit = True
-        thread.join()
+    people, network = PeopleSettings(api_keys=frozenset({API_KEY})), NetworkSettings(api_keys=frozenset({API_KEY}))
+    directory = tmp_path_factory.mktemp("sandbox")
+    with (
+        serving(Settings(state_dir=directory, people=people, network=network, population=PEOPLE, seed=SEED)) as url,
+        httpx.Client(base_url=url, headers={"X-Api-Key": API_KEY}, trust_env=False, timeout=30) as client,
+        httpx.Client(base_url=url, trust_env=False, timeout=30) as control,
+    ):
+        yield Running(url, client, control)
 
 
 @pytest.fixture
