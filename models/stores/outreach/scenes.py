@@ -79,14 +79,7 @@ class Scene:
 
     def connection(self) -> Connection:
         """How account and person stand on the network, as far as it is known."""
-        known, enrollment = self.person, self.enrollment
-        return Connection(
-            invited_at=known.invited_at if known else None,
-            invite_pending=known is not None and known.relation == "pending",
-            accepted_at=enrollment.accepted_at if enrollment else None,
-            connected=known is not None and known.relation == "connected",
-            withdrawn_at=known.withdrawn_at if known else None,
-        )
+        return connection_of(self.person, self.enrollment)
 
     def network_person(self, session: AsyncSession) -> NetworkPerson:
         """What the account knows of the person, made when there was nothing."""
@@ -99,6 +92,17 @@ class Scene:
             )
             session.add(self.person)
         return self.person
+
+
+def connection_of(known: NetworkPerson | None, enrollment: Enrollment | None) -> Connection:
+    """How an account and a person stand on the network, as far as it is known."""
+    return Connection(
+        invited_at=known.invited_at if known else None,
+        invite_pending=known is not None and known.relation == "pending",
+        accepted_at=enrollment.accepted_at if enrollment else None,
+        connected=known is not None and known.relation == "connected",
+        withdrawn_at=known.withdrawn_at if known else None,
+    )
 
 
 def _started(action: Action) -> Started:
