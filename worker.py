@@ -8,10 +8,11 @@ import argparse
 import asyncio
 import contextlib
 import signal
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import structlog
 from temporalio.client import Client
@@ -25,6 +26,7 @@ from activities.housekeeping import HousekeepingSteps
 from activities.mails import MailSteps
 from activities.outreach.accounts import AccountSteps
 from activities.outreach.sends import SendSteps
+from activities.outreach.sign_in import SignIn
 from activities.people import People
 from activities.runs import RunSteps
 from activities.upstream.guard import Guard
@@ -40,6 +42,7 @@ from models.resolution import Resolver
 from models.secrets import Vault
 from models.settings import Settings
 from models.stores import housekeeping
+from models.stores.outreach.account_steps import catch_up as account_catch_up
 from workflows.account import AccountWorkflow
 from workflows.action import ActionWorkflow
 from workflows.connection import connect
@@ -223,14 +226,19 @@ async def _open_service(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
         listen_url=settings.listen_url,
         overdue_seconds=OVERDUE_SECONDS_VIRTUAL if settings.virtual_time else OVERDUE_SECONDS,
     )
-    dispatching = asyncio.create_task(dispatcher.run())
-
-    async def stop_dispatching() -> None:
-        dispatching.cancel()
-        await asyncio.gather(dispatching, return_exceptions=True)
-
-    exits.push_async_callback(stop_dispatching)
+    _until_closed(dispatcher.run(), exits)
     await exits.enter_async_context(service_worker(parts))
+
+
+def _until_closed(work: Coroutine[Any, Any, None], exits: contextlib.AsyncExitStack) -> None:
+    """Have something done beside the workers until they are closed."""
+    task = asyncio.create_task(work)
+
+    async def stop() -> None:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    exits.push_async_callback(stop)
 
 
 async def _open_network(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
@@ -239,6 +247,10 @@ async def _open_network(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
         base_url=parts.settings.unipile_base_url, api_key=key.get_secret_value() if key is not None else None
     )
     exits.push_async_callback(network.close)
+    if key is not None:
+        await parts.database.run(account_catch_up)
+        sign_in = SignIn(parts.database, parts.vault, network, public_url=parts.settings.public_url)
+        _until_closed(sign_in.stay_registered(), exits)
     await exits.enter_async_context(network_worker(parts, network))
 
 

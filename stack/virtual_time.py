@@ -54,6 +54,12 @@ from mails where secret is not null and wake_at is null and rings = answered
 union all
 select 'delivery ' || id, 'attempt ' || made + 1 || ' has its turn' from deliveries where turn = 'given'
 union all
+select 'account ' || id, status || ', ' || call_number || ' calls' from outreach_accounts
+where wake_at is null and rings = answered and (status <> 'removed' or provider_id is not null)
+union all
+select 'callback ' || id, 'attempt ' || failures + 1 from network_callbacks
+where processed_at is null and due_at <= service_now()
+union all
 select 'action ' || id, 'is being sent at ' || clock_timestamp() from actions where outcome = 'sending'
 order by who
 """)

@@ -1,8 +1,10 @@
 """An owner's sign-in: the link, and binding what came of it. Callbacks are registered before any link is made."""
 
+import asyncio
 import secrets
 
 import structlog
+from sqlalchemy.exc import DBAPIError
 
 from activities.upstream.ports import (
     AccountTrouble,
@@ -22,6 +24,7 @@ from models.stores.outreach.connecting import LINK_PURPOSE, Failure, LinkAsk, Si
 log = structlog.get_logger(__name__)
 
 STATE_BYTES = 32
+REGISTERED_SECONDS, UNREGISTERED_SECONDS = 3600, 30
 RETURN_PATH = "/outreach/connected"
 """Where the provider sends the owner's browser afterwards (`api.pages.connected`)."""
 
@@ -84,6 +87,17 @@ class SignIn:
                 relations_told=made.tells_acceptance,
             )
         )
+
+    async def stay_registered(self) -> None:
+        """Register for as long as this runs: at once, and again when the provider was asked a day ago."""
+        while True:
+            try:
+                await self.register()
+                wait = REGISTERED_SECONDS
+            except (NetworkError, DBAPIError, OSError) as error:
+                log.warning("network.not_registered", error=type(error).__name__)
+                wait = UNREGISTERED_SECONDS
+            await asyncio.sleep(wait)
 
     async def bind(self, account_id: str, provider_id: str, state: str) -> None:
         """Bind what an owner signed in with; the provider itself says what that is.
