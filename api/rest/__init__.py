@@ -17,6 +17,7 @@ from api.rest import (
     workspaces,
 )
 from api.rest.outreach import accounts as outreach_accounts
+from api.rest.outreach import actions as outreach_actions
 from api.rest.outreach import sequences as outreach_sequences
 from api.rest.routing import Router
 
@@ -36,6 +37,7 @@ ROUTERS: tuple[Router, ...] = (
     webhook_endpoints.router,
     outreach_accounts.router,
     outreach_sequences.router,
+    outreach_actions.router,
     audit.router,
 )
 """Every noun's routes, in the order of the documentation."""

@@ -73,7 +73,7 @@ async def _planned(
         case Skip(step=skipped, reason=reason) if skipped.id == step.id:
             end_action(session, scene, action, ActionOutcome.SKIPPED, reason)
             return None
-        case Wait(step=waiting) if waiting.id == step.id:
+        case Wait(step=waiting) if waiting.id == step.id and _too_early(action, following):
             unplan(action)  # an edit made it wait longer
             return _waits(scene, following)
     problem = await _text(session, writer, scene, action, step)
@@ -83,6 +83,12 @@ async def _planned(
     if action.outcome == ActionOutcome.AWAITING_APPROVAL:
         return Decision(Need.RING, reason=f"{str(action.type).replace('_', ' ')} waits for approval")
     return await timed(session, scene, action)
+
+
+def _too_early(action: Action, wait: Wait) -> bool:
+    """Whether the planned time lies before what the step waits for; enrolling books a first step behind its wait."""
+    at = action.scheduled_at
+    return wait.reason is WaitReason.ACCEPTANCE or at is None or at < wait.until
 
 
 async def _text(session: AsyncSession, writer: Writer, scene: Scene, action: Action, step: Step) -> ActionReason | None:
