@@ -20,6 +20,7 @@ from models.rules.outreach.rendering import Caution
 from models.rules.outreach.slots import Refusal, Slot
 from models.rules.outreach.states import ActionType
 from models.rules.subjects import Subject
+from models.stores import suppressions
 from models.stores.outreach import accounts, actions, approvals, limits, sends
 from models.stores.outreach.texts import Writer
 from models.tables import Action, OutreachAccount
@@ -46,13 +47,17 @@ async def list_actions(ctx: Context, ask: ListActions) -> Listing[ActionView]:
     """Actions, newest first."""
     paging = ctx.paging(ask)
     filters = actions.Filters(ask.outcome, ask.enrollment_id, ask.sequence_id, ask.account_id, ask.profile_id)
-    return paging.listing(await actions.listed(ctx.session, ctx.tenant, filters, paging.page), ActionView.of)
+    found = await actions.listed(ctx.session, ctx.tenant, filters, paging.page)
+    hidden = await suppressions.among(ctx.session, ctx.tenant, {row.profile_id for row in found.rows})
+    return paging.listing(found, lambda row: ActionView.of(row, hidden=row.profile_id in hidden))
 
 
 @operation("outreach_actions.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
 async def get_action(ctx: Context, action_id: str) -> ActionView:
     """One action."""
-    return ActionView.of(await actions.get(ctx.session, ctx.tenant, action_id))
+    row = await actions.get(ctx.session, ctx.tenant, action_id)
+    hidden = await suppressions.among(ctx.session, ctx.tenant, [row.profile_id])
+    return ActionView.of(row, hidden=bool(hidden))
 
 
 @operation("outreach_actions.approve", scope=Scope.OUTREACH_SEND, effect=Effect.SEND)

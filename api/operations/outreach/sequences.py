@@ -33,7 +33,7 @@ class SequenceChange:
     change: ChangeSequence
 
 
-@operation("outreach.templates.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation("outreach_templates.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
 async def list_templates(_: Context, __: None) -> Listing[TemplateView]:
     """The ready sequences."""
     return Listing(
@@ -50,7 +50,7 @@ async def list_templates(_: Context, __: None) -> Listing[TemplateView]:
     )
 
 
-@operation("outreach.sequences.create", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation("outreach_sequences.create", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
 async def create_sequence(ctx: Context, ask: CreateSequence) -> SequenceView:
     """Save a sequence, from its fields or from a template. Sends nothing."""
     name, asked = _asked(ask)
@@ -99,7 +99,7 @@ def _refuse(problems: Ordered[Problem]) -> None:
         raise InvalidRequest(f"{problem.field.rpartition('.')[2]} {problem.message}.", field=problem.field)
 
 
-@operation("outreach.sequences.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation("outreach_sequences.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
 async def list_sequences(ctx: Context, ask: ListSequences) -> Listing[SequenceView]:
     """Sequences, newest first; archived ones only when they are asked for."""
     paging = ctx.paging(ask)
@@ -108,7 +108,7 @@ async def list_sequences(ctx: Context, ask: ListSequences) -> Listing[SequenceVi
     return paging.listing(found, lambda row: SequenceView.of(row, counts.get(row.id, Counts())))
 
 
-@operation("outreach.sequences.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation("outreach_sequences.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
 async def get_sequence(ctx: Context, sequence_id: str) -> SequenceView:
     """One sequence, with how many people are in it."""
     return await _view(ctx, await sequences.get(ctx.session, ctx.tenant, sequence_id))
@@ -119,7 +119,7 @@ ABOUT_NOBODY = frozenset({"name"})
 """Fields whose change concerns nobody who is enrolled."""
 
 
-@operation("outreach.sequences.change", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation("outreach_sequences.change", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
 async def change_sequence(ctx: Context, ask: SequenceChange) -> SequenceView:
     """Change the fields given, for whoever has not reached the step; open enrollments ask anew what is next."""
     change, given = ask.change, ask.change.model_fields_set
@@ -148,7 +148,7 @@ def _values(ctx: Context, row: Sequence, change: ChangeSequence) -> dict[str, ob
     return values | {"steps": sequences.stored(steps)}
 
 
-@operation("outreach.sequences.delete", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation("outreach_sequences.delete", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
 async def delete_sequence(ctx: Context, sequence_id: str) -> None:
     """Delete a sequence in which nobody is any more."""
     await sequences.remove(ctx.session, ctx.tenant, sequence_id)

@@ -43,8 +43,8 @@ class ActionView(Answer):
     created_at: Time
 
     @classmethod
-    def of(cls, row: Action) -> "ActionView":
-        """The view of a row."""
+    def of(cls, row: Action, *, hidden: bool = False) -> "ActionView":
+        """The view of a row; `hidden` without its text, for somebody who is suppressed."""
         return cls(
             id=row.id,
             type=ActionType(row.type),
@@ -60,7 +60,7 @@ class ActionView(Answer):
             scheduled_at=row.scheduled_at,
             sent_at=row.sent_at,
             attempts=row.attempts,
-            rendered=RenderedText(text=row.text or None),
+            rendered=RenderedText(text=None if hidden else row.text or None),
             created_at=row.created_at,
         )
 

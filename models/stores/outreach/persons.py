@@ -29,7 +29,8 @@ class Facts:
 FACTS = text(
     """
     select asked.id, c.content ->> 'first_name' as first_name, c.content ->> 'full_name' as full_name,
-           c.content -> 'current' ->> 'company' as company, url.value as profile_url,
+           c.content -> 'current' ->> 'company' as company,
+           coalesce(url.value, c.content ->> 'profile_url') as profile_url,
            coalesce(encode(url.hash, 'hex'), asked.id) as key
       from unnest(cast(:ids as text[])) as asked(id)
       left join lateral (
