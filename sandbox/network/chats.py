@@ -71,7 +71,8 @@ class Chats:
         )
 
     def say(self, chat: Chat, text: str, *, by_owner: bool, at: datetime) -> Message:
-        """Add a message."""
+        """Add a message; the network keeps milliseconds."""
+        at = at.replace(microsecond=at.microsecond // 1000 * 1000)
         message = Message(id=self._ids.awkward("msg"), chat_id=chat.id, by_owner=by_owner, text=text, at=at)
         self._state.database.execute(
             "insert into network_messages (id, chat_id, body) values (?, ?, ?)",

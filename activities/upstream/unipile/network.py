@@ -53,6 +53,7 @@ class UnipileNetwork:
     def __init__(self, *, base_url: str, api_key: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._client = Client(base_url=base_url, api_key=api_key, transport=transport)
         self._endpoints = Endpoints(self._core)
+        self._by_cursor: set[str] = set()  # lists that turned out to take a cursor alone
 
     async def close(self) -> None:
         """Close the connections."""
@@ -240,10 +241,11 @@ class UnipileNetwork:
                 # It takes a cursor and gave none with the last page, so that was the last one.
                 if error.code != CURSOR_WANTED or not position.offset:
                     raise
+                self._by_cursor.add(operation)
                 return list(rows.values())
             found = _rows(page)
             rows |= {_read(shapes.required_id, row, Action.READ): row for row in found}
-            position = after_page(position, page, count=len(found))
+            position = after_page(position, page, count=len(found), by_cursor=operation in self._by_cursor)
         raise NetworkBusy("too_many_pages")
 
     @contextlib.asynccontextmanager

@@ -32,14 +32,15 @@ def rows_of(page: Json) -> list[Json]:
     return rows
 
 
-def after_page(position: Position, page: Json, *, count: int) -> Position | None:
+def after_page(position: Position, page: Json, *, count: int, by_cursor: bool = False) -> Position | None:
     """Where to go on after a page of `count` rows; null after the last.
 
-    A short page is no sign of the end. Without a cursor the next offset is asked for until a page is empty.
+    A short page is no sign of the end. Without a cursor the next offset is asked for until a page is empty, unless
+    the list is known to go `by_cursor` alone.
     """
     cursor = page.get("next_cursor")
     if isinstance(cursor, str) and cursor and cursor != position.cursor:
         return Position(cursor=cursor)
-    if count == 0 or position.cursor is not None or page.get("has_more") is False:
+    if count == 0 or by_cursor or position.cursor is not None or page.get("has_more") is False:
         return None
     return Position(offset=position.offset + count)
