@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from api.operations.kernel import Context, Effect, operation
 from api.schemas.lists import Listing
 from api.schemas.outreach.actions import (
@@ -123,9 +125,15 @@ def _subject(action: Action) -> Subject:
 def tell_cap(ctx: Context, account: OutreachAccount, error: OutreachCapReached) -> None:
     """Have a cap told of that an executing call met, although the call is refused and changes nothing."""
     cap = approvals.cap_of(error.cap)
-    if cap is not None:
-        at, now = error.next_available_at, ctx.now
-        ctx.if_refused = lambda session: limits.tell_reached(session, account, cap, next_available_at=at, now=now)
+    if cap is None:
+        return
+    account_id, at, now = account.id, error.next_available_at, ctx.now
+
+    async def tell(session: AsyncSession) -> None:
+        row = await accounts.found(session, ctx.tenant, account_id)  # the refused transaction's row is gone
+        await limits.tell_reached(session, row, cap, next_available_at=at, now=now)
+
+    ctx.if_refused = tell
 
 
 def in_the_way(ctx: Context, account: OutreachAccount, slot: Slot | Refusal) -> ServiceError | None:

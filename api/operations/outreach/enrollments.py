@@ -4,10 +4,9 @@ from collections.abc import Sequence as Ordered
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncSession
-
 from api.operations.kernel import Context, Effect, operation
 from api.operations.named_people import canonical, in_body
+from api.operations.outreach.actions import tell_cap
 from api.schemas.lists import Listing
 from api.schemas.outreach.enrollments import (
     Enroll,
@@ -24,10 +23,9 @@ from api.schemas.outreach.enrollments import (
     SkippedPerson,
 )
 from api.schemas.runs import WouldFail
-from models.errors import AccountPaused, Conflict, InvalidRequest, NotFound, OutreachCapReached, ServiceError
+from models.errors import Conflict, InvalidRequest, NotFound, OutreachCapReached, ServiceError
 from models.rules.access import Scope
 from models.rules.outreach.pauses import next_available_at
-from models.rules.outreach.slots import Slot
 from models.rules.outreach.states import AccountStatus, EnrollmentStatus, SequenceStatus, takes_enrollments
 from models.stores import suppressions
 from models.stores.outreach import (
@@ -37,7 +35,6 @@ from models.stores.outreach import (
     enrolling,
     enrollments,
     entering,
-    limits,
     pausing,
     prospects,
     scenes,
@@ -225,7 +222,7 @@ async def resume_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView 
         return EnrollmentView.of(enrollment)
     if refused is not None:
         if isinstance(refused, OutreachCapReached):
-            _tell_when_refused(ctx, scene, going)
+            tell_cap(ctx, scene.account, refused)
         raise refused
     pausing.resume(scene, enrollment, going)
     await ctx.ring(enrollments.subject(enrollment.id))
@@ -253,20 +250,5 @@ def _resume_refusal(scene: Scene, going: Ahead) -> ServiceError | None:
 
 
 def _named_time(refused: ServiceError | None) -> datetime | None:
-    at = refused.details.get("next_available_at") if isinstance(refused, AccountPaused | OutreachCapReached) else None
+    at = refused.details.get("next_available_at") if refused is not None else None
     return datetime.fromisoformat(at) if isinstance(at, str) else None
-
-
-def _tell_when_refused(ctx: Context, scene: Scene, going: Ahead) -> None:
-    """Have it told that a cap stopped the call, although the call changes nothing."""
-    slot = going.slot
-    rule = slot.limit if isinstance(slot, Slot) else slot.rule if slot is not None else None
-    cap = approvals.cap_of(rule) if rule is not None else None
-    account, now = scene.account, scene.now
-    if cap is None:
-        return
-
-    async def tell(session: AsyncSession) -> None:
-        await limits.tell_reached(session, account, cap, next_available_at=going.at, now=now)
-
-    ctx.if_refused = tell
