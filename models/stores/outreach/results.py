@@ -116,6 +116,7 @@ async def _apply(session: AsyncSession, scene: Scene, action: Action, result: Re
             done(session, scene, action, at=scene.now, message_id=result.message_id)
         case NotNeeded(reason=reason):
             endings.end_action(session, scene, action, ActionOutcome.SKIPPED, reason)
+            _stands_for_ours(scene, reason)
         case Refused(reason=reason):
             endings.end_action(session, scene, action, ActionOutcome.FAILED, reason)
         case Again(after=after):
@@ -131,6 +132,12 @@ async def _apply(session: AsyncSession, scene: Scene, action: Action, result: Re
                 await account_states.interrupted(session, scene.held, Standing.INTERRUPTED)
         case Heard():
             await news.heard(session, scene, action, by_person=result.by_person, at=result.at)
+
+
+def _stands_for_ours(scene: Scene, reason: ActionReason) -> None:
+    """The owner invited the person by hand: it counts as the enrollment's invite, of the network's time."""
+    if reason is ActionReason.ALREADY_INVITED and scene.enrollment is not None and scene.person is not None:
+        scene.enrollment.invited_at = scene.person.invited_at
 
 
 def done(session: AsyncSession, scene: Scene, action: Action, *, at: datetime, message_id: str | None = None) -> None:

@@ -33,10 +33,6 @@ def _rests(scene: Scene, action: Action) -> bool:
 
 
 def to_send(action: Action) -> Decision:
-    """Have the action claimed and done, by one call: every answer gives a new number, and only the last one counts."""
-    action.call_number += 1
-    return Decision(
-        Need.SEND,
-        reason=f"{str(action.type).replace('_', ' ')}, attempt {action.attempts + 1}",
-        number=action.call_number,
-    )
+    """Have the action claimed and done by one call. Every claim takes the number: no call counts behind it."""
+    what = str(action.type).replace("_", " ")
+    return Decision(Need.SEND, reason=f"{what}, attempt {action.attempts + 1}", number=action.call_number)
