@@ -8,10 +8,11 @@ import argparse
 import asyncio
 import contextlib
 import signal
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import structlog
 from temporalio.client import Client
@@ -25,12 +26,17 @@ from activities.failures import SilentFailures
 from activities.housekeeping import HousekeepingSteps, OptOutSteps
 from activities.jobs import JobSteps
 from activities.mails import MailSteps
+from activities.outreach.accounts import AccountSteps
+from activities.outreach.sends import SendSteps
+from activities.outreach.sign_in import SignIn
 from activities.people import People
 from activities.raw_calls import RawCalls
 from activities.runs import RunSteps
 from activities.upstream.guard import Guard
 from activities.upstream.mail import SmtpMailer
+from activities.upstream.outreach_network import outreach_network
 from activities.upstream.people_data_labs import PeopleDataLabs
+from activities.upstream.ports import OutreachNetwork
 from activities.upstream.slots import UpstreamSlots, upstream_tuner
 from models.data import reference
 from models.database import Database
@@ -39,12 +45,16 @@ from models.resolution import Resolver
 from models.secrets import Vault
 from models.settings import Settings
 from models.stores import housekeeping
+from models.stores.outreach.account_steps import catch_up as account_catch_up
+from workflows.account import AccountWorkflow
+from workflows.action import ActionWorkflow
 from workflows.call import CallWorkflow
 from workflows.connection import connect
 from workflows.contacts import ContactsWorkflow
 from workflows.contracts import Queue
 from workflows.delivery import DeliveryWorkflow
 from workflows.doorbell import Doorbell
+from workflows.enrollment import EnrollmentWorkflow
 from workflows.housekeeping import HousekeepingWorkflow
 from workflows.job import JobWorkflow
 from workflows.mail import MailWorkflow
@@ -60,11 +70,15 @@ WORKFLOWS = [
     MailWorkflow,
     DeliveryWorkflow,
     HousekeepingWorkflow,
+    AccountWorkflow,
+    EnrollmentWorkflow,
+    ActionWorkflow,
 ]
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types")
 GRACE = timedelta(seconds=20)
 """How long activities may finish after SIGTERM."""
 WEBHOOKS_AT_ONCE = 200
+NETWORK_AT_ONCE = 16
 OVERDUE_SECONDS = 30.0
 OVERDUE_SECONDS_VIRTUAL = 0.0
 """Under virtual time the clock jumps past a row's `wake_at`, and nothing but a ring tells its workflow."""
@@ -95,20 +109,16 @@ def service_worker(parts: Parts) -> Worker:
     mails = mail_steps(parts)
     webhooks = DeliverySteps(parts.database, parts.vault, None)
     duties = HousekeepingSteps(parts.database)
+    accounts, sends = account_steps(parts, None), send_steps(parts, None)
     return Worker(
         parts.client,
         task_queue=Queue.SERVICE,
         workflows=WORKFLOWS,
         activities=[
-            runs.next,
-            runs.queued,
-            runs.fetch_profiles,
-            fetches.next,
-            finds.next,
-            mails.next,
-            webhooks.next,
-            duties.next,
-            duties.do,
+            *(runs.next, runs.queued, runs.fetch_profiles),
+            *(fetches.next, finds.next),
+            *(mails.next, webhooks.next, duties.next, duties.do),
+            *(accounts.next, sends.enrollment_next, sends.action_next),
         ],
         workflow_runner=runner(),
         interceptors=[SilentFailures()],
@@ -133,6 +143,33 @@ def mail_worker(parts: Parts) -> Worker:
         activities=[mail_steps(parts).send],
         interceptors=[SilentFailures()],
         max_concurrent_activities=4,
+        graceful_shutdown_timeout=GRACE,
+    )
+
+
+def account_steps(parts: Parts, network: OutreachNetwork | None) -> AccountSteps:
+    """Looking after outreach accounts."""
+    return AccountSteps(parts.database, parts.vault, network, public_url=parts.settings.public_url)
+
+
+def send_steps(parts: Parts, network: OutreachNetwork | None) -> SendSteps:
+    """Enrollments and direct sends."""
+    return SendSteps(parts.database, parts.vault, network, public_url=parts.settings.public_url)
+
+
+def network_worker(parts: Parts, network: OutreachNetwork) -> Worker:
+    """Calls to the outreach network: one account's never beside another of its own, many accounts' side by side."""
+    accounts, sends = account_steps(parts, network), send_steps(parts, network)
+    return Worker(
+        parts.client,
+        task_queue=Queue.NETWORK,
+        activities=[
+            *(accounts.connect, accounts.process, accounts.look, accounts.delete),
+            *(accounts.read_chats, accounts.read_invites),
+            *(sends.send, sends.reconcile),
+        ],
+        interceptors=[SilentFailures()],
+        max_concurrent_activities=NETWORK_AT_ONCE,
         graceful_shutdown_timeout=GRACE,
     )
 
@@ -193,6 +230,8 @@ async def serve(settings: Settings, queues: Sequence[Queue], *, ready_file: Path
             guard = Guard(Resolver(), loopback=settings.webhook_loopback)
             exits.push_async_callback(guard.close)
             await exits.enter_async_context(webhooks_worker(parts, guard))
+        if Queue.NETWORK in queues:
+            await _open_network(parts, exits)
         if Queue.SERVICE in queues:
             await _open_service(parts, exits)
         if ready_file is not None:
@@ -211,14 +250,32 @@ async def _open_service(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
         listen_url=settings.listen_url,
         overdue_seconds=OVERDUE_SECONDS_VIRTUAL if settings.virtual_time else OVERDUE_SECONDS,
     )
-    dispatching = asyncio.create_task(dispatcher.run())
-
-    async def stop_dispatching() -> None:
-        dispatching.cancel()
-        await asyncio.gather(dispatching, return_exceptions=True)
-
-    exits.push_async_callback(stop_dispatching)
+    _until_closed(dispatcher.run(), exits)
     await exits.enter_async_context(service_worker(parts))
+
+
+def _until_closed(work: Coroutine[Any, Any, None], exits: contextlib.AsyncExitStack) -> None:
+    """Have something done beside the workers until they are closed."""
+    task = asyncio.create_task(work)
+
+    async def stop() -> None:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    exits.push_async_callback(stop)
+
+
+async def _open_network(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
+    key = parts.settings.unipile_api_key
+    network = outreach_network(
+        base_url=parts.settings.unipile_base_url, api_key=key.get_secret_value() if key is not None else None
+    )
+    exits.push_async_callback(network.close)
+    if key is not None:
+        await parts.database.run(account_catch_up)
+        sign_in = SignIn(parts.database, parts.vault, network, public_url=parts.settings.public_url)
+        _until_closed(sign_in.stay_registered(), exits)
+    await exits.enter_async_context(network_worker(parts, network))
 
 
 async def _open_upstream(parts: Parts, exits: contextlib.AsyncExitStack) -> None:

@@ -13,9 +13,10 @@ from api.auth import Networks
 from api.middleware import Edge
 from api.operations import reference
 from api.operations.kernel import OPERATIONS, Kernel, UpstreamCaller
-from api.pages import documentation, opt_out, verification
+from api.pages import connected, documentation, opt_out, verification
 from api.paths import Paths
 from api.rest import ROUTERS, health
+from api.rest.outreach import callbacks
 from api.rest.routing import Direct
 from models.database import Database
 from models.errors import InternalError, InvalidRequest, MethodNotAllowed, NotFound
@@ -56,6 +57,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     routes = [route for router in ROUTERS for route in router.routes]
     routes += [*health.ROUTES, *documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES]
+    routes += [*connected.ROUTES, *callbacks.ROUTES]
     paths = Paths(OPERATIONS)
     app = FastAPI(
         title="Recruiting sourcing and outreach service",

@@ -23,6 +23,8 @@ from models.tenancy import Tenant
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 HEALTH = "/health"
+CALLBACKS = "/callbacks/"
+"""Of providers, who sign them: neither keyed nor counted."""
 STATE = "service.entry"
 
 log = structlog.get_logger()
@@ -105,7 +107,7 @@ class Edge:
                 )
 
     async def _enter(self, scope: Scope, entry: Entry) -> None:
-        if scope["path"] == HEALTH:
+        if scope["path"] == HEALTH or scope["path"].startswith(CALLBACKS):
             return
         headers, public = entry.headers, self._is_public(scope["path"])
         hashed = auth.secret_hash(headers.get("authorization"))

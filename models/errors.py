@@ -238,6 +238,8 @@ class OutreachCapReached(Conflict):
 
     def __init__(self, *, cap: str, next_available_at: datetime | None) -> None:
         super().__init__(f"The cap {cap} is reached.", cap=cap, next_available_at=next_available_at)
+        self.cap = cap
+        self.next_available_at = next_available_at
 
 
 class AccountPaused(Conflict):

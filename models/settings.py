@@ -29,17 +29,17 @@ class Settings(BaseSettings):
     """At least 32 random characters; encrypts stored secrets and keys the hashes of erased people."""
     people_data_labs_base_url: str = "https://api.peopledatalabs.com"
     people_data_labs_api_key: SecretStr | None = None
-    unipile_base_url: str = "https://api.unipile.com"
-    unipile_api_key: SecretStr | None = None
-    """Without it no outreach account can be connected."""
-    unipile_require_signature: bool = True
-    """Callbacks without a valid signature are refused."""
     upstream_calls: Annotated[int, Field(ge=1, le=100)] = 5
     """People-data calls at once in the whole installation."""
     upstream_call_as: Literal["activity", "workflow"] = "activity"
     """Synchronous calls as standalone activities, or each as a workflow of one activity where a server has none."""
     upstream_queue_seconds: Annotated[float, Field(gt=0)] = 60
     """After this long in the queue a run shows `waiting_for_quota`."""
+    unipile_base_url: str = "https://api.unipile.com/v2"
+    unipile_api_key: SecretStr | None = None
+    """Without it there is no provider, and outreach accounts cannot be connected."""
+    unipile_require_signature: bool = True
+    """Whether callbacks without a valid signature are refused."""
     smtp_url: str = "smtp://127.0.0.1:25"
     mail_from: str = "no-reply@localhost.localdomain"
     email_verification: bool = True

@@ -38,7 +38,8 @@ returning extract(epoch from shift)::double precision
 RING = text("notify doorbell, 'again'")
 NEXT_WAKE = text("select min(wake_at) from waiting_rows where wake_at > service_now()")
 # What is under way now: (who, in which state). Time stands still while any of these answers. An open row without a
-# time to wake at is neither finished nor waiting, so somebody works on it.
+# time to wake at is neither finished nor waiting, so somebody works on it. A send ends within its own limit: it is
+# never what hangs, so it counts as movement.
 UNDER_WAY = text("""
 select kind || ' ' || id as who,
        'rung ' || rings || ' times, answered ' || answered || ', wakes at ' || coalesce(wake_at::text, 'no time')
@@ -58,6 +59,14 @@ select 'job ' || id, status || ', call ' || call_number
 from jobs where finished_at is null and wake_at is null and rings = answered
 union all
 select 'delivery ' || id, 'attempt ' || made + 1 || ' has its turn' from deliveries where turn = 'given'
+union all
+select 'account ' || id, status || ', ' || call_number || ' calls' from outreach_accounts
+where wake_at is null and rings = answered and (status <> 'removed' or provider_id is not null)
+union all
+select 'callback ' || id, 'attempt ' || failures + 1 from network_callbacks
+where processed_at is null and due_at <= service_now()
+union all
+select 'action ' || id, 'is being sent at ' || clock_timestamp() from actions where outcome = 'sending'
 order by who
 """)
 CALLS = text("""

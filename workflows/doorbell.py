@@ -17,6 +17,9 @@ WORKFLOW_OF: Mapping[str, str] = {
     "delivery": "delivery",
     "job": "job",
     "contacts": "contacts",
+    "account": "account",
+    "enrollment": "enrollment",
+    "action": "action",
 }
 """The workflow type that owns each kind of waiting row."""
 
@@ -27,6 +30,9 @@ SUMMARY_OF: Mapping[str, str] = {
     "job": "Fetches profiles in the background",
     "contacts": "Looks contact details up",
     "delivery": "Delivers one event to one webhook endpoint",
+    "account": "Looks after an outreach account",
+    "enrollment": "Takes one person through a sequence",
+    "action": "Does one thing on the network",
 }
 RPC_LIMIT = timedelta(seconds=2)
 

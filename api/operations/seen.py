@@ -52,12 +52,9 @@ async def change_seen(ctx: Context, ask: SeenChange) -> SeenEntryView:
         if given[name] is None:
             raise InvalidRequest(f"{name} cannot be null.", field=name)
     profile_id = await writable(ctx, ask.profile_id)
-    row = await seen.entry(ctx.session, ctx.tenant, profile_id)
-    for name, value in given.items():
-        setattr(row, name, value)
     if "tags" in given:
-        row.tags = list(dict.fromkeys(change.tags or ()))
-    return _shown(row)
+        given["tags"] = list(dict.fromkeys(change.tags or ()))
+    return _shown(await seen.note(ctx.session, ctx.tenant, profile_id, given))
 
 
 @operation("seen.import", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)

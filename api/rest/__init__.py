@@ -19,6 +19,10 @@ from api.rest import (
     webhook_endpoints,
     workspaces,
 )
+from api.rest.outreach import accounts as outreach_accounts
+from api.rest.outreach import actions as outreach_actions
+from api.rest.outreach import enrollments as outreach_enrollments
+from api.rest.outreach import sequences as outreach_sequences
 from api.rest.routing import Router
 
 ROUTERS: tuple[Router, ...] = (
@@ -38,6 +42,10 @@ ROUTERS: tuple[Router, ...] = (
     contacts.router,
     events.router,
     webhook_endpoints.router,
+    outreach_accounts.router,
+    outreach_sequences.router,
+    outreach_enrollments.router,
+    outreach_actions.router,
     audit.router,
 )
 """Every noun's routes, in the order of the documentation."""

@@ -18,10 +18,38 @@ from models.stores import marks, suppressions
 from models.tables import Erasure, Person
 from models.tenancy import Tenant
 
-PERSONAL = ("candidates", "contacts", "contacts_asked", "seen_entries", "list_people", "profile_copies")
+PERSONAL = (
+    "candidates",
+    "contacts",
+    "contacts_asked",
+    "seen_entries",
+    "list_people",
+    "profile_copies",
+    "messages",
+    "conversations",
+    "network_people",
+)
 """Tables whose rows about a person are deleted, those of an account by their `workspace_id`."""
 
-REFERRING = ("candidates", "contacts", "seen_entries", "list_people", "profile_copies", "leads")
+CLEARED = {
+    "enrollments": "given = '{}'",
+    "actions": "text = case when text is null then null else '' end, values_hash = null, provider_message_id = null",
+}
+"""Tables whose rows stay, because caps count them, without what they say about the person.
+
+That an action had a text stays known: an invite with a note counts otherwise than one without.
+"""
+
+REFERRING = (
+    "candidates",
+    "contacts",
+    "seen_entries",
+    "list_people",
+    "profile_copies",
+    "leads",
+    "enrollments",
+    "actions",
+)
 """Tables by whose rows another account has a right of its own to know the person."""
 
 DELETE = tuple(
@@ -30,6 +58,12 @@ DELETE = tuple(
         " and (cast(:workspace as text) is null or workspace_id = :workspace)"
     )
     for table in PERSONAL
+) + tuple(
+    text(
+        f"update {table} set {what} where profile_id = any(cast(:ids as text[]))"  # noqa: S608 - constants of this module
+        " and (cast(:workspace as text) is null or workspace_id = :workspace)"
+    )
+    for table, what in CLEARED.items()
 )
 
 OWN = "(cast(:workspace as text) is null or workspace_id = :workspace)"

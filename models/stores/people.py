@@ -17,6 +17,7 @@ from models.rules.identity import InvalidProfileUrl, canonical_profile_url, pers
 from models.rules.people import Profile
 from models.secrets import Vault
 from models.stores import erasures
+from models.stores.outreach import merging
 from models.tables import CachedProfile, Lead
 from models.tenancy import Tenant
 
@@ -289,6 +290,7 @@ async def merge(session: AsyncSession, *, survivor: str, newer: str) -> None:
     """
     for statement in MERGE:
         await session.execute(text(statement), {"survivor": survivor, "newer": newer})
+    await merging.take_over(session, survivor=survivor, newer=newer)
     await erasures.renew(session, survivor)
 
 

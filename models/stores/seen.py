@@ -16,6 +16,7 @@ from sqlmodel import col
 from models.clock import service_time
 from models.rules.seen import MAX_TAGS, SeenStatus
 from models.stores import suppressions
+from models.stores.outreach import stopping
 from models.stores.paging import Page, Slice, fetch, newest_first
 from models.tables import SeenEntry
 from models.tenancy import Tenant
@@ -56,6 +57,20 @@ async def entry(session: AsyncSession, tenant: Tenant, profile_id: str) -> SeenE
         session.add(found)
     found.first_seen_at = found.first_seen_at or now
     return found
+
+
+async def note(session: AsyncSession, tenant: Tenant, profile_id: str, changes: Mapping[str, object]) -> SeenEntry:
+    """Write fields of the entry of a person whom the caller holds; `do_not_contact` stops what is open with them."""
+    found = await entry(session, tenant, profile_id)
+    for name, value in changes.items():
+        setattr(found, name, value)
+    if changes.get("do_not_contact"):
+        await _stop(session, tenant, [profile_id])
+    return found
+
+
+async def _stop(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> None:
+    await stopping.stop_person(session, profile_ids, stopping.DO_NOT_CONTACT, within=tenant, alone=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +150,9 @@ async def merge_in(session: AsyncSession, tenant: Tenant, given: Mapping[str, Im
         "now": await service_time(session),
         "given": json.dumps([_row(profile_id, said) for profile_id, said in given.items()]),
     }
+    forbidden = [profile_id for profile_id, said in given.items() if said.do_not_contact]
+    if forbidden:
+        await _stop(session, tenant, forbidden)
     updated = await session.execute(MERGE, named)
     created = await session.execute(ADD, named)
     over_full = await session.scalar(OVER_FULL, {"tenant": tenant.id, "most": MAX_TAGS, "ids": list(given)})

@@ -14,6 +14,7 @@ from models.errors import Conflict, NotFound
 from models.ids import new_id
 from models.rules.suppressions import Reason
 from models.stores import idempotency, marks
+from models.stores.outreach import stopping
 from models.stores.paging import Column, Page, Slice, fetch, newest_first
 from models.tables import Person, PersonKey, Suppression
 from models.tenancy import Tenant
@@ -60,9 +61,11 @@ async def suppress(
 ) -> tuple[Suppression, bool]:
     """Suppress a person whom the caller holds; for the installation without a tenant. Whether it is new comes second.
 
-    An erasure or opt-out takes the place of what was written by hand, which could be removed again. Answers kept for
-    repeated calls forget the person.
+    An erasure or opt-out takes the place of what was written by hand, which could be removed again. Open enrollments
+    stop and planned actions are cancelled. Answers kept for repeated calls forget the person.
     """
+    why = stopping.ERASED if reason is Reason.ERASURE else stopping.SUPPRESSED
+    await stopping.stop_person(session, [profile_id], why, within=tenant)
     await idempotency.forget_people(session, tenant, await marks.of(session, [profile_id]))
     there = await _find(session, tenant, profile_id)
     if there is not None:

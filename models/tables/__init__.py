@@ -6,7 +6,17 @@ from models.tables.base import Row, WaitingRow
 from models.tables.billing import DailySpend, Grant, Lead, LedgerEntry
 from models.tables.companies import CompanyKey, CompanyRecord
 from models.tables.events import Delivery, Event, EventClock, WebhookEndpoint
+from models.tables.inbox import Conversation, Message, NetworkCallback, NetworkEndpoint
 from models.tables.jobs import Contact, ContactAsked, ContactLookup, Job, JobInput
+from models.tables.outreach import (
+    Action,
+    CapNotice,
+    Enrollment,
+    NetworkPerson,
+    OutreachAccount,
+    OutreachSettings,
+    Sequence,
+)
 from models.tables.people import (
     CachedProfile,
     Erasure,
@@ -29,23 +39,30 @@ WAITING: dict[str, type[WaitingRow]] = {
     "delivery": Delivery,
     "job": Job,
     "contacts": ContactLookup,
+    "account": OutreachAccount,
+    "enrollment": Enrollment,
+    "action": Action,
 }
 """Each kind of waiting row by the first part of its workflow id."""
 
 __all__ = [
     "WAITING",
+    "Action",
     "ApiKey",
     "AuditEntry",
     "CachedProfile",
     "Candidate",
+    "CapNotice",
     "CompanyKey",
     "CompanyRecord",
     "Contact",
     "ContactAsked",
     "ContactLookup",
+    "Conversation",
     "Customer",
     "DailySpend",
     "Delivery",
+    "Enrollment",
     "Erasure",
     "Event",
     "EventClock",
@@ -59,6 +76,12 @@ __all__ = [
     "LedgerEntry",
     "ListPerson",
     "Mail",
+    "Message",
+    "NetworkCallback",
+    "NetworkEndpoint",
+    "NetworkPerson",
+    "OutreachAccount",
+    "OutreachSettings",
     "PeopleList",
     "Person",
     "PersonKey",
@@ -71,6 +94,7 @@ __all__ = [
     "SearchPageRow",
     "SearchPlan",
     "SeenEntry",
+    "Sequence",
     "ServiceClock",
     "Suppression",
     "UpstreamCall",

@@ -21,6 +21,7 @@ from models.database import Database
 from models.rules.access import Scope
 from models.tenancy import Tenant as Owner
 from tests.api.conftest import application, client, run_sql
+from tests.api.outreach.accounts import connected
 from tests.api.people import fetched, slug, url
 from tests.api.test_events import told
 
@@ -60,8 +61,17 @@ select md5(string_agg(t.row, '' order by t.row)) from (
   union all select id || d::text from deliveries d where workspace_id = :id
   union all select id || j::text from jobs j where workspace_id = :id
   union all select id || l::text from contact_lookups l where workspace_id = :id
+  union all select tenant_id || o::text from outreach_settings o where workspace_id = :id
+  union all select id || o::text from outreach_accounts o where workspace_id = :id
+  union all select id || s::text from sequences s where workspace_id = :id
+  union all select id || e::text from enrollments e where workspace_id = :id
+  union all select id || a::text from actions a where workspace_id = :id
 ) t
 """
+
+
+CHANGED: dict[str, Any] = {"email_verification": False, "webhook_loopback": True, "unipile_api_key": "of nobody"}
+"""Settings under which every operation gets as far as looking for its object."""
 
 
 @dataclass
@@ -90,7 +100,7 @@ class Tenant:
 
 @pytest.fixture(scope="module")
 async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
-    async with application(module_database_url, email_verification=False, webhook_loopback=True) as made:
+    async with application(module_database_url, **CHANGED) as made:
         yield made
 
 
@@ -130,7 +140,23 @@ async def furnish(app: FastAPI, tenant: Tenant) -> None:
         "update jobs set status = 'failed', failure_code = 'upstream_busy', finished_at = now() where id = :j",
         j=tenant.owned["job_id"],
     )
+    await furnish_outreach(database, tenant)
     tenant.owned["event_id"] = await told(database, tenant.workspace_id, tenant.customer_id)
+
+
+async def furnish_outreach(database: Database, tenant: Tenant) -> None:
+    """An account with a sequence, and somebody in it."""
+    account_id = await connected(database, Owner(tenant.workspace_id, tenant.customer_id))
+    tenant.owned["account_id"] = account_id
+    steps = [{"type": "invite", "note": "Hi {{first_name}}"}]
+    made = {"account_id": account_id, "name": "Mine", "steps": steps}
+    tenant.owned["sequence_id"] = await tenant.made("/v1/outreach/sequences", made)
+    asked = {"sequence_id": tenant.owned["sequence_id"], "profile_ids": [tenant.owned["profile_id"]]}
+    answer = await tenant.call("POST", "/v1/outreach/enrollments", asked)
+    (enrollment,) = answer.json()["enrollments"]
+    tenant.owned["enrollment_id"] = enrollment["id"]
+    (action,) = (await tenant.call("GET", "/v1/outreach/actions")).json()["data"]
+    tenant.owned["action_id"] = action["id"]
 
 
 @pytest.fixture(scope="module")

@@ -65,6 +65,9 @@ class Context:
     known_use: Use | None = None
     rung: list[Subject] = field(default_factory=list)
     about: set[str] = field(default_factory=set)
+    if_refused: Callable[[AsyncSession], Awaitable[None]] | None = None
+    """Done in a transaction of its own when the handler refuses an executing call: what is told although nothing is
+    done, such as a cap that was reached. Set it right before raising."""
     afterwards: Callable[[Database], Awaitable[object]] | None = None
     """Gives the answer in the handler's stead, once the transaction is committed and rung: for what answers later."""
 

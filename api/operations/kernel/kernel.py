@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -180,9 +180,12 @@ class Kernel:
         if claim.standing is Standing.FINISHED:
             return self._replay(claim)
 
+        tried: list[Context] = []
+
         async def attempt(handler: Callable[[Context], Awaitable[B]]) -> tuple[Outcome | Awaited[Any], list[Subject]]:
             async def work(session: AsyncSession) -> tuple[Outcome | Awaited[Any], list[Subject]]:
                 context = self._context(operation, call, session, await service_time(session))
+                tried.append(context)
                 answer = await handler(context)
                 await session.flush()
                 if isinstance(answer, Awaited):  # the record is completed when the upstream call is done
@@ -193,7 +196,7 @@ class Kernel:
 
             return await self.database.run(work)
 
-        async with self._claimed(use, claim):
+        async with self._claimed(use, claim, tried):
             outcome, rung = await attempt(lambda context: operation.handler(context, ask))
             if isinstance(outcome, Awaited):
                 await self._until_done(outcome, call)
@@ -204,8 +207,11 @@ class Kernel:
         return outcome
 
     @asynccontextmanager
-    async def _claimed(self, use: Use, claim: Claim) -> AsyncIterator[None]:
-        """Free the key when what is done under the claim fails; keep it for an equal request when it goes on."""
+    async def _claimed(self, use: Use, claim: Claim, tried: Sequence[Context]) -> AsyncIterator[None]:
+        """Free the key when what is done under the claim fails; keep it for an equal request when it goes on.
+
+        A refusal may have something to tell: the last context tried knows what.
+        """
         try:
             yield
         except StillRunning as error:
@@ -213,6 +219,8 @@ class Kernel:
             raise IdempotencyInProgress(BUSY_RETRY_SECONDS) from error
         except Exception:
             await self._release(use, claim)
+            if tried and tried[-1].if_refused is not None:
+                await self.database.run(tried[-1].if_refused)
             raise
 
     async def _until_done(self, awaited: Awaited[Any], call: Call) -> None:

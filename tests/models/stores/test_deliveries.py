@@ -191,8 +191,8 @@ async def test_a_test_that_is_given_up_hands_its_turn_on(world: World) -> None:
         _, ping_id = events.ping(session, row, now=await service_time(session))
     await world.emit(IN_FLIGHT)
     *_, last = [row for row in await world.of(receiver) if row.id != ping_id]
-    for row in await world.of(receiver):
-        await world.decide(row.id)
+    for delivery in await world.of(receiver):
+        await world.decide(delivery.id)
     assert (await world.decide(last.id)).need is Need.TURN
     await world.database.run(lambda session: deliveries.give_up(session, ping_id))
     assert (await world.decide(last.id)).need is Need.ATTEMPT

@@ -1,0 +1,256 @@
+"""The steps of an outreach account: what is due, a link to sign in by, a callback, a look, a poll, its deletion."""
+
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import structlog
+from temporalio import activity
+
+from activities.outreach.sign_in import SignIn
+from activities.upstream.ports import (
+    AccountTrouble,
+    LimitReached,
+    NetworkBusy,
+    NetworkError,
+    NetworkNotConfigured,
+    OutreachNetwork,
+    Trouble,
+)
+from models.database import Database
+from models.rules.outreach.callbacks import Callback, CallbackKind, InvalidCallback, read_callback
+from models.secrets import Vault
+from models.stores.outreach import account_steps, callbacks
+from models.stores.outreach.account_states import Standing
+from models.stores.outreach.account_steps import Decision, Need
+from models.stores.outreach.callbacks import Opened
+from workflows import names
+from workflows.contracts import Call, Do, NextStep, Queue, Step
+
+log = structlog.get_logger(__name__)
+
+CALL_SECONDS = 120
+OUTAGE = timedelta(minutes=1)
+"""A callback whose network cannot be asked is looked at again after this."""
+LATER = timedelta(hours=1)
+"""A callback that nobody understands yet stays so long before it is looked at again."""
+OVERLAP = timedelta(minutes=10)
+"""A poll reads again what the poll before it may just have missed."""
+STANDING_OF = {
+    Trouble.DISCONNECTED: Standing.DISCONNECTED,
+    Trouble.RESTRICTED: Standing.RESTRICTED,
+    Trouble.INTERRUPTED: Standing.INTERRUPTED,
+    Trouble.NOT_READY: Standing.CONNECTING,
+}
+
+
+class Inbox(Protocol):
+    """What messages and relations mean. `account_id` is ours, `provider_id` the provider's. Raises `NetworkError`."""
+
+    async def arrived(self, account_id: str, provider_id: str, callback: Callback) -> None:
+        """Look at what a callback of kind `message` or `relation` announces. May come twice."""
+
+    async def read_chats(self, account_id: str, provider_id: str, since: datetime | None) -> None:
+        """Find the messages later than `since` that no callback told of."""
+
+    async def read_invites(self, account_id: str, provider_id: str) -> None:
+        """Find the invites that are pending no longer."""
+
+
+class AccountSteps:
+    """What an account asks of the database and of the provider. Without a `network` it only says what is due."""
+
+    def __init__(
+        self,
+        database: Database,
+        vault: Vault,
+        network: OutreachNetwork | None,
+        *,
+        public_url: str = "",
+        inbox: Inbox | None = None,
+    ) -> None:
+        self._database = database
+        self._vault = vault
+        self._given_network = network
+        self._public_url = public_url
+        self._inbox = inbox
+
+    @property
+    def _network(self) -> OutreachNetwork:
+        if self._given_network is None:
+            raise RuntimeError("this worker serves no network queue")
+        return self._given_network
+
+    @activity.defn(name=names.ACCOUNT_NEXT)
+    async def next(self, step: Step) -> NextStep:
+        """Say what is due now: a step, waiting, or nothing more."""
+        return _answer(await self._database.run(lambda session: account_steps.decide(session, step.id)))
+
+    @activity.defn(name=names.ACCOUNT_CONNECT)
+    async def connect(self, step: Step) -> NextStep:
+        """Make the link by which the owner signs in."""
+        await self._sign_in().make_link(step.id, step.number)
+        return await self.next(step)
+
+    @activity.defn(name=names.ACCOUNT_PROCESS)
+    async def process(self, step: Step) -> NextStep:
+        """Work through the oldest callback that is due."""
+        opened = await self._database.run(lambda session: callbacks.begin(session, self._vault, step.id))
+        if opened is not None:
+            await self._process(step, opened)
+        return await self.next(step)
+
+    async def _process(self, step: Step, opened: Opened) -> None:
+        try:
+            callback = read_callback(opened.raw)
+            understood = await self._act_on(step, callback)
+        except AccountTrouble as error:
+            await self._put_off(opened, OUTAGE)
+            await self._noted(step, error)
+        except (NetworkBusy, NetworkNotConfigured, LimitReached) as error:
+            log.info("callback.put_off", account_id=step.id, code=error.code)
+            await self._put_off(opened, OUTAGE)
+        except InvalidCallback:
+            await self._database.run(lambda session: callbacks.done(session, opened.id))
+        except Exception as error:
+            if await self._database.run(lambda session: callbacks.failed(session, opened.id)):
+                log.error(  # noqa: TRY400 - a trace can hold personal data
+                    "callback.given_up", account_id=step.id, callback_id=opened.id, error=type(error).__name__
+                )
+                return
+            if not isinstance(error, NetworkError):
+                raise
+        else:
+            if understood:
+                await self._database.run(lambda session: callbacks.done(session, opened.id))
+            else:
+                await self._put_off(opened, LATER)
+
+    async def _put_off(self, opened: Opened, after: timedelta) -> None:
+        await self._database.run(lambda session: callbacks.put_off(session, opened.id, after=after))
+
+    async def _act_on(self, step: Step, callback: Callback) -> bool:
+        """Do what a callback hints at; false when there is nobody yet who can."""
+        match callback.kind:
+            case CallbackKind.CONNECTED if callback.state is not None and callback.account_id is not None:
+                await self._sign_in().bind(step.id, callback.account_id, callback.state)
+            case CallbackKind.CONNECTED | CallbackKind.STANDING | CallbackKind.REMOVED:
+                await self._look(step)
+            case CallbackKind.MESSAGE | CallbackKind.RELATION:
+                if self._inbox is None:
+                    return False
+                provider_id = await self._provider_id(step)
+                if provider_id is not None and provider_id == callback.account_id:
+                    await self._inbox.arrived(step.id, provider_id, callback)
+            case CallbackKind.OTHER:
+                log.info("callback.ignored", account_id=step.id)
+        return True
+
+    @activity.defn(name=names.ACCOUNT_LOOK)
+    async def look(self, step: Step) -> NextStep:
+        """Ask the provider how the account stands."""
+        try:
+            await self._look(step)
+        except NetworkError as error:
+            log.info("account.not_looked", account_id=step.id, code=error.code)
+            await self._database.run(lambda session: account_steps.not_looked(session, step.id, step.number))
+        return await self.next(step)
+
+    async def _look(self, step: Step) -> bool:
+        """Ask how the account stands, and take it over; whether it works."""
+        provider_id = await self._provider_id(step)
+        if provider_id is None:
+            return False
+        known = await self._network.account(provider_id)
+        standing = None if known is None else Standing(known.standing.value)
+        if standing in (Standing.SUSPENDED, Standing.UNKNOWN):
+            log.error("account.needs_operator", account_id=step.id, standing=standing)
+        await self._database.run(lambda session: account_steps.looked(session, step.id, provider_id, standing))
+        return standing is Standing.READY
+
+    async def _noted(self, step: Step, error: AccountTrouble) -> None:
+        provider_id = await self._provider_id(step)
+        standing = STANDING_OF[error.trouble]
+        if provider_id is not None:
+            await self._database.run(lambda session: account_steps.looked(session, step.id, provider_id, standing))
+
+    @activity.defn(name=names.ACCOUNT_READ_CHATS)
+    async def read_chats(self, step: Step) -> NextStep:
+        """Find what no callback told: how the account stands, and messages."""
+        read_until = None
+        try:
+            ask = await self._database.run(lambda session: account_steps.chats_to_read(session, step.id, step.number))
+            if ask is not None and await self._look(step) and self._inbox is not None:
+                since = None if ask.read_until is None else ask.read_until - OVERLAP
+                await self._inbox.read_chats(step.id, ask.provider_id, since)
+                read_until = ask.now
+        except AccountTrouble as error:
+            await self._noted(step, error)
+        except NetworkError as error:
+            log.info("account.chats_not_read", account_id=step.id, code=error.code)
+        await self._database.run(lambda session: account_steps.polled_chats(session, step.id, read_until=read_until))
+        return await self.next(step)
+
+    @activity.defn(name=names.ACCOUNT_READ_INVITES)
+    async def read_invites(self, step: Step) -> NextStep:
+        """Find invites that were answered without a callback."""
+        provider_id = await self._provider_id(step)
+        try:
+            if provider_id is not None and self._inbox is not None:
+                await self._inbox.read_invites(step.id, provider_id)
+        except AccountTrouble as error:
+            await self._noted(step, error)
+        except NetworkError as error:
+            log.info("account.invites_not_read", account_id=step.id, code=error.code)
+        await self._database.run(lambda session: account_steps.polled_invites(session, step.id))
+        return await self.next(step)
+
+    @activity.defn(name=names.ACCOUNT_DELETE)
+    async def delete(self, step: Step) -> NextStep:
+        """Disconnect a removed account at the provider."""
+        provider_id = await self._provider_id(step)
+        done = True
+        try:
+            if provider_id is not None:
+                await self._network.delete_account(provider_id)
+        except NetworkError as error:
+            log.warning("account.not_deleted", account_id=step.id, code=error.code)
+            done = False
+        await self._database.run(lambda session: account_steps.deleted(session, step.id, step.number, done=done))
+        return await self.next(step)
+
+    async def _provider_id(self, step: Step) -> str | None:
+        return await self._database.run(lambda session: account_steps.provider_id(session, step.id, step.number))
+
+    def _sign_in(self) -> SignIn:
+        return SignIn(self._database, self._vault, self._network, public_url=self._public_url)
+
+
+WHAT = {
+    Need.LINK: (names.ACCOUNT_CONNECT, "makes a link to sign in by"),
+    Need.CALLBACK: (names.ACCOUNT_PROCESS, "works through a callback of the provider"),
+    Need.LOOK: (names.ACCOUNT_LOOK, "asks how the account stands"),
+    Need.CHATS: (names.ACCOUNT_READ_CHATS, "looks for messages that no callback told of"),
+    Need.INVITES: (names.ACCOUNT_READ_INVITES, "looks for invites that were answered"),
+    Need.DELETION: (names.ACCOUNT_DELETE, "disconnects the account at the provider"),
+}
+
+
+def _answer(decision: Decision) -> NextStep:
+    account = decision.account
+    if decision.need is Need.NOTHING:
+        return NextStep(do=Do.DONE, details=f"**{account.status}**")
+    if decision.need is Need.TIME:
+        until = decision.until or decision.now
+        reason = f"looks again at {until:%d %b %H:%M:%S} UTC"
+        wait = (until - decision.now).total_seconds()
+        return NextStep(do=Do.WAIT, wait_seconds=wait, reason=reason, details=f"**{account.status}**: {reason}")
+    step, what = WHAT[decision.need]
+    call = Call(
+        step=step,
+        number=account.call_number,
+        queue=Queue.NETWORK,
+        summary=what,
+        limit_seconds=CALL_SECONDS,
+        fairness_key=account.id,
+    )
+    return NextStep(do=Do.ACT, call=call, details=f"**{account.status}**: {what}")

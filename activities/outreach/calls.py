@@ -1,0 +1,226 @@
+"""Calls: one claimed action carried out on the network, once, and what it answered in the service's own terms."""
+
+import contextlib
+from collections.abc import Callable
+from datetime import timedelta
+
+from activities.upstream.ports import (
+    AccountTrouble,
+    Already,
+    AlreadyDone,
+    AskRefused,
+    FeatureMissing,
+    Limit,
+    LimitReached,
+    NetworkBusy,
+    NetworkError,
+    NetworkMessage,
+    NetworkNotConfigured,
+    NetworkPerson,
+    OutcomeUnknown,
+    OutreachNetwork,
+    PersonRefused,
+    Refusal,
+    RequestState,
+    Trouble,
+)
+from models.rules.outreach.pauses import Signal
+from models.rules.outreach.states import ActionReason, ActionType
+from models.rules.outreach.steps import text_hash
+from models.stores.outreach.account_states import Standing
+from models.stores.outreach.claims import Parcel
+from models.stores.outreach.facts import Learned
+from models.stores.outreach.results import (
+    Again,
+    Done,
+    Heard,
+    Limited,
+    NotNeeded,
+    Refused,
+    Result,
+    Troubled,
+    Unclear,
+)
+
+NOT_CONFIGURED = timedelta(minutes=5)
+STANDING_OF = {
+    Trouble.DISCONNECTED: Standing.DISCONNECTED,
+    Trouble.RESTRICTED: Standing.RESTRICTED,
+    Trouble.INTERRUPTED: Standing.INTERRUPTED,
+    Trouble.NOT_READY: Standing.CONNECTING,
+}
+SIGNAL_OF = {Limit.METHOD: Signal.VENDOR_LIMIT, Limit.DAILY: Signal.DAILY, Limit.WEEKLY: Signal.WEEKLY}
+SKIPPED = {Refusal.NO_VISIT: ActionReason.NO_VISIT_TOKEN}
+"""Refusals that only pass over the step."""
+
+
+class Abandoned(Exception):
+    """Too much time has passed since the claim: the call is not made."""
+
+
+class Calls:
+    """Carries out claimed actions. `in_time` is asked right before a write: false means not to make it any more."""
+
+    def __init__(self, network: OutreachNetwork) -> None:
+        self._network = network
+        self._by_type = {
+            ActionType.INVITE: self._invite,
+            ActionType.MESSAGE: self._message,
+            ActionType.WITHDRAW_INVITE: self._withdraw,
+            ActionType.PROFILE_VISIT: self._visit,
+        }
+
+    async def carry_out(self, parcel: Parcel, in_time: Callable[[], bool]) -> Result:
+        """Do what the parcel says, once, unless the network has news or time has run out."""
+
+        def still() -> None:
+            if not in_time():
+                raise Abandoned
+
+        try:
+            return await self._by_type[parcel.type](parcel, still)
+        except Abandoned:
+            return Again(ActionReason.ABANDONED.value, timedelta())
+        except AlreadyDone as error:
+            return await self._already(parcel, error)
+        except NetworkError as error:
+            return result_of(error)
+
+    async def _invite(self, parcel: Parcel, still: Callable[[], None]) -> Result:
+        person = await self._network.person(parcel.provider_id, parcel.person, fresh=True)
+        learned = learned_of(person)
+        if person.connected:
+            return NotNeeded(ActionReason.ALREADY_CONNECTED, learned=learned)
+        if learned.pending:
+            return NotNeeded(ActionReason.ALREADY_INVITED, learned=learned)
+        still()
+        sent = await self._network.invite(parcel.provider_id, person.id, parcel.text or None)
+        return Done(learned=Learned(network_id=person.id, connected=False, pending=True, invited_at=sent.sent_at))
+
+    async def _message(self, parcel: Parcel, still: Callable[[], None]) -> Result:
+        person_id = await self._id_of(parcel)
+        learned = Learned(network_id=person_id)
+        chat = await self._network.chat_with(parcel.provider_id, person_id)
+        if chat is not None:
+            learned = Learned(network_id=person_id, chat_id=chat.id)
+            heard = await self._heard(parcel, chat.id, learned)
+            if heard is not None:
+                return heard
+            if not chat.writable:
+                return Refused(Refusal.READ_ONLY.value, learned=learned)
+        text = parcel.text or ""
+        still()
+        if chat is not None:
+            sent = await self._network.send_message(parcel.provider_id, chat.id, text)
+        else:
+            sent = await self._network.start_chat(parcel.provider_id, person_id, text)
+        return Done(sent.message_id, learned=Learned(network_id=person_id, chat_id=sent.chat_id or learned.chat_id))
+
+    async def _heard(self, parcel: Parcel, chat_id: str, learned: Learned) -> Heard | None:
+        """Whether the chat has words of somebody else since the enrollment began."""
+        if parcel.news_since is None:
+            return None
+        messages = await self._network.messages(parcel.provider_id, chat_id, since=parcel.news_since)
+        replies = [one for one in messages if one.written_by_person]
+        if replies:
+            return Heard(by_person=True, at=replies[0].sent_at, learned=learned)
+        by_owner = [one for one in messages if _by_owner(one, parcel)]
+        return Heard(by_person=False, at=by_owner[-1].sent_at, learned=learned) if by_owner else None
+
+    async def _withdraw(self, parcel: Parcel, still: Callable[[], None]) -> Result:
+        requests = await self._network.sent_requests(parcel.provider_id)
+        pending = next((one for one in requests if parcel.person in {one.person_id, one.public_identifier}), None)
+        if pending is None:
+            person = await self._network.person(parcel.provider_id, parcel.person, fresh=True)
+            return NotNeeded(ActionReason.INVITE_NOT_PENDING, learned=learned_of(person))
+        still()
+        await self._network.withdraw(parcel.provider_id, pending.id)
+        return Done()
+
+    async def _visit(self, parcel: Parcel, still: Callable[[], None]) -> Result:
+        person_id = await self._id_of(parcel)
+        still()
+        with contextlib.suppress(OutcomeUnknown):  # it cannot be read back: it counts as done and is never repeated
+            await self._network.visit(parcel.provider_id, person_id)
+        return Done(learned=Learned(network_id=person_id))
+
+    async def _id_of(self, parcel: Parcel) -> str:
+        if parcel.known:
+            return parcel.person
+        return (await self._network.person(parcel.provider_id, parcel.person, fresh=True)).id
+
+    async def _already(self, parcel: Parcel, error: AlreadyDone) -> Result:
+        """The network says that it is so already: one look at the person decides whether it is."""
+        try:
+            person = await self._network.person(parcel.provider_id, parcel.person, fresh=True)
+        except NetworkError:
+            return Unclear()
+        learned = learned_of(person)
+        if parcel.type is ActionType.WITHDRAW_INVITE:
+            return NotNeeded(ActionReason.INVITE_NOT_PENDING, learned=learned)
+        if parcel.type is not ActionType.INVITE:
+            return Refused(ActionReason.NETWORK_REFUSED.value, learned=learned)
+        if person.connected:
+            return NotNeeded(ActionReason.ALREADY_CONNECTED, learned=learned)
+        if learned.pending:
+            return NotNeeded(ActionReason.ALREADY_INVITED, learned=learned)
+        recent = error.already is Already.INVITED
+        return Refused(
+            (ActionReason.RECENTLY_WITHDRAWN if recent else ActionReason.NETWORK_REFUSED).value, learned=learned
+        )
+
+
+def learned_of(person: NetworkPerson) -> Learned:
+    """What a profile says of the two; a pending invite counts only when it is the owner's."""
+    request = person.request if person.request_state is RequestState.PENDING else None
+    return Learned(
+        network_id=person.id,
+        connected=person.connected,
+        pending=request is not None,
+        invited_at=request.sent_at if request is not None else None,
+    )
+
+
+def _by_owner(message: NetworkMessage, parcel: Parcel) -> bool:
+    """Whether the owner wrote it by hand, later than what is known of them; our own notes and messages are not."""
+    if not message.from_owner or message.is_event or message.is_deleted or message.id in parcel.ours:
+        return False
+    if message.text is not None and text_hash(message.text) in parcel.ours:
+        return False
+    known = parcel.owner_since
+    return known is None or message.sent_at is None or message.sent_at > known
+
+
+def result_of(error: NetworkError) -> Result:
+    """What a failed call means for its action; what nobody knows counts as perhaps executed."""
+    return _about_person(error) or _about_account(error) or Unclear(getattr(error, "interrupted", False))
+
+
+def _about_person(error: NetworkError) -> Result | None:
+    match error:
+        case PersonRefused(reason=reason) if reason in SKIPPED:
+            return NotNeeded(SKIPPED[reason])
+        case PersonRefused(reason=reason):
+            return Refused(reason.value)
+        case FeatureMissing():
+            return NotNeeded(ActionReason.NETWORK_REFUSED)
+        case AskRefused():
+            return Refused(ActionReason.NETWORK_REFUSED.value)
+    return None
+
+
+def _about_account(error: NetworkError) -> Result | None:
+    match error:
+        case LimitReached(limit=limit, retry_after=seconds, read_back=doubtful):
+            return Limited(SIGNAL_OF[limit], _wait(seconds), doubtful)
+        case AccountTrouble(trouble=trouble):
+            return Troubled(STANDING_OF[trouble])
+        case NetworkBusy(retry_after=seconds):
+            return Again(error.code, _wait(seconds))
+        case NetworkNotConfigured():
+            return Again(error.code, NOT_CONFIGURED)
+    return None
+
+
+def _wait(seconds: float | None) -> timedelta | None:
+    return None if seconds is None else timedelta(seconds=seconds)

@@ -1,0 +1,58 @@
+"""Limits of an outreach account (specification, "Outreach caps"; contract, section 7)."""
+
+from dataclasses import dataclass
+
+from api.operations.kernel import Context, Effect, operation
+from api.operations.outreach.settings import refuse
+from api.schemas.outreach.limits import RISK_WARNING, ChangeLimits, LimitsView
+from api.schemas.outreach.settings import changed
+from models.errors import NotFound
+from models.rules.access import Scope
+from models.rules.outreach.caps import CAPS, cap_problem
+from models.rules.outreach.states import AccountStatus
+from models.stores.outreach import accounts, limits, replanning, settings
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsChange:
+    """An account and what is to become of its caps."""
+
+    account_id: str
+    change: ChangeLimits
+
+
+@operation("outreach_limits.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+async def get_limits(ctx: Context, account_id: str) -> LimitsView:
+    """Today's numbers of an account."""
+    account = await accounts.found(ctx.session, ctx.tenant, account_id)
+    rules = await settings.of(ctx.session, ctx.tenant)
+    usage = await limits.usage(ctx.session, [account], ctx.now)
+    return LimitsView.of(account, rules, usage[account.id], ctx.now)
+
+
+@operation("outreach_limits.change", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+async def change_limits(ctx: Context, ask: LimitsChange) -> LimitsView:
+    """Change the caps given; a raise above the default is acknowledged, noted in the audit, and warned of."""
+    held = await accounts.held(ctx.session, ctx.tenant, ask.account_id)
+    account, ctx.now = held.account, held.now
+    if account.status == AccountStatus.REMOVED:
+        raise NotFound("This outreach account was removed.")
+    given = ask.change.given()
+    acknowledged = ask.change.risk_acknowledged
+    refuse(
+        [
+            problem
+            for cap, value in given.items()
+            if value is not None and (problem := cap_problem(cap, value, risk_acknowledged=acknowledged))
+        ]
+    )
+    raised = {cap.value: value for cap, value in given.items() if value is not None and value > CAPS[cap].default}
+    if raised:
+        await ctx.note("outreach.limits.raise", subject_id=account.id, data=raised)
+    before = account.caps
+    account.caps = changed(before, given)
+    if account.caps != before:
+        await replanning.ring_account(ctx.session, account.id)
+    usage = await limits.usage(ctx.session, [account], ctx.now)
+    warning = RISK_WARNING if raised else None
+    return LimitsView.of(account, held.rules, usage[account.id], ctx.now, risk_warning=warning)

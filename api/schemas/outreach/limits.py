@@ -1,0 +1,73 @@
+"""Limits of an outreach account as they are asked for and shown (contract, section 7)."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Literal
+
+from api.schemas.outreach.accounts import after_start
+from api.schemas.outreach.settings import CapFields
+from api.schemas.values import Answer
+from models.rules.outreach.caps import Cap
+from models.rules.times import Time
+from models.stores.outreach import limits
+from models.stores.outreach.limits import Usage
+from models.stores.outreach.settings import Rules
+from models.tables import OutreachAccount
+
+RISK_WARNING = (
+    "These caps are above what networks tolerate without question. Going faster can get the account restricted or"
+    " closed, for good. Warm-up, jitter, spacing, working hours and automatic pauses stay on."
+)
+
+
+class ChangeLimits(CapFields):
+    """The account's own caps. Above the default only with `risk_acknowledged: true`, above the ceiling never."""
+
+
+class CapView(Answer):
+    """A cap in its present window. `configured` is the account's own value, `workspace` the settings' lower one.
+
+    `reserved` is booked for the rest of the window. `new_outreach_per_day` is counted over the workspace.
+    """
+
+    cap: Cap
+    default: int
+    ceiling: int
+    configured: int | None
+    workspace: int | None
+    warmup_factor: float
+    jitter_factor: float
+    effective: int
+    used: int
+    reserved: int
+    remaining: int
+    resets_at: Time
+
+
+class LimitsView(Answer):
+    """What the account may do today. `next_available_at`: when it may next invite somebody new, null when unknown."""
+
+    id: str
+    object: Literal["outreach_limits"] = "outreach_limits"
+    account_id: str
+    caps: list[CapView]
+    warmup_pending: bool
+    caps_after_warmup_start: dict[str, int] | None
+    next_available_at: Time | None
+    risk_warning: str | None = None
+
+    @classmethod
+    def of(
+        cls, row: OutreachAccount, rules: Rules, usage: Usage, now: datetime, *, risk_warning: str | None = None
+    ) -> "LimitsView":
+        """The limits as they are shown."""
+        pending = row.warmup_started_at is None
+        return cls(
+            id=row.id,
+            account_id=row.id,
+            caps=[CapView(**asdict(one)) for one in limits.readings(row, rules, usage, now)],
+            warmup_pending=pending,
+            caps_after_warmup_start=after_start(row, rules, now) if pending else None,
+            next_available_at=limits.next_invite_at(row, rules, usage, now),
+            risk_warning=risk_warning,
+        )

@@ -1,0 +1,85 @@
+"""Outreach settings as they are asked for and shown (contract, section 7)."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from api.schemas.values import Answer, Ask
+from models.rules.outreach.caps import Cap
+from models.rules.outreach.hours import WorkingHours
+from models.stores.outreach.settings import Rules
+
+CapValue = Annotated[int, Field(description="A whole number; null takes it away.")]
+
+
+class CapFields(Ask):
+    """Caps by name. A cap that is left out stays, `null` takes it away."""
+
+    invites_per_day: CapValue | None = None
+    invites_per_week: CapValue | None = None
+    invites_without_note_per_week: CapValue | None = None
+    profile_views_per_day: CapValue | None = None
+    new_outreach_per_day: CapValue | None = None
+    risk_acknowledged: bool = False
+
+    def given(self) -> dict[Cap, int | None]:
+        """The caps that are in the request."""
+        return {cap: getattr(self, cap.value) for cap in Cap if cap.value in self.model_fields_set}
+
+
+def changed(caps: Mapping[str, int], given: Mapping[Cap, int | None]) -> dict[str, int]:
+    """Stored caps after a change."""
+    values: dict[str, int | None] = {**caps, **{cap.value: value for cap, value in given.items()}}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+class ChangeSettings(CapFields):
+    """What may change in the settings. Caps here only lower, whatever `risk_acknowledged` says."""
+
+    time_zone: Annotated[str, Field(max_length=64, description="An IANA name.")] | None = None
+    start_hour: int | None = Field(default=None, description="Whole hour from 8, local time.")
+    end_hour: int | None = Field(default=None, description="Whole hour to 19, at least two after `start_hour`.")
+    days: Annotated[list[int], Field(max_length=7)] | None = Field(
+        default=None, description="1 (Monday) to 5 (Friday), at least one."
+    )
+
+
+class SettingsView(Answer):
+    """The working hours, and the caps that were lowered; `null` where the default holds."""
+
+    id: Literal["outreach_settings"] = "outreach_settings"
+    object: Literal["outreach_settings"] = "outreach_settings"
+    time_zone: str
+    start_hour: int
+    end_hour: int
+    days: list[int]
+    invites_per_day: int | None
+    invites_per_week: int | None
+    invites_without_note_per_week: int | None
+    profile_views_per_day: int | None
+    new_outreach_per_day: int | None
+
+    @classmethod
+    def of(cls, rules: Rules) -> "SettingsView":
+        """The settings as they are shown."""
+        return cls(
+            time_zone=rules.hours.zone,
+            start_hour=rules.hours.start_hour,
+            end_hour=rules.hours.end_hour,
+            days=list(rules.hours.days),
+            **{cap.value: rules.caps.get(cap) for cap in Cap},
+        )
+
+
+class HoursView(Answer):
+    """When an account writes: local hours on weekdays, Monday is 1."""
+
+    start_hour: int
+    end_hour: int
+    days: list[int]
+
+    @classmethod
+    def of(cls, hours: WorkingHours) -> "HoursView":
+        """The hours as they are shown."""
+        return cls(start_hour=hours.start_hour, end_hour=hours.end_hour, days=list(hours.days))

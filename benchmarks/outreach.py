@@ -1,0 +1,231 @@
+"""`python -m benchmarks.outreach`: what outreach costs, each figure beside its floor in the same run.
+
+Preview: `POST /v1/outreach/enrollments?dry_run=true` of 500 people with known profiles on an account with 5,000
+actions, 1,000 of them booked; CPU seconds of the API process, client included (aim: under 1). The floor reads the same
+people and actions by two bare queries and writes an answer of the same size as JSON.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import json
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import httpx
+
+from api.app import create_app
+from benchmarks.api import database
+from models.ids import new_id
+from models.rules.access import ALL_SCOPES, key_secret
+from models.secrets import Vault
+from models.settings import Settings
+from models.stores import people
+
+AIM = 1.0
+SECRET = "a secret of the benchmark, long enough"  # noqa: S105 - of an installation that lives for a minute
+PEOPLE = 500
+ACTIONS = 5_000
+BOOKED = 1_000
+TEMPLATES = ("network_first", "network_invite_note_message")
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A workspace with an account that has been at work, and people whom it has not written to."""
+
+    url: str
+    key: str
+    account_id: str
+    profile_ids: list[str]
+
+
+async def fill(url: str) -> World:
+    """Make it."""
+    now = datetime.now(UTC)
+    workspace, key, account = (new_id(prefix, now) for prefix in ("ws", "key", "acc"))
+    secret = key_secret(os.urandom(32))
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    await connection.execute(
+        "insert into workspaces (id, name, email, email_key, marketing_opt_in, low_balance_credits, created_at)"
+        " values ($1, 'Bench', 'bench@example.com', 'bench@example.com', false, 250, $2)",
+        *(workspace, now),
+    )
+    await connection.execute(
+        "insert into api_keys (id, workspace_id, name, prefix, last4, secret_hash, scopes, version, created_at)"
+        " values ($1, $2, 'Bench', 'svc_live_', 'xxxx', $3, $4, '2026-11-01', $5)",
+        *(key, workspace, hashlib.sha256(secret.encode()).digest(), sorted(ALL_SCOPES), now),
+    )
+    await connection.execute(
+        "insert into outreach_accounts (id, workspace_id, tenant_id, status, network_user_id, provider_id, caps, holds,"
+        " warmup_started_at, created_at, call_number, failures, rings, answered)"
+        " values ($1, $2, $2, 'active', 'user', 'provider', '{}', '{}', $3, $3, 0, 0, 0, 0)",
+        *(account, workspace, now - timedelta(days=200)),
+    )
+    done = await _people(connection, workspace, ACTIONS, now, known=False)
+    await _actions(connection, workspace, account, done, now)
+    profile_ids = await _people(connection, workspace, PEOPLE, now, known=True)
+    await connection.execute("analyze")
+    await connection.close()
+    return World(url, secret, account, profile_ids)
+
+
+async def _people(
+    connection: "asyncpg.Connection[asyncpg.Record]", workspace: str, count: int, now: datetime, *, known: bool
+) -> list[str]:
+    """People with a profile URL; `known`: with a cached profile that the workspace may read."""
+    vault = Vault(SECRET)
+    ids = [new_id("prof", now) for _ in range(count)]
+    urls = [f"https://www.linkedin.com/in/{profile_id}" for profile_id in ids]
+    await connection.executemany("insert into people (id, created_at) values ($1, $2)", [(one, now) for one in ids])
+    await connection.executemany(
+        "insert into person_keys (hash, profile_id, kind, value) values ($1, $2, 'url', $3)",
+        [(people.url_hash(vault, url), one, url) for one, url in zip(ids, urls, strict=True)],
+    )
+    if known:
+        contents = [json.dumps(_profile(one, url)) for one, url in zip(ids, urls, strict=True)]
+        await connection.executemany(
+            "insert into cached_profiles (profile_id, source, content, fetched_at) values ($1, 'bench', $2, $3)",
+            [(one, content, now) for one, content in zip(ids, contents, strict=True)],
+        )
+        await connection.executemany(
+            "insert into profile_copies (workspace_id, tenant_id, profile_id, created_at) values ($1, $1, $2, $3)",
+            [(workspace, one, now) for one in ids],
+        )
+    return ids
+
+
+def _profile(profile_id: str, url: str) -> Json:
+    jobs = [{"title": "Data Engineer", "company": f"Company {n} B.V.", "start_date": f"{2010 + n}"} for n in range(8)]
+    return {
+        "id": profile_id,
+        "source": "bench",
+        "profile_url": url,
+        "full_name": "dr. ADA Lovelace, PhD",
+        "first_name": "ADA",
+        "current": {"title": "Data Engineer", "company": "Analytical Engines B.V."},
+        "experience": jobs,
+        "skills": [f"skill {n}" for n in range(40)],
+    }
+
+
+async def _actions(
+    connection: "asyncpg.Connection[asyncpg.Record]", workspace: str, account: str, ids: list[str], now: datetime
+) -> None:
+    """Messages and visits: most were done in the last 150 days, the others are booked for the next weeks."""
+    rows = []
+    for place, profile_id in enumerate(ids):
+        booked = place < BOOKED
+        at = now + timedelta(minutes=20 * place + 5) if booked else now - timedelta(minutes=45 * place)
+        kind = "message" if place % 2 else "profile_visit"
+        outcome, done_at, planned_at = ("scheduled", None, at) if booked else ("sent", at, None)
+        rows.append((new_id("act", now), workspace, account, profile_id, kind, outcome, done_at, planned_at, now))
+    await connection.executemany(
+        "insert into actions (id, workspace_id, tenant_id, account_id, profile_id, type, outcome, claimed_at, ended_at,"
+        " scheduled_at, created_at, seed, why, readings, first_touch, starts_sequence, text_fixed, failures, attempts,"
+        " call_number, rings, answered)"
+        " values ($1, $2, $2, $3, $4, $5, $6, $7, $7, $8, $9, $1, '[]', '[]', false, false, false, 0, 0, 0, 0, 0)",
+        rows,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """CPU of this process and time on the clock, in seconds."""
+
+    cpu: float
+    wall: float
+
+
+async def preview(http: httpx.AsyncClient, sequence_id: str, world: World) -> tuple[Cost, Json]:
+    """One preview of everybody."""
+    body = {"sequence_id": sequence_id, "profile_ids": world.profile_ids}
+    cpu, wall = time.process_time(), time.perf_counter()
+    answer = await http.post("/v1/outreach/enrollments?dry_run=true", json=body)
+    cost = Cost(time.process_time() - cpu, time.perf_counter() - wall)
+    return cost, answer.raise_for_status().json()
+
+
+async def floor(connection: "asyncpg.Connection[asyncpg.Record]", world: World, answer: Json) -> Cost:
+    """The same people and actions read by bare queries, and as much JSON written."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    await connection.fetch(
+        "select k.profile_id, k.value, c.content ->> 'first_name' from person_keys k join cached_profiles c"
+        " using (profile_id) where k.profile_id = any($1)",
+        world.profile_ids,
+    )
+    await connection.fetch(
+        "select seed, type, scheduled_at, claimed_at, ended_at from actions where account_id = $1"
+        " and (outcome = 'scheduled' or claimed_at > now() - interval '8 days')",
+        world.account_id,
+    )
+    json.dumps(answer).encode()
+    return Cost(time.process_time() - cpu, time.perf_counter() - wall)
+
+
+async def measure(world: World, rounds: int) -> float:
+    """Previews of both templates and the floor by turns, then the table; gives the highest median CPU of a preview."""
+    app = create_app(
+        Settings(database_url=world.url, secret_key=SECRET, rate_limit_per_minute=1_000_000, log_level="ERROR")
+    )
+    connection = await asyncpg.connect(world.url.replace("+asyncpg", ""))
+    headers = {"Authorization": f"Bearer {world.key}"}
+    transport = httpx.ASGITransport(app=app)
+    costs: dict[str, list[Cost]] = defaultdict(list)
+    counts: dict[str, Json] = {}
+    async with httpx.AsyncClient(transport=transport, base_url="http://bench", headers=headers, timeout=60) as http:
+        sequences = {template: await saved(http, world, template) for template in TEMPLATES}
+        for turn in range(rounds + 1):
+            for template, sequence_id in sequences.items():
+                cost, answer = await preview(http, sequence_id, world)
+                bare = await floor(connection, world, answer)
+                counts[template] = answer["counts"]
+                if turn > 0:  # the first turn warms everything up
+                    costs[template].append(cost)
+                    costs["floor"].append(bare)
+    await connection.close()
+    await app.state.kernel.database.close()
+    print(f"preview of {PEOPLE} people, {ACTIONS} actions on the account, median of {rounds} rounds")
+    print(f"  {'':<28} {'CPU s':>8} {'clock s':>8}")
+    for name, each in costs.items():
+        cpu, wall = statistics.median(c.cpu for c in each), statistics.median(c.wall for c in each)
+        print(f"  {name:<28} {cpu:8.3f} {wall:8.3f}  {counts.get(name, '')}")
+    return max(statistics.median(cost.cpu for cost in costs[template]) for template in TEMPLATES)
+
+
+async def saved(http: httpx.AsyncClient, world: World, template: str) -> str:
+    """A sequence of a template."""
+    made = await http.post("/v1/outreach/sequences", json={"account_id": world.account_id, "template": template})
+    return str(made.raise_for_status().json()["id"])
+
+
+def main() -> int:
+    """Measure and say whether the aim is met."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.outreach", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    asked = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="benchmark-"))
+    folder.chmod(0o711)  # the database's own system user passes through
+    try:
+        with database(folder) as url:
+            world = asyncio.run(fill(url))
+            cpu = asyncio.run(measure(world, asked.rounds))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"\nCPU of a preview: {cpu:.2f} s (aim: under {AIM})")
+    return 0 if cpu < AIM else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,162 @@
+"""Approvals: what a held step would send, whether it may go now, and what somebody decides about it.
+
+Whatever somebody saw in the preview is bound to what is sent: text, person and account go into the preview's hash, part
+by part, so that a change can be named.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.errors import Conflict, NotFound, OutreachCapReached, Suppressed
+from models.rules.outreach.caps import Cap
+from models.rules.outreach.slots import LIMITS, Refusal, Slot, find_slot
+from models.rules.outreach.states import ActionOutcome, ActionReason, EnrollmentReason
+from models.stores.outreach import accounts, calendars, endings, holding, obstacles, reconciling, scenes
+from models.stores.outreach.obstacles import Ended, Hold
+from models.stores.outreach.planning import explain
+from models.stores.outreach.scenes import Scene
+from models.stores.outreach.texts import Writer, known, values_hash
+from models.tables import Action
+from models.tenancy import Tenant
+
+PARTS = ("text", "person", "account")
+PART_LENGTH = 16
+SEPARATOR = "."
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a held step sends, when, and the hash that binds an approval to both."""
+
+    scene: Scene
+    action: Action
+    slot: Slot | Refusal
+    preview_hash: str
+
+
+async def found(session: AsyncSession, tenant: Tenant, action_id: str) -> tuple[Scene, Action]:
+    """An action of the tenant with everything it depends on, locked. Raises `NotFound`."""
+    query = select(col(Action.id)).where(col(Action.id) == action_id, col(Action.tenant_id) == tenant.id)
+    if await session.scalar(query) is None:
+        raise NotFound("There is no such action.")
+    scene = await scenes.of_action(session, action_id)
+    action = next((one for one in scene.actions if one.id == action_id), None) if scene is not None else None
+    if scene is None or action is None:
+        raise NotFound("There is no such action.")
+    return scene, action
+
+
+async def preview(session: AsyncSession, writer: Writer, tenant: Tenant, action_id: str) -> Preview:
+    """A held step as it would be sent now; a text whose person's data has changed is rendered anew.
+
+    Raises `NotFound`, and `Conflict` or `Suppressed` for what cannot be approved at all.
+    """
+    scene, action = await found(session, tenant, action_id)
+    if action.outcome != ActionOutcome.AWAITING_APPROVAL:
+        raise Conflict("This action does not wait for approval.", outcome=action.outcome)
+    refuse(await obstacles.of(session, scene))
+    step = next((one for one in scene.steps if one.id == action.step_id), None)
+    if step is None:
+        raise Conflict("This step is no longer part of the sequence.", reason=ActionReason.STEP_REMOVED.value)
+    problem = await holding.hold_again(session, writer, scene, action, step)
+    if problem is not None:
+        raise Conflict("The message cannot be written any more.", reason=problem.value)
+    await session.flush()
+    calendar = await calendars.load(session, scene.held, without=action.id)
+    slot = find_slot(calendar, calendars.request_of(action, scene.sequence), scene.now)
+    return Preview(scene, action, slot, await _hash(session, scene, action))
+
+
+def refuse(obstacle: Ended | Hold | None) -> None:
+    """Refuse what a call asks for while something is in its way. Raises `Suppressed` or `Conflict`."""
+    match obstacle:
+        case Ended(reason=EnrollmentReason.SUPPRESSED | EnrollmentReason.ERASED):
+            raise Suppressed(status=409)
+        case Ended(reason=reason):
+            raise Conflict("This person may not be written to from here.", reason=reason.value)
+        case Hold(reason=reason, pauses=pauses):
+            raise Conflict(f"The enrollment is held: {reason}.", reason=(pauses or reason))
+
+
+def refuse_capped(slot: Slot | Refusal) -> None:
+    """Refuse what a cap has no room for now; hours, rests and lunch only delay. Raises `OutreachCapReached`."""
+    rule = slot.limit if isinstance(slot, Slot) else slot.rule
+    if rule is not None and (rule in LIMITS or isinstance(slot, Refusal)):
+        at = slot.at if isinstance(slot, Slot) else slot.next_available_at
+        raise OutreachCapReached(cap=rule.value, next_available_at=at)
+
+
+def cap_of(rule: str) -> Cap | None:
+    """The cap a refusal names; null for the pace of a sequence, of which nothing is told."""
+    return next((cap for cap in Cap if cap.value == rule), None)
+
+
+def approve(seen: Preview, *, preview_hash: str | None) -> None:
+    """Let the held text go out at its slot, exactly as it stands.
+
+    Raises `Conflict` with `changed` when it is not what `preview_hash` was given for, `AccountNotReady`,
+    `AccountPaused`, `UpstreamBusy` and `OutreachCapReached`.
+    """
+    changed = changes(preview_hash, seen.preview_hash) if preview_hash is not None else []
+    if changed:
+        raise Conflict("This is not what was previewed any more.", changed=changed)
+    scene, action, slot = seen.scene, seen.action, seen.slot
+    accounts.refuse_unready(scene.account, scene.now)
+    refuse_capped(slot)
+    if not isinstance(slot, Slot):
+        raise OutreachCapReached(cap=slot.rule.value, next_available_at=slot.next_available_at)
+    action.outcome, action.approved_at, action.text_fixed = ActionOutcome.SCHEDULED.value, scene.now, True
+    action.scheduled_at, action.not_before = slot.at, action.not_before or scene.now
+    explain(action, *slot.why)
+
+
+def changes(given: str, now: str) -> Sequence[str]:
+    """Which parts of a preview are not as they were; all of them for a hash that is none."""
+    old, new = given.split(SEPARATOR), now.split(SEPARATOR)
+    if len(old) != len(new):
+        return list(PARTS)
+    return [part for part, before, after in zip(PARTS, old, new, strict=True) if before != after]
+
+
+async def _hash(session: AsyncSession, scene: Scene, action: Action) -> str:
+    account, connection = scene.account, scene.connection()
+    parts = (
+        (action.id, action.text or ""),
+        (values_hash(await known(session, scene)), str(connection.connected), str(connection.invite_pending)),
+        (account.status, account.pause_reason or "", str(account.paused_until), account.trouble or ""),
+    )
+    return SEPARATOR.join(hashlib.sha256("\0".join(part).encode()).hexdigest()[:PART_LENGTH] for part in parts)
+
+
+async def reject(session: AsyncSession, tenant: Tenant, action_id: str) -> tuple[Scene, Action]:
+    """Skip a held step; the enrollment goes on with the next one. Raises `NotFound`, `Conflict`."""
+    scene, action = await found(session, tenant, action_id)
+    if action.outcome != ActionOutcome.AWAITING_APPROVAL:
+        raise Conflict("This action does not wait for approval.", outcome=action.outcome)
+    endings.end_action(session, scene, action, ActionOutcome.SKIPPED, ActionReason.REJECTED)
+    return scene, action
+
+
+async def cancel(session: AsyncSession, tenant: Tenant, action_id: str) -> tuple[Scene, Action]:
+    """Cancel a direct send that is still planned. Raises `NotFound`, `Conflict`."""
+    scene, action = await found(session, tenant, action_id)
+    if action.enrollment_id is not None:
+        raise Conflict("This is a step of an enrollment: pause, stop or reject it there.", outcome=action.outcome)
+    if action.outcome != ActionOutcome.SCHEDULED:
+        raise Conflict("Only what is still planned can be cancelled.", outcome=action.outcome)
+    endings.end_action(session, scene, action, ActionOutcome.CANCELLED, ActionReason.STOPPED)
+    return scene, action
+
+
+async def settle(session: AsyncSession, tenant: Tenant, action_id: str, *, sent: bool) -> tuple[Scene, Action]:
+    """Say what became of an action that nobody could read back. Raises `NotFound`, `Conflict`."""
+    scene, action = await found(session, tenant, action_id)
+    if action.outcome != ActionOutcome.UNKNOWN:
+        raise Conflict("What became of this action is known.", outcome=action.outcome)
+    reconciling.settle(session, scene, action, sent=sent)
+    return scene, action

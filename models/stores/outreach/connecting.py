@@ -1,0 +1,207 @@
+"""Connecting an account: the link an owner signs in by, and binding what they signed in with to one record.
+
+A network account is bound to one record in the installation. Who signs in with one that this tenant already has, or
+had, gets the older record back; one that another tenant holds is refused.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.rules.outreach.states import AccountStatus
+from models.stores.outreach import account_states
+from models.stores.outreach.account_states import Standing
+from models.stores.outreach.accounts import Held, held, locked, tenant_of
+from models.tables import OutreachAccount
+
+LINK_PURPOSE = "connect link"
+LINK_LIFE = timedelta(minutes=30)
+REUSED_UNTIL = timedelta(minutes=5)
+"""A link with less than this left is replaced when it is asked for again."""
+UNFINISHED = 10
+"""So many sign-ins may be open in a tenant at once."""
+
+
+class Failure(StrEnum):
+    """Why there is no link, or why what an owner signed in with was not taken."""
+
+    UNAVAILABLE = "account_connect_unavailable"
+    BUSY = "upstream_busy"
+    UPSTREAM = "upstream_error"
+    BOUND_ELSEWHERE = "bound_elsewhere"  # another workspace or customer holds this network account
+    OTHER_ACCOUNT = "other_network_account"  # reconnecting was done with another account than this record's
+
+
+def hash_of(state: str) -> bytes:
+    """What is kept of a link's one-time state."""
+    return hashlib.sha256(state.encode()).digest()
+
+
+def ask_link(account: OutreachAccount, now: datetime) -> None:
+    """Have the worker make a link, unless the present one is good for a while; the caller rings."""
+    left = (account.connect_expires_at or now) - now
+    if account.connect_failure is None and left > REUSED_UNTIL:
+        return
+    account.connect_url = account.connect_failure = account.state_hash = None
+    account.connect_expires_at = now + LINK_LIFE
+
+
+def link_is_wanted(account: OutreachAccount, now: datetime) -> bool:
+    """Whether a link was asked for that is not made yet."""
+    return (
+        account.connect_url is None
+        and account.connect_failure is None
+        and account.connect_expires_at is not None
+        and account.connect_expires_at > now
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LinkAsk:
+    """The link to make: until when it holds, and whose sign-in it renews (the provider's id), if anybody's."""
+
+    expires_at: datetime
+    provider_id: str | None
+
+
+async def begin_link(session: AsyncSession, account_id: str, number: int, state: str) -> LinkAsk | None:
+    """Remember the state of the link that is about to be made; null when none is wanted any more."""
+    account = (now := await locked(session, account_id)).account
+    if account.call_number != number or not link_is_wanted(account, now.now) or account.connect_expires_at is None:
+        return None
+    account.state_hash = hash_of(state)
+    return LinkAsk(account.connect_expires_at, account.provider_id)
+
+
+async def keep_link(session: AsyncSession, account_id: str, number: int, sealed: bytes | Failure) -> None:
+    """Keep the link (sealed with `LINK_PURPOSE`), or why there is none."""
+    account = (await locked(session, account_id)).account
+    if account.call_number != number:
+        return
+    if isinstance(sealed, Failure):
+        account.connect_failure = sealed
+        account.state_hash = account.connect_expires_at = None
+    else:
+        account.connect_url = sealed
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """What an owner signed in with, as the provider shows it: its id, the owner's id on the network, name, standing."""
+
+    provider_id: str
+    user_id: str
+    name: str | None
+    profile_url: str | None
+    standing: Standing
+
+
+async def bind(session: AsyncSession, account_id: str, state: str, signed_in: SignedIn) -> str | None:
+    """Bind a sign-in to its record, once: the state is used up.
+
+    Returns the provider's id of a connection that nothing holds any more and that is to be deleted, else null.
+    """
+    mine = await locked(session, account_id)
+    if mine.account.state_hash != hash_of(state):
+        return None
+    _use_up(mine.account)
+    if mine.account.status == AccountStatus.REMOVED:  # its own workflow deletes what was signed in with
+        mine.account.provider_id = mine.account.provider_id or signed_in.provider_id
+        return None if mine.account.provider_id == signed_in.provider_id else signed_in.provider_id
+    others = await _others(session, mine.account, signed_in.user_id)
+    holder = next((one for one in others if one.status != AccountStatus.REMOVED), None)
+    if holder is not None and holder.tenant_id != mine.account.tenant_id:
+        return await _refuse(session, mine, signed_in, Failure.BOUND_ELSEWHERE, kept=holder.provider_id)
+    known = mine.account.network_user_id
+    if known is not None and known != signed_in.user_id:
+        return await _refuse(session, mine, signed_in, Failure.OTHER_ACCOUNT, kept=mine.account.provider_id)
+    older = next((one for one in (holder, *reversed(others)) if _is_older(one, mine.account)), None)
+    if known is None and older is not None:
+        return await _restore(session, mine, older.id, signed_in)
+    _carry_over(mine, others)
+    return await _take(session, mine, signed_in)
+
+
+def _is_older(other: OutreachAccount | None, mine: OutreachAccount) -> bool:
+    return other is not None and other.tenant_id == mine.tenant_id
+
+
+def _use_up(account: OutreachAccount) -> None:
+    account.state_hash = account.connect_url = account.connect_expires_at = account.connect_failure = None
+
+
+async def _others(session: AsyncSession, mine: OutreachAccount, user_id: str) -> Sequence[OutreachAccount]:
+    """Every other record that holds or held the network account, in the order they were made."""
+    query = select(OutreachAccount).where(
+        col(OutreachAccount.network_user_id) == user_id, col(OutreachAccount.id) != mine.id
+    )
+    return (await session.scalars(query.order_by(col(OutreachAccount.created_at), col(OutreachAccount.id)))).all()
+
+
+async def _refuse(
+    session: AsyncSession, mine: Held, signed_in: SignedIn, why: Failure, *, kept: str | None
+) -> str | None:
+    """Not this account: a record that was never connected ends; what was signed in with is deleted, unless in use."""
+    account = mine.account
+    account.connect_failure = why
+    unused = None if signed_in.provider_id == kept else signed_in.provider_id
+    if account.network_user_id is not None:
+        return unused
+    _end(account, mine.now)
+    account.provider_id = unused  # the ended record's own workflow deletes it
+    return None
+
+
+def _end(account: OutreachAccount, now: datetime) -> None:
+    account.status, account.removed_at = AccountStatus.REMOVED, now
+    account.next_look_at = None
+
+
+def _carry_over(mine: Held, others: Sequence[OutreachAccount]) -> None:
+    """A network pause goes with the network account, whichever record it was met in."""
+    for other in others:
+        until = other.limited_until
+        if until is not None and until > max(mine.now, mine.account.limited_until or mine.now):
+            mine.account.limited_until, mine.account.limit_reason = until, other.limit_reason
+
+
+async def _take(session: AsyncSession, mine: Held, signed_in: SignedIn) -> str | None:
+    """The record holds the connection; one that it had before is returned to be deleted."""
+    account = mine.account
+    before = account.provider_id
+    account.provider_id, account.network_user_id = signed_in.provider_id, signed_in.user_id
+    account.name = account.name or signed_in.name
+    account.profile_url = signed_in.profile_url or account.profile_url
+    account.failures = 0
+    await session.flush()
+    await account_states.stands(session, mine, signed_in.standing)
+    return before if before != signed_in.provider_id else None
+
+
+MOVE_SEQUENCES = text("update sequences set account_id = :to where account_id = :from")
+
+
+async def _restore(session: AsyncSession, mine: Held, older_id: str, signed_in: SignedIn) -> str | None:
+    """The tenant's older record takes the connection over, with its history; the new record ends and points to it."""
+    newer = mine.account
+    _end(newer, mine.now)
+    newer.restored_as = older_id
+    await session.execute(MOVE_SEQUENCES, {"to": older_id, "from": newer.id})
+    older = await held(session, tenant_of(newer), older_id)
+    _use_up(older.account)
+    if older.account.status == AccountStatus.REMOVED:
+        older.account.status, older.account.removed_at = AccountStatus.CONNECTING, None
+    older.account.rings += 1  # its workflow may have ended
+    before = older.account.provider_id
+    if before == signed_in.provider_id:
+        before = None
+    older.account.provider_id = signed_in.provider_id
+    await session.flush()
+    newer.provider_id = before  # the ended record's own workflow deletes it
+    return await _take(session, older, signed_in)

@@ -1,0 +1,24 @@
+"""A database, a served sandbox with one ready account, and the steps of enrollments between the two."""
+
+import pytest
+
+from activities.upstream.unipile import UnipileNetwork
+from models.database import Database
+from models.secrets import Vault
+from tests.activities.outreach.sending import Stage, stage
+from tests.activities.upstream.unipile.conftest import Sandbox, network, quick_repeats, sandbox, served
+from tests.models.stores.conftest import Member, database, member, vault
+
+__all__ = ["database", "member", "network", "quick_repeats", "sandbox", "served", "vault"]
+
+
+@pytest.fixture
+def sending(
+    database: Database,
+    vault: Vault,
+    member: Member,
+    sandbox: Sandbox,
+    network: UnipileNetwork,
+) -> Stage:
+    """A stage with nobody on it."""
+    return stage(database, vault, member, sandbox, network)

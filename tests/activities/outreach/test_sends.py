@@ -1,0 +1,248 @@
+"""What is due is done once on the network, whatever the worker, the wire or the network does meanwhile."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from activities.upstream.unipile import UnipileNetwork
+from models.rules.outreach.sequences import Step
+from models.rules.outreach.states import ActionType
+from models.stores.outreach import claims
+from models.stores.outreach.claims import Parcel
+from tests.activities.outreach.sending import Stage
+from tests.models.stores.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, VISIT, WITHDRAW
+from workflows.contracts import Do
+
+GREETING = Step(ActionType.MESSAGE, "s_only", body="Hello {{first_name}}")
+
+pytestmark = pytest.mark.timeout(120)
+
+
+async def test_a_sequence_goes_from_invite_to_message_and_ends(sending: Stage) -> None:
+    await sending.connect(VISIT, INVITE, MESSAGE, FOLLOW_UP)
+    profile, person = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    waits = await sending.drive(enrollment, until=timedelta(days=2))
+    assert waits.reason.startswith("waits for acceptance")
+    sending.far.act("accept", person)
+    await sending.sql("update network_people set relation = 'connected', connected_at = service_now()")
+    await sending.sql("update enrollments set accepted_at = service_now()")
+    end = await sending.drive(enrollment)
+    assert end.do is Do.DONE
+    assert sending.written() == [
+        ("visit", person, None),
+        ("invite", person, "Hi Jo, glad to meet you."),
+        ("message", person, "Hi Jo!"),
+        ("message", person, "Still there?"),
+    ]
+    assert (await sending.enrollment(enrollment)).status == "completed"
+    assert (await sending.known(profile)).network_id == person
+
+
+async def test_an_invite_that_nobody_accepts_is_withdrawn(sending: Stage) -> None:
+    await sending.connect(INVITE, MESSAGE, WITHDRAW)
+    profile, _ = await sending.somebody()
+    end = await sending.drive(await sending.enroll(profile))
+    assert end.do is Do.DONE
+    assert [kind for kind, _, _ in sending.written()] == ["invite", "withdraw"]
+    assert (await sending.known(profile)).withdrawn_at is not None
+
+
+async def test_somebody_connected_already_is_not_invited_and_counts_as_accepted(sending: Stage) -> None:
+    await sending.connect(INVITE, MESSAGE)
+    profile, person = await sending.somebody()
+    sending.far.tie(person, "connected")
+    enrollment = await sending.enroll(profile)
+    await sending.drive(enrollment)
+    first, second = await sending.actions(enrollment)
+    assert (first.outcome, first.reason, second.outcome) == ("skipped", "already_connected", "sent")
+    assert [kind for kind, _, _ in sending.written()] == ["message"]
+    assert "invite.accepted" not in await sending.told()
+
+
+async def test_an_invite_of_the_owner_stands_for_ours(sending: Stage) -> None:
+    await sending.connect(INVITE, MESSAGE)
+    profile, person = await sending.somebody()
+    sending.far.tie(person, "pending")
+    enrollment = await sending.enroll(profile)
+    await sending.drive(enrollment, until=timedelta(days=1))
+    first = (await sending.actions(enrollment))[0]
+    assert (first.outcome, first.reason) == ("skipped", "already_invited")
+    assert sending.written() == []
+    row = await sending.enrollment(enrollment)
+    assert row.status == "waiting_for_accept"
+    assert row.invited_at is not None
+
+
+async def test_a_frozen_worker_sends_nothing(sending: Stage) -> None:
+    await sending.connect(INVITE)
+    profile, _ = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    call = await sending.until_call(enrollment)
+    await sending.act(enrollment, call, worker=sending.worker(sleeps=10.5))
+    assert sending.written() == []
+    action = await sending.last(enrollment)
+    assert (action.outcome, action.attempts) == ("scheduled", 1)
+    await sending.drive(enrollment)
+    assert len(sending.written()) == 1
+
+
+async def test_a_worker_that_slept_less_sends(sending: Stage) -> None:
+    await sending.connect(INVITE)
+    profile, _ = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    call = await sending.until_call(enrollment)
+    await sending.act(enrollment, call, worker=sending.worker(sleeps=9.5))
+    assert len(sending.written()) == 1
+
+
+async def test_two_workers_with_the_same_enrollment_send_once(sending: Stage) -> None:
+    await sending.connect(INVITE)
+    profile, _ = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    call = await sending.until_call(enrollment)
+    again = await sending.ask(enrollment)
+    assert again.call is not None
+    await asyncio.gather(*(sending.act(enrollment, one) for one in (call, again.call, again.call)))
+    assert len(sending.written()) == 1
+    assert (await sending.last(enrollment)).attempts == 1
+
+
+async def test_a_call_made_again_after_its_claim_does_nothing(sending: Stage) -> None:
+    await sending.connect(INVITE)
+    profile, _ = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    call = await sending.until_call(enrollment)
+    await sending.act(enrollment, call)
+    await sending.act(enrollment, call)
+    assert len(sending.written()) == 1
+
+
+async def killed_after_claim(sending: Stage, enrollment: str) -> Parcel:
+    """The worker dies between claim and call."""
+    call = await sending.until_call(enrollment)
+    parcel = await sending.run(lambda session: claims.claim(session, sending.writer, enrollment, call.number))
+    assert isinstance(parcel, Parcel)
+    return parcel
+
+
+async def test_a_kill_between_claim_and_call_is_read_back_and_sent_once(sending: Stage) -> None:
+    await sending.connect(INVITE)
+    profile, _ = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    parcel = await killed_after_claim(sending, enrollment)
+    waits = await sending.ask(enrollment)
+    assert waits.do is Do.WAIT
+    assert 125 < (waits.wait_seconds or 0) < 132
+    await sending.drive(enrollment)
+    assert len(sending.written()) == 1
+    action = await sending.last(enrollment)
+    assert (action.outcome, action.attempts) == ("sent", 2)
+    assert action.claimed_at is not None
+    assert action.claimed_at - parcel.claimed_at >= timedelta(minutes=15)
+
+
+async def test_a_kill_between_call_and_result_is_read_back_and_never_repeated(
+    sending: Stage, network: UnipileNetwork
+) -> None:
+    await sending.connect(INVITE)
+    profile, person = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    parcel = await killed_after_claim(sending, enrollment)
+    await network.invite(parcel.provider_id, person, parcel.text)
+    await sending.drive(enrollment)
+    assert len(sending.written()) == 1
+    action = await sending.last(enrollment)
+    assert (action.outcome, action.attempts) == ("sent", 1)
+    assert (await sending.told()).count("action.sent") == 1
+
+
+@pytest.mark.parametrize("fault", ["timeout", "server_error", "connection_lost", "truncated_json"])
+async def test_a_lost_answer_after_execution_is_reconciled(sending: Stage, fault: str) -> None:
+    await sending.connect(INVITE)
+    profile, _ = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    more = {"latency_ms": 50} if fault == "timeout" else {}
+    sending.far.order("users/invite", fault, count=1, after_execution=True, **more)
+    await sending.drive(enrollment)
+    assert len(sending.written()) == 1
+    assert (await sending.last(enrollment)).outcome == "sent"
+
+
+async def test_a_lost_message_is_found_in_the_chat(sending: Stage) -> None:
+    await sending.connect(GREETING)
+    profile, person = await sending.somebody()
+    sending.far.tie(person, "connected")
+    enrollment = await sending.enroll(profile)
+    sending.far.order("chats/send", "server_error", count=1, after_execution=True)
+    await sending.drive(enrollment)
+    assert [text for _, _, text in sending.written()] == ["Hello Jo"]
+    action = await sending.last(enrollment)
+    assert (action.outcome, action.attempts) == ("sent", 1)
+    assert action.provider_message_id is not None
+
+
+async def test_an_invite_that_was_not_executed_goes_out_once_more(sending: Stage) -> None:
+    await sending.connect(INVITE)
+    profile, _ = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    sending.far.order("users/invite", "server_error", count=1)
+    await sending.drive(enrollment)
+    assert len(sending.written()) == 1
+    assert (await sending.last(enrollment)).attempts == 2
+
+
+async def test_a_reply_that_no_callback_told_of_is_found_before_the_message(sending: Stage) -> None:
+    await sending.connect(INVITE, MESSAGE, FOLLOW_UP)
+    profile, person = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    await sending.drive(enrollment, until=timedelta(hours=12))
+    sending.far.act("accept", person)
+    await sending.sql("update network_people set relation = 'connected', connected_at = service_now()")
+    await sending.sql("update enrollments set accepted_at = service_now()")
+    await sending.later(hours=1)
+    sending.far.act("reply", person, text="Tell me more")
+    end = await sending.drive(enrollment)
+    assert end.do is Do.DONE
+    assert [kind for kind, _, _ in sending.written()] == ["invite"]
+    row = await sending.enrollment(enrollment)
+    assert (row.status, row.reason) == ("replied", None)
+    assert row.replied_at is not None
+    last = await sending.last(enrollment)
+    assert (last.outcome, last.reason) == ("cancelled", "replied")
+    assert (await sending.account()).rings > 0  # it reads its chats
+
+
+async def test_the_owners_own_message_holds_the_enrollment_until_it_is_resumed(sending: Stage) -> None:
+    await sending.connect(INVITE, MESSAGE, FOLLOW_UP)
+    profile, person = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    await sending.drive(enrollment, until=timedelta(hours=12))
+    sending.far.act("accept", person)
+    await sending.sql("update network_people set relation = 'connected', connected_at = service_now()")
+    await sending.sql("update enrollments set accepted_at = service_now()")
+    sending.far.act("owner_message", person, text="It is me")
+    await sending.drive(enrollment)
+    row = await sending.enrollment(enrollment)
+    assert (row.status, row.reason) == ("paused", "owner_wrote")
+    assert (await sending.last(enrollment)).outcome == "cancelled"
+    assert [kind for kind, _, _ in sending.written()] == ["invite"]
+    await sending.sql("update enrollments set status = 'active', reason = null")
+    end = await sending.drive(enrollment)
+    assert end.do is Do.DONE
+    assert [text for kind, _, text in sending.written() if kind == "message"] == ["Still there?"]
+
+
+async def test_an_erased_persons_lost_message_is_still_recognised(sending: Stage) -> None:
+    await sending.connect(GREETING)
+    profile, person = await sending.somebody()
+    sending.far.tie(person, "connected")
+    enrollment = await sending.enroll(profile)
+    sending.far.order("chats/send", "server_error", count=1, after_execution=True)
+    call = await sending.until_call(enrollment)
+    await sending.act(enrollment, call)
+    await sending.sql("update actions set text = ''")
+    await sending.sql("update enrollments set status = 'stopped', finished_at = service_now()")
+    await sending.drive(enrollment)
+    assert (await sending.last(enrollment)).outcome == "sent"

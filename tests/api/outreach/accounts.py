@@ -1,0 +1,60 @@
+"""Outreach accounts as the tests find them: connected behind the API's back, for no provider is asked."""
+
+from datetime import datetime
+from typing import Any
+
+from models.clock import service_time
+from models.database import Database
+from models.ids import new_id
+from models.stores.outreach import accounts
+from models.tables import Action, OutreachAccount
+from models.tenancy import Tenant
+
+
+async def connected(database: Database, tenant: Tenant, **given: Any) -> str:
+    """An account that writes, unless told otherwise."""
+    async with database.transaction() as session:
+        now = await service_time(session)
+        row = accounts.new(tenant, name="Sam Voorbeeld", now=now)
+        values = {
+            "status": "active",
+            "provider_id": new_id("pro", now),
+            "network_user_id": new_id("usr", now),
+            "connected_at": now,
+            **given,
+        }
+        for name, value in values.items():
+            setattr(row, name, value)
+        session.add(row)
+        return row.id
+
+
+async def action(
+    database: Database, tenant: Tenant, account_id: str, profile_id: str, *, at: datetime | None = None, **given: Any
+) -> str:
+    """An action of the account, done or booked at that time."""
+    async with database.transaction() as session:
+        now = await service_time(session)
+        when = at or now
+        booked = given.get("outcome") in ("scheduled", "awaiting_approval")
+        row = Action(
+            id=new_id("act", now),
+            workspace_id=tenant.workspace_id,
+            tenant_id=tenant.id,
+            account_id=account_id,
+            profile_id=profile_id,
+            seed="s",
+            scheduled_at=when,
+            claimed_at=None if booked else when,
+            ended_at=when if given.get("outcome") == "sent" else None,
+            created_at=now,
+            **given,
+        )
+        session.add(row)
+        return row.id
+
+
+async def account_row(database: Database, account_id: str) -> OutreachAccount:
+    """The account as it is stored."""
+    async with database.transaction() as session:
+        return (await accounts.locked(session, account_id)).account

@@ -1,0 +1,95 @@
+"""Two transactions interleaved at one statement: the first stands still there while the second runs as far as it can.
+
+Whatever the second does not get to because the first holds its locks, it does once the first goes on, as two processes
+would. Trying every statement in turn finds every order in which the two can meet.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import event
+from sqlalchemy.util import await_only
+
+from models.database import Database
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+BLOCKED_SECONDS = 0.08
+"""A second that has not ended after this waits for a lock of the first."""
+
+
+@dataclass(slots=True)
+class Meeting(Generic[A, B]):
+    """How it went: what both answered, and whether the second was over before the first began to commit.
+
+    `reached` is false when the first has fewer statements than that.
+    """
+
+    first: A
+    second: B
+    second_came_first: bool
+    reached: bool
+
+
+@dataclass(slots=True)
+class _Stop:
+    """Counts the statements of one engine and does something right before one of them."""
+
+    at: int
+    act: Callable[[], Awaitable[None]]
+    seen: int = 0
+    committing_at: float | None = None
+    done: bool = field(default=False)
+
+    def before_statement(self, *_: Any) -> None:
+        if self.seen == self.at:
+            self.done = True
+            await_only(self.act())
+        self.seen += 1
+
+    def before_commit(self, _: Any) -> None:
+        self.committing_at = time.monotonic()
+
+
+async def meet(
+    url: str,
+    first: Callable[[Database], Awaitable[A]],
+    second: Callable[[], Awaitable[B]],
+    *,
+    at: int,
+) -> Meeting[A, B]:
+    """Run `first` on a database of its own, stopped before its statement `at` (from 0) while `second` runs."""
+    running: list[asyncio.Task[tuple[B, float]]] = []
+
+    async def timed() -> tuple[B, float]:
+        answer = await second()
+        return answer, time.monotonic()
+
+    async def start() -> None:
+        running.append(asyncio.create_task(timed()))
+        await asyncio.wait(running, timeout=BLOCKED_SECONDS)
+
+    stop = _Stop(at, start)
+    async with _watched(url, stop) as database:
+        answer = await first(database)
+    if not running:
+        running.append(asyncio.create_task(timed()))
+    other, ended_at = await running[0]
+    before = stop.done and stop.committing_at is not None and ended_at < stop.committing_at
+    return Meeting(answer, other, before, stop.done)
+
+
+@asynccontextmanager
+async def _watched(url: str, stop: _Stop) -> AsyncIterator[Database]:
+    database = Database(url, pool_size=1)
+    event.listen(database.engine.sync_engine, "before_cursor_execute", stop.before_statement)
+    event.listen(database.engine.sync_engine, "commit", stop.before_commit)
+    try:
+        yield database
+    finally:
+        await database.close()
