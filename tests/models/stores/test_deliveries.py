@@ -188,8 +188,8 @@ async def test_a_beginning_that_comes_too_early_or_twice_sends_nothing_and_says_
 async def test_a_test_that_is_given_up_hands_its_turn_on(world: World) -> None:
     receiver = await world.endpoint()
     async with world.database.transaction() as session:
-        row = await webhook_endpoints.get(session, world.member.tenant.workspace_id, receiver)
-        _, ping_id = events.ping(session, row, now=await service_time(session))
+        tested = await webhook_endpoints.get(session, world.member.tenant.workspace_id, receiver)
+        _, ping_id = events.ping(session, tested, now=await service_time(session))
     await world.emit(IN_FLIGHT)
     *_, last = [row for row in await world.of(receiver) if row.id != ping_id]
     for row in await world.of(receiver):
