@@ -227,3 +227,20 @@ def test_a_rotation_in_the_stream_signs_all_that_follows_with_the_new_secret(
         by_secret[signer].append(at)
     assert by_secret[rotated["secret"]], "the rotation came too late to meet anything"
     assert max(by_secret[endpoint["secret"]]) <= answered_at
+
+
+def test_disabling_drops_the_retries_that_wait_and_enabling_brings_none_back(
+    installation: Installation, recruiter: Recruiter, receiver: Receiver
+) -> None:
+    receiver.status = 503
+    endpoint = made(recruiter, receiver.url)
+    path = f"{PATH}/{endpoint['id']}"
+    emit(installation, recruiter, 3)
+    until(lambda: [len(row["attempts"]) for row in log(recruiter, endpoint)] == [1, 1, 1])
+    assert recruiter.call("PATCH", path, json={"status": "disabled"}).status_code == 200
+    assert {row["status"] for row in log(recruiter, endpoint)} == {"dropped"}
+    assert recruiter.call("PATCH", path, json={"status": "enabled"}).status_code == 200
+    installation.command("advance", "8h")
+    assert len(receiver.received) == 3
+    emit(installation, recruiter, 1)
+    until(lambda: len(receiver.received) == 4)
