@@ -99,6 +99,7 @@ def _words(text: str) -> list[str]:
     plain = next((part for part in _SEPARATORS.split(plain) if letters(part)), "")
     plain = " ".join(word for word in undecorated(_QUOTES.sub("", plain)).split() if letters(word))
     before, comma, behind = plain.partition(",")
+    behind = behind.replace(",", " ")
     words = _without_titles(before.split())
     if not comma or not _name_behind_comma(behind):
         return words

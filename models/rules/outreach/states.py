@@ -195,11 +195,6 @@ def enrollment_may_become(now: EnrollmentStatus, then: EnrollmentStatus) -> bool
     return then is not EnrollmentStatus.SCHEDULED or now is EnrollmentStatus.PAUSED
 
 
-def sequence_may_become(now: SequenceStatus, then: SequenceStatus) -> bool:
-    """Whether a sequence may change so: in every way."""
-    return now is not then
-
-
 def takes_enrollments(status: SequenceStatus) -> bool:
     """Whether new people may be enrolled, and open enrollments go on."""
     return status is SequenceStatus.ACTIVE
