@@ -150,6 +150,16 @@ def test_who_is_connected_already_gets_no_invite_and_counts_as_accepted() -> Non
         assert ask(*started, connection=known, now=T0 + 2 * DAY) == Due(MESSAGE, T0 + 2 * DAY)
 
 
+def test_an_old_invite_of_somebody_connected_since_does_not_time_out() -> None:
+    seen_now = Connection(invited_at=T0 - 90 * DAY, accepted_at=T0 + DAY)
+    skipped = Started("invite", ActionOutcome.SKIPPED, T0 + DAY, T0 + DAY, ActionReason.ALREADY_CONNECTED)
+    answer = ask(done(VISIT, T0), skipped, connection=seen_now, now=T0 + 2 * DAY)
+    assert answer == Due(MESSAGE, T0 + 2 * DAY)
+    other = replace(skipped, reason=ActionReason.REJECTED)
+    late = ask(done(VISIT, T0), other, connection=seen_now, now=T0 + 2 * DAY)
+    assert late == Skip(MESSAGE, ActionReason.ACCEPT_TIMEOUT, T0 + DAY)
+
+
 def test_a_relation_that_came_about_without_a_known_time_counts_too() -> None:
     known = replace(PENDING, connected=True, invite_pending=False)
     assert ask(done(INVITE, T0), connection=known, now=T0 + DAY, steps=(INVITE, MESSAGE)) == Due(MESSAGE, T0 + DAY)
@@ -226,6 +236,13 @@ def test_an_edit_leaves_ahead_what_stands_behind_the_last_started_step(order: st
     steps = [Step(ActionType.PROFILE_VISIT, id=letter) for letter in order]
     actions = [Started(one, ActionOutcome.SENT, T0 + n * DAY, T0 + n * DAY) for n, one in enumerate(started)]
     assert [step.id for step in upcoming(steps, list(reversed(actions)))] == list(ahead)
+
+
+def test_steps_passed_over_in_one_moment_are_in_the_order_of_the_sequence() -> None:
+    at_once = [Started(one, ActionOutcome.SKIPPED, T0, T0) for one in ("message", "visit", "invite")]
+    assert [step.id for step in upcoming(STEPS, at_once)] == ["follow-up", "withdraw"]
+    planned = Started("invite", ActionOutcome.SCHEDULED, T0)
+    assert ask(planned, done(VISIT, T0 + SECOND)) == InProgress(planned)
 
 
 def test_the_same_words_are_the_same_text() -> None:
