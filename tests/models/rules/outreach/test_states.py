@@ -9,9 +9,11 @@ from models.rules.outreach.states import (
     OPEN_ENROLLMENTS,
     RESERVED,
     USED,
+    AccountStatus,
     ActionOutcome,
     EnrollmentStatus,
     SequenceStatus,
+    account_may_become,
     action_may_become,
     enrollment_may_become,
     takes_enrollments,
@@ -68,6 +70,24 @@ def test_open_enrollments_move_and_final_ones_do_not(now: EnrollmentStatus) -> N
         if then is EnrollmentStatus.SCHEDULED:  # only a pause leads back to it
             allowed = now is EnrollmentStatus.PAUSED
         assert enrollment_may_become(now, then) == allowed
+
+
+def test_an_account_can_always_be_removed_and_comes_back_by_connecting() -> None:
+    for now in AccountStatus:
+        assert account_may_become(now, AccountStatus.REMOVED) == (now is not AccountStatus.REMOVED)
+        assert not account_may_become(now, now)
+    back = [then for then in AccountStatus if account_may_become(AccountStatus.REMOVED, then)]
+    assert back == [AccountStatus.CONNECTING]
+
+
+def test_who_was_disconnected_does_not_slip_into_a_pause_that_ends_by_itself() -> None:
+    assert not account_may_become(AccountStatus.DISCONNECTED, AccountStatus.PAUSED)
+    assert account_may_become(AccountStatus.DISCONNECTED, AccountStatus.NEEDS_REVIEW)
+    for now in (AccountStatus.ACTIVE, AccountStatus.PAUSED, AccountStatus.NEEDS_REVIEW):
+        assert account_may_become(now, AccountStatus.DISCONNECTED)
+        assert not account_may_become(now, AccountStatus.CONNECTING)
+    assert account_may_become(AccountStatus.PAUSED, AccountStatus.ACTIVE)
+    assert account_may_become(AccountStatus.ACTIVE, AccountStatus.PAUSED)
 
 
 def test_only_an_active_sequence_takes_people() -> None:
