@@ -28,5 +28,10 @@ def unknown_placeholders(text: str) -> list[str]:
 
 
 def fill(text: str, values: Mapping[Placeholder, str]) -> str:
-    """The text with every placeholder replaced by its value, which is not looked into again; `KeyError` without one."""
+    """The text with its placeholders replaced by their values, which are not looked into again.
+
+    Raises:
+        ValueError: an unknown placeholder, which saving refuses.
+        KeyError: a placeholder without a value.
+    """
     return _BRACES.sub(lambda found: values[Placeholder(found[1].strip())], text)

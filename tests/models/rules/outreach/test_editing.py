@@ -71,7 +71,7 @@ def rewritten(step: Step, chance: Random) -> Step:
 
 
 @given(chance=st.integers(0, 2**32).map(Random))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_edit_repeats_a_started_step_or_a_text_that_was_sent(chance: Random) -> None:
     numbers = count()
 

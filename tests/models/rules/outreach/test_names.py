@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.rules.outreach.company_names import spoken_company
@@ -152,6 +152,7 @@ def test_an_initial_and_a_family_name_are_no_first_name(written: str | None) -> 
 
 
 @given(st.text(max_size=40))
+@settings(deadline=None)
 def test_any_text_gives_a_composed_name_with_letters_or_none(text: str) -> None:
     name = greeting_name(text, text)
     if name is not None:
@@ -162,12 +163,14 @@ def test_any_text_gives_a_composed_name_with_letters_or_none(text: str) -> None:
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8", categories=["L", "M", "S", "Z", "C"]), max_size=30))
+@settings(deadline=None)
 def test_taking_decoration_off_twice_takes_nothing_more(text: str) -> None:
     once = undecorated(text)
     assert undecorated(once) == once
 
 
 @given(st.from_regex(r"[A-Z][a-z]{2,8}( [A-Z][a-z]{2,8})?", fullmatch=True))
+@settings(deadline=None)
 def test_mixed_case_is_kept(name: str) -> None:
     assert recased(name) == name
     assert recased("") == ""
@@ -220,6 +223,7 @@ def test_a_company_without_a_letter_or_digit_is_missing(written: str | None) -> 
 
 
 @given(st.text(max_size=40))
+@settings(deadline=None)
 def test_any_company_is_said_in_its_own_words(text: str) -> None:
     said = spoken_company(text)
     assert said is None or (said.strip() == said and any(map(str.isalnum, said)))

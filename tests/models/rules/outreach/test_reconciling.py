@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.rules.outreach.reconciling import (
@@ -86,6 +86,7 @@ def test_what_readings_say_together(pairs: list[tuple[float, Seen]], expected: V
 
 
 @given(st.lists(st.tuples(st.integers(0, 10_000), st.sampled_from(list(Seen))), max_size=6))
+@settings(deadline=None)
 def test_sending_again_needs_two_late_readings_without_any_trace(pairs: list[tuple[int, Seen]]) -> None:
     made = [Reading(CLAIMED + seconds * SECONDS, seen) for seconds, seen in pairs]
     said = verdict(CLAIMED, made)

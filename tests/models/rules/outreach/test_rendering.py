@@ -1,7 +1,7 @@
 """Rendering: placeholders, missing values, lengths in UTF-16 units, and the warning without the notice."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.rules.outreach.placeholders import Placeholder, fill, placeholders_of, unknown_placeholders
@@ -126,6 +126,7 @@ def test_a_message_may_be_longer_than_a_note() -> None:
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
+@settings(deadline=None)
 def test_text_without_braces_comes_back_as_it_is(before: str, after: str) -> None:
     text = (before + after).replace("{", "(").replace("}", ")") + "."
     assert render_step(message(text), Person(), privacy_notice=NOTICE).text == text
@@ -146,3 +147,10 @@ def test_the_templates_render() -> None:
             assert rendered.problem is None
             assert (rendered.text is not None) == (step.text is not None)
             assert "{{" not in (rendered.text or "")
+
+
+def test_filling_in_never_leaves_braces_behind() -> None:
+    with pytest.raises(ValueError, match="last_name"):
+        fill("{{last_name}}", {})
+    with pytest.raises(KeyError):
+        fill("{{company}}", {Placeholder.FIRST_NAME: "Anna"})
