@@ -40,7 +40,7 @@ _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>")
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‘[^’]{2,}’|(?<!\w)\'[^\']{2,}\'(?!\w)')
 _QUOTES = re.compile(r'["“”„«»]|(?<!\w)[\'‘’]|[\'‘’](?!\w)')
 _SEPARATORS = re.compile(r"\s*[|•·–—/\\;:~_]\s+|\s+[|•·–—/\\;:~_-]\s*|[|•;]")
-_SLASHED = re.compile(r"\w+(?:\s?/\s?\w+)+")
+_SLASHED = re.compile(r"\b\w++(?:\s?/\s?\w++)+")
 _INITIAL = re.compile(r"(?:[^\W\d_]\.?-?)|(?:[^\W\d_]\.-?){2,}")
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 
-_BRACES = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_BRACES = re.compile(r"\{\{((?:(?!\{\{|\}\}).)*+)\}\}", re.DOTALL)  # never over another pair: linear in the text
 _LOOSE = re.compile(r"\{\{|\}\}")
 
 

@@ -1,5 +1,6 @@
 """First names and companies as people write them, and what one says to them."""
 
+import time
 import unicodedata
 
 import pytest
@@ -151,6 +152,15 @@ def test_an_initial_and_a_family_name_are_no_first_name(written: str | None) -> 
     assert greeting_name(None, written) is None
 
 
+@pytest.mark.parametrize("part", ["a", "a/", "(", '"', "A.", " - ", "a,", "'", "a\u200d", "a, ", "a & co "])
+def test_the_longest_name_is_looked_through_at_once(part: str) -> None:
+    text = part * (20_000 // len(part))
+    began = time.process_time()
+    greeting_name(text, text)
+    spoken_company(text)
+    assert time.process_time() - began < 1
+
+
 @given(st.text(max_size=40))
 @settings(deadline=None)
 def test_any_text_gives_a_composed_name_with_letters_or_none(text: str) -> None:
@@ -196,6 +206,7 @@ def test_mixed_case_is_kept(name: str) -> None:
         ("Huawei Technologies Co., Ltd.", "Huawei Technologies"),
         ("Foo & Bar AG", "Foo & Bar"),
         ("Foo & AG", "Foo"),
+        ("GmbH & Co. KG", "GmbH & Co."),
         ("Acme Ltda", "Acme"),
         ("Acme 🚀 bv", "Acme"),
         # what people say stays
