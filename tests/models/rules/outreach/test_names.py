@@ -67,6 +67,7 @@ FAMILY = "\U0001f469\U0001f3fd\u200d\U0001f4bb"  # one emoji of four signs
         ("MARIA DEL CARMEN", "Maria del Carmen"),
         ("ANNE-SOPHIE", "Anne-Sophie"),
         ("O'BRIEN", "O'Brien"),
+        ("O´BRIEN", "O´Brien"),
         ("N’GOLO", "N’Golo"),
         ("MA'AYAN", "Ma'ayan"),
         ("IJSBRAND", "IJsbrand"),

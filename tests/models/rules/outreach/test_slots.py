@@ -253,6 +253,14 @@ def test_a_reply_keeps_the_rest_to_what_was_sent_and_displaces_what_is_planned()
     assert soon.at >= sent + gap_after("sent", sent, busy.hours)
 
 
+def test_only_a_planned_step_gives_way_to_a_reply() -> None:
+    sent = Taken(NOW, "sent", frozenset(), (utc_day(NOW),))
+    assert slot_of(find_slot(calendar(taken=(sent,)), REPLY, NOW)).at >= NOW + gap_after("sent", NOW, WorkingHours())
+    busy = calendar()
+    assert busy.book(visit(), NOW).movable
+    assert not busy.book(REPLY, NOW + timedelta(minutes=9)).movable
+
+
 def test_a_claim_is_checked_to_the_second() -> None:
     free = calendar()
     assert check_now(free, visit(), NOW) is None
