@@ -8,7 +8,7 @@ from temporalio.common import SearchAttributePair, TypedSearchAttributes, Workfl
 
 from models.rules.subjects import Subject
 from workflows.contracts import Queue
-from workflows.names import CUSTOMER_ID, RING, WORKSPACE_ID
+from workflows.names import CUSTOMER_ID, OUTREACH_ACCOUNT_ID, RING, SEQUENCE_ID, WORKSPACE_ID
 
 WORKFLOW_OF: Mapping[str, str] = {
     "run": "run",
@@ -39,14 +39,27 @@ class Doorbell:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def ring(self, subject: Subject, *, workspace_id: str | None = None, customer_id: str | None = None) -> None:
+    async def ring(
+        self,
+        subject: Subject,
+        *,
+        workspace_id: str | None = None,
+        customer_id: str | None = None,
+        sequence_id: str | None = None,
+        account_id: str | None = None,
+    ) -> None:
         """Signal the row's workflow, starting it when none is open. Raises `RPCError` when Temporal does not answer.
 
         The ids become search attributes of a workflow that this starts.
         """
         known = [
             SearchAttributePair(key, value)
-            for key, value in ((WORKSPACE_ID, workspace_id), (CUSTOMER_ID, customer_id))
+            for key, value in (
+                (WORKSPACE_ID, workspace_id),
+                (CUSTOMER_ID, customer_id),
+                (SEQUENCE_ID, sequence_id),
+                (OUTREACH_ACCOUNT_ID, account_id),
+            )
             if value is not None
         ]
         await self._client.start_workflow(

@@ -16,11 +16,16 @@ OVERDUE_SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A row that needs a ring, whose it is (null for the installation's own), and the state that needs it."""
+    """A row that needs a ring, whose it is (null for the installation's own), and the state that needs it.
+
+    `sequence_id` and `account_id` (of outreach) are null for rows that have none.
+    """
 
     subject: Subject
     workspace_id: str | None
     tenant_id: str | None
+    sequence_id: str | None
+    account_id: str | None
     rings: int
     wake_at: datetime | None
 
@@ -38,9 +43,12 @@ async def ring(session: AsyncSession, subject: Subject) -> None:
     await session.execute(text(f"notify {CHANNEL}"))
 
 
+WHOSE = ("workspace_id", "tenant_id", "sequence_id", "account_id")
+
+
 def _select(kind: str) -> str:
     table = _table(kind)
-    whose = ", ".join(name if name in table.c else f"null as {name}" for name in ("workspace_id", "tenant_id"))
+    whose = ", ".join(name if name in table.c else f"null as {name}" for name in WHOSE)
     return f"select '{kind}' as kind, id, {whose}, rings, wake_at from {table.name}"  # noqa: S608 - names from our own tables
 
 
