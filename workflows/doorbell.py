@@ -8,7 +8,7 @@ from temporalio.common import Priority, SearchAttributePair, TypedSearchAttribut
 
 from models.rules.subjects import Subject
 from workflows.contracts import Queue
-from workflows.names import CUSTOMER_ID, RING, WORKSPACE_ID
+from workflows.names import CUSTOMER_ID, OUTREACH_ACCOUNT_ID, RING, SEQUENCE_ID, WORKSPACE_ID
 
 WORKFLOW_OF: Mapping[str, str] = {
     "run": "run",
@@ -50,6 +50,8 @@ class Doorbell:
         workspace_id: str | None = None,
         customer_id: str | None = None,
         fairness_key: str | None = None,
+        sequence_id: str | None = None,
+        account_id: str | None = None,
     ) -> None:
         """Signal the row's workflow, starting it when none is open. Raises `RPCError` when Temporal does not answer.
 
@@ -58,7 +60,12 @@ class Doorbell:
         """
         known = [
             SearchAttributePair(key, value)
-            for key, value in ((WORKSPACE_ID, workspace_id), (CUSTOMER_ID, customer_id))
+            for key, value in (
+                (WORKSPACE_ID, workspace_id),
+                (CUSTOMER_ID, customer_id),
+                (SEQUENCE_ID, sequence_id),
+                (OUTREACH_ACCOUNT_ID, account_id),
+            )
             if value is not None
         ]
         await self._client.start_workflow(

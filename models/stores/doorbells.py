@@ -20,13 +20,16 @@ OVERDUE_SECONDS = 30
 class Due:
     """A row that needs a ring, whose it is (null for the installation's own), and the state that needs it.
 
-    `fairness_key` is the endpoint of a delivery. `state` differs once the row was rung again or waits anew.
+    `fairness_key` is the endpoint of a delivery; `sequence_id` and `account_id` are outreach's; each may be null.
+    `state` differs once the row was rung again or waits anew.
     """
 
     subject: Subject
     workspace_id: str | None
     tenant_id: str | None
     fairness_key: str | None
+    sequence_id: str | None
+    account_id: str | None
     state: str
 
 
@@ -44,7 +47,13 @@ async def ring(session: AsyncSession, subject: Subject) -> None:
 
 
 STATE = "concat_ws('/', id, rings, wake_at)"
-WHOSE = {"workspace_id": "workspace_id", "tenant_id": "tenant_id", "endpoint_id": "fairness_key"}
+WHOSE = {
+    "workspace_id": "workspace_id",
+    "tenant_id": "tenant_id",
+    "endpoint_id": "fairness_key",
+    "sequence_id": "sequence_id",
+    "account_id": "account_id",
+}
 """Columns of a waiting row, where its table has them, and what they are to the dispatcher."""
 
 

@@ -94,6 +94,8 @@ class OutreachAccount(OwnedRow, WaitingRow, table=True):
     """The owner reviewed it: the provider is asked whether it runs, then this is null again."""
     next_look_at: datetime | None = Field(default=None, sa_type=TIME)
     """When the provider is asked next how the account stands."""
+    replan_asked: bool = False
+    """What is planned is planned anew, once, by the account's next step."""
     holds: Payload = Field(default_factory=dict, sa_type=JSON)
     """Action type to the RFC 3339 time until which the provider wants none of it."""
     chats_read_until: datetime | None = Field(default=None, sa_type=TIME)

@@ -52,7 +52,8 @@ async def change_limits(ctx: Context, ask: LimitsChange) -> LimitsView:
     before = account.caps
     account.caps = changed(before, given)
     if account.caps != before:
-        await replanning.ring_account(ctx.session, account.id)
+        replanning.ask(held)
+        ctx.rung.append(accounts.subject(account.id))
     usage = await limits.usage(ctx.session, [account], ctx.now)
     warning = RISK_WARNING if raised else None
     return LimitsView.of(account, held.rules, usage[account.id], ctx.now, risk_warning=warning)

@@ -11,6 +11,7 @@ from models.rules.outreach.placeholders import Placeholder, placeholders_of, unk
 from models.rules.outreach.rendering import Caution
 from models.rules.outreach.sequences import MAX_BODY, MAX_NOTE
 from models.rules.outreach.states import ActionType
+from models.stores import doorbells
 from models.stores.outreach import accounts, approvals, marks, sends
 from models.stores.outreach.facts import TOUCHES
 from models.stores.outreach.sends import Draft, Planned
@@ -43,7 +44,8 @@ async def send(ctx: Context, ask: SendAsk) -> ActionView | ActionPreview:
     action = sends.queue(ctx.session, planned)
     if ask.type in TOUCHES:
         await marks.contacted(ctx.session, ctx.tenant, [profile_id], ctx.now)
-    await ctx.ring(sends.subject(action.id))
+    await ctx.session.flush()
+    await doorbells.ring(ctx.session, sends.subject(action.id))  # the dispatcher starts it: it knows whose it is
     return ActionView.of(action)
 
 

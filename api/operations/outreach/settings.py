@@ -46,7 +46,7 @@ async def change_settings(ctx: Context, ask: ChangeSettings) -> SettingsView:
     if after != before:
         row.updated_at = now
         await ctx.note("outreach.settings.changed", data={"fields": sorted(ask.model_fields_set)})
-        await replanning.ring_tenant(ctx.session, ctx.tenant)
+        await replanning.ask_tenant(ctx.session, ctx.tenant)
     return SettingsView.of(after)
 
 

@@ -105,6 +105,7 @@ def upgrade() -> None:
         sa.Column("trouble_since", sa.DateTime(timezone=True), nullable=True),
         sa.Column("review_asked_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("next_look_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("replan_asked", sa.Boolean(), nullable=False),
         sa.Column("holds", postgresql.JSONB(none_as_null=True, astext_type=sa.Text()), nullable=False),
         sa.Column("chats_read_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("next_chats_poll_at", sa.DateTime(timezone=True), nullable=True),

@@ -84,7 +84,7 @@ async def activate(session: AsyncSession, held: Held) -> None:
         account.status, account.pause_reason, account.paused_until, account.paused_at = ACTIVE, None, None, None
         account.limit_reason = account.limited_until = None
         _tell(session, held, EventType.ACCOUNT_CONNECTED)
-    await replanning.ring_account(session, account.id)
+    replanning.ask(held)
 
 
 async def pause(session: AsyncSession, held: Held, reason: PauseReason, until: datetime) -> None:
@@ -101,7 +101,7 @@ async def pause(session: AsyncSession, held: Held, reason: PauseReason, until: d
         return  # it rests already; the network's pause is looked at when that ends
     _rest(held, PAUSED, reason, until)
     _tell(session, held, EventType.ACCOUNT_PAUSED)
-    await replanning.ring_account(session, account.id)
+    replanning.ask(held)
 
 
 INVITES_SINCE = text(
@@ -161,7 +161,7 @@ async def pause_by_hand(session: AsyncSession, held: Held) -> None:
         return
     _rest(held, PAUSED, PauseReason.MANUAL)
     _tell(session, held, EventType.ACCOUNT_PAUSED)
-    await replanning.ring_account(session, account.id)
+    replanning.ask(held)
 
 
 async def resume_by_hand(session: AsyncSession, held: Held) -> bool:
@@ -193,7 +193,7 @@ async def disconnected(session: AsyncSession, held: Held) -> None:
     account.next_chats_poll_at = account.next_invites_poll_at = None
     _rest(held, DISCONNECTED, PauseReason.DISCONNECTED)
     _tell(session, held, EventType.ACCOUNT_DISCONNECTED)
-    await replanning.ring_account(session, account.id)
+    replanning.ask(held)
 
 
 async def restricted(session: AsyncSession, held: Held) -> None:
@@ -204,7 +204,7 @@ async def restricted(session: AsyncSession, held: Held) -> None:
         return
     _rest(held, NEEDS_REVIEW, PauseReason.RESTRICTED)
     _tell(session, held, EventType.ACCOUNT_PAUSED)
-    await replanning.ring_account(session, account.id)
+    replanning.ask(held)
 
 
 async def interrupted(session: AsyncSession, held: Held, trouble: Standing) -> None:
@@ -221,7 +221,7 @@ async def interrupted(session: AsyncSession, held: Held, trouble: Standing) -> N
     if account.status == ACTIVE and held.now - account.trouble_since >= TOLD_AFTER:
         _rest(held, PAUSED, None)
         _tell(session, held, EventType.ACCOUNT_PAUSED, reason=trouble.value)
-        await replanning.ring_account(session, account.id)
+        replanning.ask(held)
 
 
 async def runs(session: AsyncSession, held: Held) -> None:
@@ -241,7 +241,7 @@ async def runs(session: AsyncSession, held: Held) -> None:
         account.status = NEEDS_REVIEW
         account.next_chats_poll_at = account.next_invites_poll_at = held.now
     elif troubled:
-        await replanning.ring_account(session, account.id)
+        replanning.ask(held)
 
 
 async def stands(session: AsyncSession, held: Held, standing: Standing) -> None:

@@ -14,7 +14,7 @@ from sqlmodel import col
 
 from models.rules.outreach.seeds import unit
 from models.rules.outreach.states import AccountStatus
-from models.stores.outreach import account_states, callbacks
+from models.stores.outreach import account_states, callbacks, replanning
 from models.stores.outreach.account_states import Standing
 from models.stores.outreach.accounts import Held, locked
 from models.stores.outreach.connecting import link_is_wanted
@@ -62,6 +62,10 @@ async def decide(session: AsyncSession, account_id: str) -> Decision:
     if account.status == AccountStatus.REMOVED:
         return await _after_removal(session, held)
     await account_states.pause_is_over(session, held)
+    if account.replan_asked:
+        account.replan_asked = False
+        await replanning.replan(session, held)
+    account.answered = account.rings
     need = await _due(session, held)
     if need is not None:
         account.call_number += 1

@@ -5,7 +5,7 @@ Used are actions of every record that ever held the same network account (`limit
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from datetime import date, datetime, timedelta
 
 from sqlalchemy import RowMapping, select, text
@@ -71,10 +71,18 @@ NEW_OUTREACH = text(
 )
 
 
-async def load(session: AsyncSession, held: Held, *, used_only: bool = False, without: str | None = None) -> Calendar:
+async def load(
+    session: AsyncSession,
+    held: Held,
+    *,
+    used_only: bool = False,
+    without: str | None = None,
+    without_all: Container[str] = (),
+) -> Calendar:
     """The account's calendar at `held.now`: three queries, whatever it holds.
 
-    `used_only`: without what is booked, as a claim looks at it. `without`: an action whose own place is left out.
+    `used_only`: without what is booked, as a claim looks at it. `without`: an action whose own place is left out;
+    `without_all`: many such.
     """
     account, now = held.account, held.now
     asked = {"account": account.id, "network_user": account.network_user_id, "used_only": used_only}
@@ -86,7 +94,7 @@ async def load(session: AsyncSession, held: Held, *, used_only: bool = False, wi
         now=now,
         pause=pause_of(account, now),
         neighbours=await _neighbours(session, held, used_only=used_only),
-        taken=_distinct(_taken(row, now) for row in rows if row["id"] != without),
+        taken=_distinct(_taken(row, now) for row in rows if row["id"] != without and row["id"] not in without_all),
     )
 
 

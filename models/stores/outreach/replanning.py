@@ -1,43 +1,138 @@
-"""Ringing what is planned: after a change of settings, caps or an account, every open row asks anew when its time is.
+"""Planning anew what is planned: after a change of settings, caps or an account, once and in the original order.
 
-One UPDATE each, however many there are; the dispatcher rings them, paced.
+Whoever changes something asks for it; the account's next step does it in one pass over its calendar, and rings those
+whose time became earlier. The others wake at their old time and see the new one.
 """
 
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession
+from collections.abc import Sequence as Ordered
+from dataclasses import dataclass
+from datetime import datetime
 
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.rules.outreach.slots import Slot, find_slot
+from models.rules.outreach.states import ActionOutcome, EnrollmentStatus
 from models.stores.doorbells import CHANNEL
-from models.tables.outreach import OPEN_ENROLLMENTS
+from models.stores.outreach import calendars, planning
+from models.stores.outreach.accounts import Held
+from models.tables import Action, Enrollment, Sequence
 from models.tenancy import Tenant
 
-_RING = """
-    with rung_enrollments as (
-      update enrollments set rings = rings + 1
-       where {whose} and {open} returning 1
-    ), rung_actions as (
-      update actions set rings = rings + 1
-       where {whose} and enrollment_id is null and outcome = 'scheduled' returning 1
+PLANNED = (EnrollmentStatus.SCHEDULED, EnrollmentStatus.ACTIVE, EnrollmentStatus.WAITING_FOR_ACCEPT)
+"""Enrollments whose planned action has a time; held ones get theirs when they go on."""
+
+
+def ask(held: Held) -> None:
+    """Have what the account plans planned anew. It is locked; this rings it."""
+    held.account.replan_asked = True
+    held.account.rings += 1
+
+
+ASK_TENANT = text(
+    """
+    with asked as (
+      update outreach_accounts set replan_asked = true, rings = rings + 1
+       where tenant_id = :tenant and status <> 'removed' returning 1
     )
-    select pg_notify(:channel, '')
-     where exists (select from rung_enrollments) or exists (select from rung_actions)
-"""
+    select pg_notify(:channel, '') from asked limit 1
+    """
+)
 
 
-def _statement(whose: str) -> str:
-    return _RING.format(whose=whose, open=OPEN_ENROLLMENTS)
-
-
-OF_TENANT = text(_statement("tenant_id = :whose"))
-OF_ACCOUNT = text(_statement("account_id = :whose"))
-
-
-async def ring_tenant(session: AsyncSession, tenant: Tenant) -> None:
-    """Ring the tenant's open enrollments and planned direct actions."""
+async def ask_tenant(session: AsyncSession, tenant: Tenant) -> None:
+    """The same for every account of a tenant, whose settings are locked."""
     await session.flush()
-    await session.execute(OF_TENANT, {"whose": tenant.id, "channel": CHANNEL})
+    await session.execute(ASK_TENANT, {"tenant": tenant.id, "channel": CHANNEL})
 
 
-async def ring_account(session: AsyncSession, account_id: str) -> None:
-    """Ring the account's open enrollments and planned direct actions."""
-    await session.flush()
-    await session.execute(OF_ACCOUNT, {"whose": account_id, "channel": CHANNEL})
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    action: Action
+    enrollment: Enrollment | None
+    sequence: Sequence | None
+
+
+async def replan(session: AsyncSession, held: Held) -> None:
+    """Give everything that the account plans a new time, in the order in which it was planned.
+
+    The account is locked. What waits without a time comes behind what has one.
+    """
+    planned = await _planned(session, held.account.id)
+    ids = {one.action.id for one in planned}
+    calendar = await calendars.load(session, held, without_all=ids)
+    for one in planned:
+        action, before = one.action, one.action.scheduled_at
+        bounds = [held.now, action.not_before, _held_back_until(held, action)]
+        request = calendars.request_of(action, one.sequence)
+        answer = find_slot(calendar, request, max(at for at in bounds if at is not None))
+        if isinstance(answer, Slot):
+            calendar.book(request, answer.at)
+        if (answer.at if isinstance(answer, Slot) else None) != before:
+            planning.write_slot(action, answer)
+            _show(one, before)
+    if planned:
+        await session.flush()
+        await session.execute(NOTIFY, {"channel": CHANNEL})
+
+
+NOTIFY = text("select pg_notify(:channel, '')")
+
+
+def _held_back_until(held: Held, action: Action) -> datetime | None:
+    written = held.account.holds.get(action.type)
+    return None if written is None else datetime.fromisoformat(written)
+
+
+def _show(one: _Planned, before: datetime | None) -> None:
+    """The new time where the enrollment shows it, and a ring when it is earlier than the one that is slept for."""
+    at = one.action.scheduled_at
+    earlier = at is not None and (before is None or at < before)
+    if one.enrollment is not None:
+        one.enrollment.next_action_at = at
+    if earlier:
+        (one.enrollment or one.action).rings += 1
+
+
+async def _planned(session: AsyncSession, account_id: str) -> list[_Planned]:
+    """Everything that is planned and unclaimed, its enrollments and actions locked in this order, as it was planned."""
+    enrollments = {row.id: row for row in await _enrollments(session, account_id)}
+    query = (
+        select(Action)
+        .where(col(Action.account_id) == account_id, col(Action.outcome) == ActionOutcome.SCHEDULED)
+        .order_by(col(Action.id))
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+    actions = [
+        row for row in await session.scalars(query) if row.enrollment_id is None or row.enrollment_id in enrollments
+    ]
+    sequences = {row.id: row for row in await _sequences(session, {row.sequence_id for row in enrollments.values()})}
+    found = []
+    for action in actions:
+        enrollment = enrollments.get(action.enrollment_id or "")
+        found.append(_Planned(action, enrollment, sequences.get(enrollment.sequence_id) if enrollment else None))
+    return sorted(found, key=_order)
+
+
+def _order(one: _Planned) -> tuple[bool, datetime, int, datetime, str]:
+    action, enrollment = one.action, one.enrollment
+    first = action.scheduled_at or (enrollment.created_at if enrollment else action.created_at)
+    place = enrollment.position if enrollment else 0
+    return action.scheduled_at is None, first, place, action.created_at, action.id
+
+
+async def _enrollments(session: AsyncSession, account_id: str) -> Ordered[Enrollment]:
+    query = (
+        select(Enrollment)
+        .where(col(Enrollment.account_id) == account_id, col(Enrollment.status).in_(PLANNED))
+        .order_by(col(Enrollment.id))
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+    return (await session.scalars(query)).all()
+
+
+async def _sequences(session: AsyncSession, ids: set[str]) -> Ordered[Sequence]:
+    return (await session.scalars(select(Sequence).where(col(Sequence.id).in_(ids)))).all()
