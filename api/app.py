@@ -15,7 +15,7 @@ from api.operations import reference
 from api.operations.kernel import OPERATIONS, Kernel
 from api.pages import documentation, opt_out, verification
 from api.paths import Paths
-from api.rest import ROUTERS, health
+from api.rest import ROUTERS, callbacks, health
 from api.rest.routing import Direct
 from models.database import Database
 from models.errors import InternalError, InvalidRequest, MethodNotAllowed, NotFound
@@ -52,7 +52,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             await database.close()
 
     routes = [route for router in ROUTERS for route in router.routes]
-    routes += [*health.ROUTES, *documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES]
+    routes += [*health.ROUTES, *callbacks.ROUTES, *documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES]
     paths = Paths(OPERATIONS)
     app = FastAPI(
         title="Recruiting sourcing and outreach service",

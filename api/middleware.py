@@ -23,6 +23,9 @@ from models.tenancy import Tenant
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 HEALTH = "/health"
+PAYMENT_CALLBACK = "/callbacks/payments"
+UNCOUNTED = frozenset({HEALTH, PAYMENT_CALLBACK})
+"""What is neither counted nor looked up: a callback counts for nobody, and its signature says whose it is."""
 STATE = "service.entry"
 
 log = structlog.get_logger()
@@ -37,6 +40,7 @@ class Entry:
     version: str = CURRENT
     admission: Admission | None = None
     tenant: Tenant | None = None
+    network: str = ""
     extra: dict[str, str] = field(default_factory=dict)
     status: int = 500
     started: bool = False
@@ -105,15 +109,16 @@ class Edge:
                 )
 
     async def _enter(self, scope: Scope, entry: Entry) -> None:
-        if scope["path"] == HEALTH:
+        if scope["path"] in UNCOUNTED:
             return
         headers, public = entry.headers, self._is_public(scope["path"])
         hashed = auth.secret_hash(headers.get("authorization"))
         wanted = None if public else auth.selected_customer(headers.get("service-customer"))
+        entry.network = self._network(scope, headers)
         found = await admission.admit(
             self._database,
             secret_hash=hashed,
-            network=self._network(scope, headers),
+            network=entry.network,
             customer_id=wanted,
         )
         entry.admission = found

@@ -13,7 +13,7 @@ from stack.postgres import Postgres
 from stack.temporal import Temporal
 
 NAMES = ("postgres", "temporal", "sandbox", "api", "worker", "upstream")
-QUEUES = {"worker": "service,webhooks,mail,network", "upstream": "upstream"}
+QUEUES = {"worker": "service,webhooks,mail,network,payments", "upstream": "upstream"}
 # Settings that would lead a process away from this stack.
 ELSEWHERE = {"DATABASE_DIRECT_URL", "TEMPORAL_API_KEY", "TEMPORAL_TLS", "TRUSTED_PROXIES"}
 HEALTH_SECONDS = 2.0
@@ -49,6 +49,7 @@ class Ground:
             "SMTP_URL": f"smtp://{LOOPBACK}:{chosen.ports['smtp']}",
             "MAIL_FROM": "sourcing@example.com",
             "EMAIL_VERIFICATION": "true",
+            "SIGNUPS_A_DAY": "1000000",
             "PRODUCTION": "false",
             "VIRTUAL_TIME": "true" if chosen.virtual_time else "false",
             "WEBHOOK_LOOPBACK": os.environ.get("WEBHOOK_LOOPBACK", "true"),

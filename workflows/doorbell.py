@@ -15,6 +15,9 @@ WORKFLOW_OF: Mapping[str, str] = {
     "mail": "mail",
     "housekeeping": "housekeeping",
     "delivery": "delivery",
+    "payment": "payment",
+    "callback": "callback",
+    "refill": "refill",
 }
 """The workflow type that owns each kind of waiting row."""
 
@@ -23,6 +26,9 @@ SUMMARY_OF: Mapping[str, str] = {
     "mail": "Sends one mail",
     "housekeeping": "A recurring duty of the installation",
     "delivery": "Delivers one event to one webhook endpoint",
+    "payment": "One purchase at the payment provider",
+    "callback": "Works one callback of the payment provider in",
+    "refill": "Buys credits when a workspace runs low",
 }
 RPC_LIMIT = timedelta(seconds=2)
 

@@ -139,9 +139,7 @@ class MethodDetached:
     at: datetime
 
 
-Happening = (
-    CheckoutPaid | ChargePaid | NotPaid | Refunded | CyclePaid | PlanChanged | MethodAttached | MethodDetached
-)
+Happening = CheckoutPaid | ChargePaid | NotPaid | Refunded | CyclePaid | PlanChanged | MethodAttached | MethodDetached
 """What a provider's callback tells, in our terms."""
 
 SIGNATURE_TOLERANCE = timedelta(minutes=5)

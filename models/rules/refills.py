@@ -55,11 +55,12 @@ class Refilling:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Buy a pack now, or wait until a time (null: until something changes) because of `reason`."""
+    """Buy a pack now, or wait until a time (null: until something changes) because of `reason`; `over`: it is off."""
 
     buy: bool
     reason: str
     until: datetime | None = None
+    over: bool = False
 
 
 def retry_after(failures: int) -> timedelta | None:
@@ -70,7 +71,7 @@ def retry_after(failures: int) -> timedelta | None:
 def decide(at: Refilling) -> Verdict:  # noqa: PLR0911 - one line for each reason not to buy
     """Whether to buy."""
     if not at.enabled:
-        return Verdict(buy=False, reason="auto-refill is off")
+        return Verdict(buy=False, reason="auto-refill is off", over=True)
     if not at.can_be_charged:
         return Verdict(buy=False, reason="there is no payment method")
     if at.balance_credits >= at.threshold_credits:

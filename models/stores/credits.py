@@ -15,6 +15,7 @@ from models.ids import new_id
 from models.rules.events import EXPIRY_NOTICE, CreditsExpiring, CreditsLow, EventType
 from models.rules.grants import Block, Charge, allocate
 from models.stores import events
+from models.stores.doorbells import CHANNEL
 from models.tables import DailySpend, Grant, LedgerEntry
 from models.tenancy import Tenant
 
@@ -218,7 +219,7 @@ class Purse:
         )
         spent = sum(payment.credits for payment in payments)
         await self._count(now.date(), spent)
-        await _tell_low(self._session, self._payer.workspace_id, before=self.balance, after=self.balance - spent)
+        await _note_fall(self._session, self._payer.workspace_id, before=self.balance, after=self.balance - spent)
 
     async def _count(self, day: date, credits: int) -> None:
         payer = self._payer
@@ -228,26 +229,39 @@ class Purse:
         )
 
 
-LOW = text(
+FALL = text(
     """
-    update grants set low_told = true
-      from workspaces w
-     where w.id = :workspace and :before >= w.low_balance_credits and :after < w.low_balance_credits
-       and not low_told
-       and grants.id = (select id from grants where workspace_id = :workspace order by created_at desc, id desc limit 1)
-    returning grants.id, w.low_balance_credits, service_now()
+    with told as (
+      update grants set low_told = true
+        from workspaces w
+       where w.id = :workspace and :before >= w.low_balance_credits and :after < w.low_balance_credits
+         and not low_told
+         and grants.id = (select id from grants where workspace_id = :workspace
+                           order by created_at desc, id desc limit 1)
+      returning grants.id, w.low_balance_credits
+    ), rung as (
+      update auto_refills set rings = rings + 1
+       where id = :workspace and enabled and :before >= threshold_credits and :after < threshold_credits
+      returning 1
+    )
+    select told.id, told.low_balance_credits, service_now(), exists (select from rung)
+      from (select) as always left join told on true
     """
 )
 
 
-async def _tell_low(session: AsyncSession, workspace_id: str, *, before: int, after: int) -> None:
-    """Tell that the balance fell below the workspace's threshold: on crossing it, once for each newest grant."""
-    row = (await session.execute(LOW, {"workspace": workspace_id, "before": before, "after": after})).one_or_none()
-    if row is None:
-        return
-    grant_id, threshold, now = row
-    low = CreditsLow(grant_id=grant_id, balance_credits=after, threshold_credits=threshold)
-    events.emit(session, Tenant(workspace_id), EventType.CREDITS_LOW, low, now=now)
+async def _note_fall(session: AsyncSession, workspace_id: str, *, before: int, after: int) -> None:
+    """See to what follows when the balance falls below a threshold.
+
+    `credits.low` is told on crossing the workspace's threshold, once for each newest grant; auto-refill is rung.
+    """
+    fallen = await session.execute(FALL, {"workspace": workspace_id, "before": before, "after": after})
+    grant_id, threshold, now, rung = fallen.one()
+    if rung:
+        await session.execute(text(f"notify {CHANNEL}"))
+    if grant_id is not None:
+        low = CreditsLow(grant_id=grant_id, balance_credits=after, threshold_credits=threshold)
+        events.emit(session, Tenant(workspace_id), EventType.CREDITS_LOW, low, now=now)
 
 
 LOCK = text(
@@ -312,7 +326,7 @@ async def expire(session: AsyncSession, *, limit: int = 500) -> int:
         lost[workspace_id] += remaining
     for workspace_id, credits in sorted(lost.items()):
         left = await balance(session, workspace_id)
-        await _tell_low(session, workspace_id, before=left + credits, after=left)
+        await _note_fall(session, workspace_id, before=left + credits, after=left)
     return len(rows)
 
 

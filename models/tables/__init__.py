@@ -5,6 +5,15 @@ from models.tables.account import Customer, Mail, Verification, Workspace
 from models.tables.base import Row, WaitingRow
 from models.tables.billing import DailySpend, Grant, Lead, LedgerEntry
 from models.tables.events import Delivery, Event, EventClock, WebhookEndpoint
+from models.tables.payments import (
+    AutoRefill,
+    BillingAccount,
+    Payment,
+    PaymentCallback,
+    PaymentMethod,
+    Plan,
+    SignupCount,
+)
 from models.tables.people import (
     CachedProfile,
     Erasure,
@@ -25,6 +34,9 @@ WAITING: dict[str, type[WaitingRow]] = {
     "mail": Mail,
     "housekeeping": Housekeeping,
     "delivery": Delivery,
+    "payment": Payment,
+    "callback": PaymentCallback,
+    "refill": AutoRefill,
 }
 """Each kind of waiting row by the first part of its workflow id."""
 
@@ -32,6 +44,8 @@ __all__ = [
     "WAITING",
     "ApiKey",
     "AuditEntry",
+    "AutoRefill",
+    "BillingAccount",
     "CachedProfile",
     "Candidate",
     "Customer",
@@ -48,9 +62,13 @@ __all__ = [
     "LedgerEntry",
     "ListPerson",
     "Mail",
+    "Payment",
+    "PaymentCallback",
+    "PaymentMethod",
     "PeopleList",
     "Person",
     "PersonKey",
+    "Plan",
     "ProfileCopy",
     "QueryTotal",
     "RateWindow",
@@ -60,6 +78,7 @@ __all__ = [
     "SearchPlan",
     "SeenEntry",
     "ServiceClock",
+    "SignupCount",
     "Suppression",
     "UpstreamSlot",
     "Verification",

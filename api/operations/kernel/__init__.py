@@ -21,6 +21,10 @@ To add an operation, write its handler in the file of its noun and give it a nam
 - `ctx.tenant` scopes every query; `ctx.payer` pays; `ctx.now` is service time (`await ctx.read_clock()` after locks).
 - Errors are classes of `models.errors`, raised anywhere.
 
+An operation that spends, and whose answer a worker's step gives, writes and rings a row (or finds that of an earlier
+attempt with its key) and answers `Deferred(wait, answer)`: the kernel commits and rings, waits outside of any
+transaction, and calls `answer` in the transaction that completes the key's record.
+
 A list takes a subclass of `PageAsk` and answers `Listing[View]`:
 
     paging = ctx.paging(ask)                                   # or within=run_id: the list of one run
@@ -50,6 +54,7 @@ documentation come by themselves. An answer that is a stream of pages is made of
 '''
 
 from api.operations.kernel.context import Context, Paging
+from api.operations.kernel.deferred import Deferred
 from api.operations.kernel.kernel import Call, Kernel, Outcome, Ringer, Shape, permit
 from api.operations.kernel.operation import OPERATIONS, Effect, Operation, operation
 
@@ -57,6 +62,7 @@ __all__ = [
     "OPERATIONS",
     "Call",
     "Context",
+    "Deferred",
     "Effect",
     "Kernel",
     "Operation",

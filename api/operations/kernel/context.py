@@ -17,6 +17,7 @@ from models.secrets import Vault
 from models.settings import Settings
 from models.stores import audit, doorbells
 from models.stores.credits import Payer
+from models.stores.idempotency import Use
 from models.stores.paging import Cursors, Page, Slice
 from models.tables.base import Payload
 from models.tenancy import Tenant
@@ -60,6 +61,9 @@ class Context:
     operation_name: str
     known_caller: Caller | None
     known_tenant: Tenant | None
+    known_use: Use | None = None
+    network: str = ""
+    """Where the call came from, for limits by network."""
     rung: list[Subject] = field(default_factory=list)
     afterwards: Callable[[Database], Awaitable[object]] | None = None
     """Gives the answer in the handler's stead, once the transaction is committed and rung: for what answers later."""
@@ -82,6 +86,13 @@ class Context:
     def payer(self) -> Payer:
         """Who pays for what this call starts."""
         return Payer(self.tenant.workspace_id, self.caller.api_key_id, self.tenant.customer_id)
+
+    @property
+    def use(self) -> Use:
+        """The Idempotency-Key this call uses; previews and operations that do not spend use none."""
+        if self.known_use is None:
+            raise AssertionError(f"{self.operation_name} is not executed under a key")
+        return self.known_use
 
     async def read_clock(self) -> datetime:
         """Read service time again, after the locks are held."""

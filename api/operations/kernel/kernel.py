@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio.service import RPCError
 
 from api.operations.kernel.context import Context
+from api.operations.kernel.deferred import Deferred
 from api.operations.kernel.operation import Effect, Operation
 from api.operations.reference import Reference
 from models import ids
@@ -58,7 +59,8 @@ class Ringer(Protocol):
 class Call:
     """Everything about one call but its input. `now` is the service time of its admission.
 
-    `fingerprint` is of method, path, query and body: what the same `idempotency_key` must come with again.
+    `fingerprint` is of method, path, query and body: what the same `idempotency_key` must come with again. `network` is
+    where the call came from.
     """
 
     version: str
@@ -68,6 +70,7 @@ class Call:
     dry_run: bool = False
     idempotency_key: str | None = None
     fingerprint: bytes = b""
+    network: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,25 +170,37 @@ class Kernel:
         return outcome
 
     async def _once(self, operation: Operation[A, B], ask: A, call: Call, shape: Shape) -> Outcome:
-        if call.tenant is None or call.idempotency_key is None:
+        use = _use(call)
+        if use is None:
             raise AssertionError("a call that spends or sends has a tenant and a key")
-        use = Use(call.tenant, call.idempotency_key, call.fingerprint)
         claim = await self._claim(use)
         if claim.standing is Standing.FINISHED:
             return self._replay(claim)
 
-        async def work(session: AsyncSession) -> tuple[Outcome, list[Subject]]:
-            context = self._context(operation, call, session, await service_time(session))
-            outcome = _outcome(await operation.handler(context, ask), call, shape)
-            await session.flush()
-            await self._complete(session, use, claim, outcome)
-            return outcome, context.rung
+        async def attempt(handler: Callable[[Context], Awaitable[Any]]) -> tuple[Outcome | Deferred, list[Subject]]:
+            async def work(session: AsyncSession) -> tuple[Outcome | Deferred, list[Subject]]:
+                context = self._context(operation, call, session, await service_time(session))
+                answer = await handler(context)
+                await session.flush()
+                if isinstance(answer, Deferred):  # the record is completed when what is waited for has come
+                    return answer, context.rung
+                outcome = _outcome(answer, call, shape)
+                await self._complete(session, use, claim, outcome)
+                return outcome, context.rung
+
+            return await self.database.run(work)
 
         try:
-            outcome, rung = await self.database.run(work)
+            outcome, rung = await attempt(lambda context: operation.handler(context, ask))
+            if isinstance(outcome, Deferred):
+                await self._ring(rung, call)
+                await outcome.wait(self.database)
+                outcome, rung = await attempt(outcome.answer)
         except Exception:
             await self._release(use, claim)
             raise
+        if isinstance(outcome, Deferred):
+            raise TypeError("an operation waits once")
         await self._ring(rung, call)
         return outcome
 
@@ -249,7 +264,15 @@ class Kernel:
             operation_name=operation.name,
             known_caller=call.caller,
             known_tenant=call.tenant,
+            known_use=_use(call),
+            network=call.network,
         )
+
+
+def _use(call: Call) -> Use | None:
+    if call.tenant is None or call.idempotency_key is None:
+        return None
+    return Use(call.tenant, call.idempotency_key, call.fingerprint)
 
 
 def _outcome(answer: object, call: Call, shape: Shape) -> Outcome:
