@@ -31,6 +31,9 @@ class FaultKind(StrEnum):
     ITEM_ERROR = "item_error"
     ENDLESS_LINE = "endless_line"
     CUT_OFF = "cut_off"
+    LOST_CALLBACK = "lost_callback"
+    MISSING_SIGNATURE = "missing_signature"
+    WRONG_SIGNATURE = "wrong_signature"
 
 
 class FaultOrder(BaseModel):

@@ -13,10 +13,11 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from sandbox.clock import Clock
+from sandbox.connections import ConnectionCut
 from sandbox.control import control_api
 from sandbox.faults import Faults
 from sandbox.mail import MailBox, receive_mail
-from sandbox.people.gate import ConnectionCut
+from sandbox.payments.service import PaymentsSettings, payments_side
 from sandbox.people.population import build_population
 from sandbox.people.service import PeopleSettings, people_side
 from sandbox.side import Side
@@ -31,6 +32,7 @@ class Settings:
 
     state_dir: Path
     people: PeopleSettings
+    payments: PaymentsSettings = field(default_factory=PaymentsSettings)
     host: str = "127.0.0.1"
     port: int = 8090
     smtp_port: int | None = None
@@ -68,7 +70,10 @@ def build_sandbox(settings: Settings) -> Sandbox:
     faults = Faults(state)
     population = build_population(settings.population, settings.seed)
     mails = MailBox(state, clock)
-    sides = (people_side(population=population, state=state, clock=clock, faults=faults, settings=settings.people),)
+    sides = (
+        people_side(population=population, state=state, clock=clock, faults=faults, settings=settings.people),
+        payments_side(state=state, clock=clock, faults=faults, settings=settings.payments),
+    )
     app = FastAPI(title="Sandbox", docs_url=None, redoc_url=None, redirect_slashes=False)
     app.add_exception_handler(RequestValidationError, _bad_control_input)
     for side in sides:
@@ -82,6 +87,16 @@ def build_sandbox(settings: Settings) -> Sandbox:
 
 def _not_cut_on_purpose(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], ConnectionCut))
+
+
+async def _background(side: Side) -> None:
+    """What a side does by itself; one that fails is heard of, and goes on."""
+    while side.background is not None:
+        try:
+            await side.background()
+        except Exception:
+            logging.getLogger("uvicorn.error").exception("the side %s failed", side.provider)
+            await asyncio.sleep(_GRACE_SECONDS)
 
 
 async def _serve(sandbox: Sandbox, settings: Settings) -> None:
@@ -102,9 +117,13 @@ async def _serve(sandbox: Sandbox, settings: Settings) -> None:
     for ending in (signal.SIGTERM, signal.SIGINT):
         # uvicorn raises a captured signal again once it has shut down; by then all is done.
         signal.signal(ending, signal.SIG_IGN)
+    working = [asyncio.create_task(_background(side)) for side in sandbox.sides]
     try:
         await server.serve()
     finally:
+        for task in working:
+            task.cancel()
+        await asyncio.gather(*working, return_exceptions=True)
         if smtp is not None:
             smtp.close()
 

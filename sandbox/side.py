@@ -1,6 +1,6 @@
 """What one side of the outside world (people, later network and payments) contributes to the sandbox."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,7 +13,7 @@ class Side:
     """One provider: its own API, its part of the control API, and what it will do next by itself.
 
     `operations` are the names a fault can be ordered for; `next_at` gives the service time of the next thing this
-    side does without being asked, None when there is nothing.
+    side does without being asked, None when there is nothing. `background` runs as long as the sandbox is served.
     """
 
     provider: str
@@ -21,3 +21,4 @@ class Side:
     routes: tuple[BaseRoute, ...]
     control: APIRouter
     next_at: Callable[[], datetime | None]
+    background: Callable[[], Awaitable[None]] | None = None

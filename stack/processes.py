@@ -1,5 +1,6 @@
 """What the project's own processes are started with: commands, environment, and how each says that it is ready."""
 
+import hashlib
 import http.client
 import os
 import sys
@@ -35,6 +36,10 @@ class Ground:
         """The origin under which a process answers."""
         return f"http://{LOOPBACK}:{self.choices.ports[process]}"
 
+    def payments_secret(self, purpose: str) -> str:
+        """What the service and the sandbox's payment provider share, of this installation alone."""
+        return hashlib.sha256(f"payments {purpose} {self.choices.secret_key}".encode()).hexdigest()
+
     def environment(self) -> dict[str, str]:
         """The settings of api and workers, on top of the environment the stack was started in."""
         chosen = self.choices
@@ -46,6 +51,9 @@ class Ground:
             "SECRET_KEY": chosen.secret_key,
             "PEOPLE_DATA_LABS_BASE_URL": self.url("sandbox"),
             "PEOPLE_DATA_LABS_API_KEY": chosen.people_api_key,
+            "STRIPE_BASE_URL": self.url("sandbox"),
+            "STRIPE_API_KEY": self.payments_secret("key"),
+            "STRIPE_WEBHOOK_SECRET": self.payments_secret("callbacks"),
             "SMTP_URL": f"smtp://{LOOPBACK}:{chosen.ports['smtp']}",
             "MAIL_FROM": "sourcing@example.com",
             "EMAIL_VERIFICATION": "true",
@@ -73,6 +81,9 @@ def sandbox(ground: Ground, *, clock_offset: float) -> Child:
             *("--smtp-port", str(chosen.ports["smtp"]), "--population", str(chosen.population)),
             *("--seed", str(chosen.seed), "--clock-offset", str(clock_offset)),
             *("--people-api-key", chosen.people_api_key, "--state-dir", str(ground.installation.sandbox)),
+            *("--payments-api-key", ground.payments_secret("key")),
+            *("--payments-secret", ground.payments_secret("callbacks")),
+            *("--payments-callback-url", f"{ground.url('api')}/callbacks/payments"),
         ],
         log=ground.installation.log("sandbox"),
         environment=base_environment(),

@@ -52,6 +52,8 @@ select 'mail ' || id, 'attempt ' || attempts
 from mails where secret is not null and wake_at is null and rings = answered
 union all
 select 'delivery ' || id, 'attempt ' || made + 1 || ' has its turn' from deliveries where turn = 'given'
+union all
+select 'payment ' || id, status from payments where status = 'calling' and not unclear
 order by who
 """)
 CALLS = text("""

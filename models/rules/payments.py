@@ -165,7 +165,7 @@ LONGEST_URL = 2000
 
 def is_return_url(url: str) -> bool:
     """Whether a browser can be sent back to this address: http or https, a host, no credentials, no odd characters."""
-    if not url.isascii() or not url.isprintable() or any(mark in url for mark in ' "<>\\^`{|}'):
+    if not url.isascii() or not url.isprintable() or any(mark in url for mark in ' "<>\\^`|'):
         return False
     try:
         parts = urlsplit(url)

@@ -6,9 +6,10 @@ from typing import Any
 
 from starlette.responses import StreamingResponse
 
+from sandbox.connections import ConnectionCut
 from sandbox.faults import FaultKind
 from sandbox.people import ask as reading
-from sandbox.people.gate import Call, ConnectionCut
+from sandbox.people.gate import Call
 from sandbox.people.population import Population
 from sandbox.people.population.columns import DATASET_VERSION, PREVIOUS_VERSION
 from sandbox.people.population.draws import mixed

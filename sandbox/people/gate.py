@@ -3,15 +3,14 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.types import Receive, Scope, Send
 
 from sandbox.clock import Clock
+from sandbox.connections import LostConnection, until_gone
 from sandbox.faults import FaultKind, Faults, OrderedFault
 from sandbox.people import ask as reading
 from sandbox.people.ledger import PROVIDER, CallLog, Credits, RateLimits, Window
@@ -31,21 +30,6 @@ def reserved_key(status: int) -> str:
 
 
 _RESERVED = {reserved_key(status): status for status in (401, 402, 429)}
-
-
-class LostConnection(Response):
-    """Announces a body and sends none, so that the server cuts the connection."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Promise more than is sent."""
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"4096")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b"{", "more_body": True})
-        raise ConnectionCut
-
-
-class ConnectionCut(Exception):
-    """Makes the server close the connection in the middle of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +154,7 @@ class Gate:
 
         if fault := struck(FaultKind.TIMEOUT):
             hang = _HANG_SECONDS if fault.latency_ms is None else fault.latency_ms / 1000
-            await _until_gone(request, hang)
+            await until_gone(request, hang)
             return LostConnection()
         if struck(FaultKind.CONNECTION_LOST):
             return LostConnection()
@@ -221,14 +205,3 @@ class Gate:
         limits = turn.window.headers() if turn.window else {}
         spent = self.credits.headers(spent=turn.credits, kind=operation.credit_kind)
         return limits | spent | turn.extra_headers
-
-
-async def _until_gone(request: Request, seconds: float) -> None:
-    """Wait until the caller hangs up, at most so long."""
-
-    async def hung_up() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-
-    with suppress(TimeoutError):
-        await asyncio.wait_for(hung_up(), seconds)

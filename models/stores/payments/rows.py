@@ -12,7 +12,7 @@ from models.database import Statements
 from models.errors import Conflict, IdempotencyKeyReused
 from models.ids import new_id
 from models.rules.months import month_start
-from models.rules.offers import Offer
+from models.rules.offers import OFFER_OF, Offer
 from models.rules.payments import IN_FLIGHT, PaymentKind, PaymentStatus, PlanStatus
 from models.rules.subjects import Subject
 from models.stores.idempotency import REPLAY_HOURS, Use
@@ -176,7 +176,9 @@ async def refill_in_flight(session: AsyncSession, workspace_id: str) -> bool:
 
 
 async def plans_to_end(session: AsyncSession, payment: Payment) -> list[str]:
-    """The plans that the one just paid for takes the place of: older ones that go on."""
+    """The plans that the one just paid for takes the place of: older ones that go on. A pack takes no place."""
+    if not OFFER_OF[payment.item].monthly:
+        return []
     found = await session.scalars(
         select(col(Plan.id))
         .where(
