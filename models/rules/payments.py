@@ -87,9 +87,9 @@ class NotPaid:
 
 @dataclass(frozen=True, slots=True)
 class Refunded:
-    """A charge was given back in full."""
+    """A charge of a payment was given back in full."""
 
-    charge_id: str
+    payment_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,14 +234,14 @@ FALL = text(
     with told as (
       update grants set low_told = true
         from workspaces w
-       where w.id = :workspace and :before >= w.low_balance_credits and :after < w.low_balance_credits
+       where w.id = :workspace and cast(:before as bigint) >= w.low_balance_credits and cast(:after as bigint) < w.low_balance_credits
          and not low_told
          and grants.id = (select id from grants where workspace_id = :workspace
                            order by created_at desc, id desc limit 1)
       returning grants.id, w.low_balance_credits
     ), rung as (
       update auto_refills set rings = rings + 1
-       where id = :workspace and enabled and :before >= threshold_credits and :after < threshold_credits
+       where id = :workspace and enabled and cast(:before as bigint) >= threshold_credits and cast(:after as bigint) < threshold_credits
       returning 1
     )
     select told.id, told.low_balance_credits, service_now(), exists (select from rung)

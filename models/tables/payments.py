@@ -32,7 +32,6 @@ class Payment(WaitingRow, table=True):
     __table_args__ = (
         *waiting_indexes("payments"),
         Index("ix_payments_workspace_id_created_at", "workspace_id", "created_at"),
-        Index("ix_payments_charge_id", "charge_id", postgresql_where=text("charge_id is not null")),
         Index("uq_payments_refill_in_flight", "workspace_id", unique=True, postgresql_where=text(IN_FLIGHT)),
         CheckConstraint("kind in ('checkout', 'refill')", name="kind"),
         CheckConstraint("item in ('starter', 'growth', 'scale', 'pack')", name="item"),

@@ -102,8 +102,8 @@ def _plan_changed(subscription: Object, event: Object) -> Happening | None:
 
 
 def _refunded(charge: Object, _: Object) -> Happening | None:
-    intent = charge.get("payment_intent")
-    return Refunded(intent) if intent and charge["refunded"] else None
+    payment_id = _ours(charge)
+    return Refunded(payment_id) if payment_id is not None and charge["refunded"] else None
 
 
 def _attached(method: Object, event: Object) -> Happening | None:

@@ -143,13 +143,6 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["workspace_id"], ["workspaces.id"], name=op.f("fk_payments_workspace_id_workspaces")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_payments")),
     )
-    op.create_index(
-        "ix_payments_charge_id",
-        "payments",
-        ["charge_id"],
-        unique=False,
-        postgresql_where=sa.text("charge_id is not null"),
-    )
     op.create_index("ix_payments_rung", "payments", ["id"], unique=False, postgresql_where=sa.text("rings > answered"))
     op.create_index(
         "ix_payments_wake_at", "payments", ["wake_at"], unique=False, postgresql_where=sa.text("wake_at is not null")
@@ -197,7 +190,6 @@ def downgrade() -> None:
     op.drop_index("ix_payments_workspace_id_created_at", table_name="payments")
     op.drop_index("ix_payments_wake_at", table_name="payments", postgresql_where=sa.text("wake_at is not null"))
     op.drop_index("ix_payments_rung", table_name="payments", postgresql_where=sa.text("rings > answered"))
-    op.drop_index("ix_payments_charge_id", table_name="payments", postgresql_where=sa.text("charge_id is not null"))
     op.drop_table("payments")
     op.drop_index("ix_payment_methods_workspace_id", table_name="payment_methods")
     op.drop_table("payment_methods")

@@ -43,6 +43,8 @@ OVER = frozenset(
     }
 )
 
+OfPayment = CheckoutPaid | ChargePaid | NotPaid | CyclePaid | PlanChanged | Refunded
+
 log = structlog.get_logger(__name__)
 
 
@@ -51,15 +53,11 @@ async def apply(session: AsyncSession, happening: Happening, *, now: datetime) -
     match happening:
         case MethodAttached() | MethodDetached():
             await _note_method(session, happening)
-        case Refunded():
-            await _refunded(session, happening)
         case _:
             await _to_payment(session, happening, now)
 
 
-async def _to_payment(
-    session: AsyncSession, happening: CheckoutPaid | ChargePaid | NotPaid | CyclePaid | PlanChanged, now: datetime
-) -> None:
+async def _to_payment(session: AsyncSession, happening: OfPayment, now: datetime) -> None:
     payment = await rows.find(session, happening.payment_id, lock=True)
     if payment is None:
         log.warning("payment.unknown", happening=type(happening).__name__)
@@ -79,6 +77,8 @@ async def _to_payment(
             await _cycle_paid(session, payment, happening, now)
         case PlanChanged():
             await _plan_changed(session, payment, happening, now)
+        case Refunded():
+            await _refunded(session, payment)
 
 
 async def _paid(session: AsyncSession, payment: Payment, now: datetime) -> None:
@@ -158,13 +158,8 @@ async def _know_plan(session: AsyncSession, payment: Payment, subscription_id: s
     return (await session.scalars(query)).one()
 
 
-async def _refunded(session: AsyncSession, refunded: Refunded) -> None:
-    query = select(Payment).where(col(Payment.charge_id) == refunded.charge_id).with_for_update()
-    payment = (await session.scalars(query)).one_or_none()
-    if payment is None:
-        log.warning("payment.unknown", happening=type(refunded).__name__)
-        return
-    payment.status = PaymentStatus.REFUNDED
+async def _refunded(session: AsyncSession, payment: Payment) -> None:
+    payment.status, payment.wake_at = PaymentStatus.REFUNDED, None
     await session.flush()
     await refunds.take_back(session, payment.workspace_id, payment.id)
     await ring(session, rows.subject(payment.id))
