@@ -36,7 +36,7 @@ select g.id, g.source, g.reference, g.granted_credits, g.remaining_credits, sum(
 """
 
 
-BY_KIND = "select kind, sum(credits)::int from ledger_entries group by kind"
+BY_KIND = "select kind, sum(credits)::int as credits from ledger_entries group by kind"
 
 
 class History:
@@ -124,9 +124,8 @@ class History:
 async def check(till: Till, history: History) -> None:
     async with till.database.transaction() as session:
         grants = (await session.execute(text(PER_GRANT))).all()
-        kinds = dict(
-            (await session.execute(text("select kind, sum(credits)::int from ledger_entries group by kind"))).all()
-        )
+        told = (await session.execute(text(BY_KIND))).all()
+        kinds: dict[str, int] = {row.kind: row.credits for row in told}
         balance = await credits.balance(session, till.workspace_id)
         expired = await session.scalar(
             text("select coalesce(sum(remaining_credits), 0)::int from grants where expires_at <= service_now()")
