@@ -1,7 +1,7 @@
 """Composition root of the workers: pools, adapters, one Temporal worker for each task queue, the dispatcher.
 
-`python worker.py --queues service,webhooks,mail,network` is the worker, `python worker.py --queues upstream` the
-upstream worker; any number of each may run. SIGTERM ends one without losing work.
+`python worker.py --queues service,webhooks,mail,network,payments` is the worker, `python worker.py --queues upstream`
+the upstream worker; any number of each may run. SIGTERM ends one without losing work.
 """
 
 import argparse
@@ -29,12 +29,14 @@ from activities.mails import MailSteps
 from activities.outreach.accounts import AccountSteps
 from activities.outreach.sends import SendSteps
 from activities.outreach.sign_in import SignIn
+from activities.payments import CallbackSteps, PaymentSteps, RefillSteps
 from activities.people import People
 from activities.raw_calls import RawCalls
 from activities.runs import RunSteps
 from activities.upstream.guard import Guard
 from activities.upstream.mail import SmtpMailer
 from activities.upstream.outreach_network import outreach_network
+from activities.upstream.payments import NoPayments, Payments
 from activities.upstream.people_data_labs import PeopleDataLabs
 from activities.upstream.ports import OutreachNetwork
 from activities.upstream.slots import UpstreamSlots, upstream_tuner
@@ -49,6 +51,7 @@ from models.stores.outreach.account_steps import catch_up as account_catch_up
 from workflows.account import AccountWorkflow
 from workflows.action import ActionWorkflow
 from workflows.call import CallWorkflow
+from workflows.callback import CallbackWorkflow
 from workflows.connection import connect
 from workflows.contacts import ContactsWorkflow
 from workflows.contracts import Queue
@@ -58,6 +61,8 @@ from workflows.enrollment import EnrollmentWorkflow
 from workflows.housekeeping import HousekeepingWorkflow
 from workflows.job import JobWorkflow
 from workflows.mail import MailWorkflow
+from workflows.payment import PaymentWorkflow
+from workflows.refill import RefillWorkflow
 from workflows.run import RunWorkflow
 
 log = structlog.get_logger(__name__)
@@ -73,12 +78,16 @@ WORKFLOWS = [
     AccountWorkflow,
     EnrollmentWorkflow,
     ActionWorkflow,
+    PaymentWorkflow,
+    CallbackWorkflow,
+    RefillWorkflow,
 ]
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types")
 GRACE = timedelta(seconds=20)
 """How long activities may finish after SIGTERM."""
 WEBHOOKS_AT_ONCE = 200
 NETWORK_AT_ONCE = 16
+PAYMENTS_AT_ONCE = 8
 OVERDUE_SECONDS = 30.0
 OVERDUE_SECONDS_VIRTUAL = 0.0
 """Under virtual time the clock jumps past a row's `wake_at`, and nothing but a ring tells its workflow."""
@@ -92,6 +101,7 @@ class Parts:
     database: Database
     client: Client
     vault: Vault
+    payments: Payments
 
 
 def runner() -> SandboxedWorkflowRunner:
@@ -110,6 +120,9 @@ def service_worker(parts: Parts) -> Worker:
     webhooks = DeliverySteps(parts.database, parts.vault, None)
     duties = HousekeepingSteps(parts.database)
     accounts, sends = account_steps(parts, None), send_steps(parts, None)
+    payments = PaymentSteps(parts.database, parts.payments)
+    callbacks = CallbackSteps(parts.database, parts.vault, parts.payments)
+    refills = RefillSteps(parts.database, configured=settings.sells)
     return Worker(
         parts.client,
         task_queue=Queue.SERVICE,
@@ -119,6 +132,7 @@ def service_worker(parts: Parts) -> Worker:
             *(fetches.next, finds.next),
             *(mails.next, webhooks.next, duties.next, duties.do),
             *(accounts.next, sends.enrollment_next, sends.action_next),
+            *(payments.next, callbacks.next, refills.next),
         ],
         workflow_runner=runner(),
         interceptors=[SilentFailures()],
@@ -174,6 +188,19 @@ def network_worker(parts: Parts, network: OutreachNetwork) -> Worker:
     )
 
 
+def payments_worker(parts: Parts) -> Worker:
+    """Calls of the payment provider."""
+    steps = PaymentSteps(parts.database, parts.payments)
+    return Worker(
+        parts.client,
+        task_queue=Queue.PAYMENTS,
+        activities=[steps.call, steps.end_plans],
+        interceptors=[SilentFailures()],
+        max_concurrent_activities=PAYMENTS_AT_ONCE,
+        graceful_shutdown_timeout=GRACE,
+    )
+
+
 def webhooks_worker(parts: Parts, guard: Guard) -> Worker:
     """Attempts at webhook endpoints. They mostly wait, and only so many of one endpoint are ever in the queue."""
     return Worker(
@@ -221,11 +248,13 @@ async def serve(settings: Settings, queues: Sequence[Queue], *, ready_file: Path
         database = Database(settings.database_url, pool_size=settings.database_pool_size)
         exits.push_async_callback(database.close)
         vault = Vault(settings.secret_key.get_secret_value())
-        parts = Parts(settings, database, await connect(settings), vault)
+        parts = Parts(settings, database, await connect(settings), vault, _payments(settings, exits))
         if Queue.UPSTREAM in queues:
             await _open_upstream(parts, exits)
         if Queue.MAIL in queues:
             await exits.enter_async_context(mail_worker(parts))
+        if Queue.PAYMENTS in queues:
+            await exits.enter_async_context(payments_worker(parts))
         if Queue.WEBHOOKS in queues:
             guard = Guard(Resolver(), loopback=settings.webhook_loopback)
             exits.push_async_callback(guard.close)
@@ -239,6 +268,17 @@ async def serve(settings: Settings, queues: Sequence[Queue], *, ready_file: Path
         log.info("worker.ready", queues=[queue.value for queue in queues])
         await stop.wait()
         log.info("worker.stopping")
+
+
+def _payments(settings: Settings, exits: contextlib.AsyncExitStack) -> Payments:
+    key = settings.stripe_api_key
+    if key is None:
+        return NoPayments()
+    from activities.upstream.stripe import StripePayments  # a large library, which most workers do not need
+
+    provider = StripePayments(base_url=settings.stripe_base_url, api_key=key.get_secret_value())
+    exits.push_async_callback(provider.close)
+    return provider
 
 
 async def _open_service(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
@@ -293,7 +333,9 @@ def main() -> None:
     """Read the command line and the environment."""
     parser = argparse.ArgumentParser(prog="python worker.py", description=__doc__)
     parser.add_argument(
-        "--queues", default="service,webhooks,mail,network,upstream", help="task queues to serve, comma separated"
+        "--queues",
+        default=",".join(Queue),
+        help="task queues to serve, comma separated",
     )
     parser.add_argument("--ready-file", type=Path, help="written once this worker polls its queues")
     asked = parser.parse_args()

@@ -15,8 +15,8 @@ from api.operations import reference
 from api.operations.kernel import OPERATIONS, Kernel, UpstreamCaller
 from api.pages import connected, documentation, opt_out, verification
 from api.paths import Paths
-from api.rest import ROUTERS, health
-from api.rest.outreach import callbacks
+from api.rest import ROUTERS, callbacks, health
+from api.rest.outreach import callbacks as network_callbacks
 from api.rest.routing import Direct
 from models.database import Database
 from models.errors import InternalError, InvalidRequest, MethodNotAllowed, NotFound
@@ -56,8 +56,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             await database.close()
 
     routes = [route for router in ROUTERS for route in router.routes]
-    routes += [*health.ROUTES, *documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES]
-    routes += [*connected.ROUTES, *callbacks.ROUTES]
+    routes += [*health.ROUTES, *callbacks.ROUTES, *network_callbacks.ROUTES]
+    routes += [*documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES, *connected.ROUTES]
     paths = Paths(OPERATIONS)
     app = FastAPI(
         title="Recruiting sourcing and outreach service",

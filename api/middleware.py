@@ -39,6 +39,7 @@ class Entry:
     version: str = CURRENT
     admission: Admission | None = None
     tenant: Tenant | None = None
+    network: str = ""
     extra: dict[str, str] = field(default_factory=dict)
     status: int = 500
     started: bool = False
@@ -112,10 +113,11 @@ class Edge:
         headers, public = entry.headers, self._is_public(scope["path"])
         hashed = auth.secret_hash(headers.get("authorization"))
         wanted = None if public else auth.selected_customer(headers.get("service-customer"))
+        entry.network = self._network(scope, headers)
         found = await admission.admit(
             self._database,
             secret_hash=hashed,
-            network=self._network(scope, headers),
+            network=entry.network,
             customer_id=wanted,
         )
         entry.admission = found

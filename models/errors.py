@@ -10,7 +10,7 @@ ServiceError
 ├── MethodNotAllowed 405
 ├── Conflict 409 ── IdempotencyKeyReused, IdempotencyInProgress, OutreachCapReached, AccountPaused, AccountNotReady
 ├── RateLimited 429
-├── UpstreamBusy 429, 502 or 503 · UpstreamError 502
+├── UpstreamBusy 429, 502 or 503 ── PaymentsUnavailable · UpstreamError 502 ── PaymentRefused
 ├── AccountConnectUnavailable 503
 └── InternalError 500
 """
@@ -282,6 +282,18 @@ class UpstreamError(ServiceError):
 
     code = "upstream_error"
     status = 502
+
+
+class PaymentsUnavailable(UpstreamBusy):
+    """The payment provider is out of reach, too slow, or not configured. Nothing was charged."""
+
+    def __init__(self, *, retry_after: int | None = None) -> None:
+        super().__init__(status=503, retry_after=retry_after)
+        self.message = "Payments are not available right now. Nothing was charged."
+
+
+class PaymentRefused(UpstreamError):
+    """The payment provider refused the purchase. Nothing was charged."""
 
 
 class AccountConnectUnavailable(ServiceError):

@@ -40,6 +40,11 @@ class Settings(BaseSettings):
     """Without it there is no provider, and outreach accounts cannot be connected."""
     unipile_require_signature: bool = True
     """Whether callbacks without a valid signature are refused."""
+    stripe_base_url: str = "https://api.stripe.com"
+    stripe_api_key: SecretStr | None = None
+    """Without it nothing can be bought: credits are what signing up and the operator grant."""
+    stripe_webhook_secret: SecretStr | None = None
+    """Signs the callbacks of the payment provider; needed with the key."""
     smtp_url: str = "smtp://127.0.0.1:25"
     mail_from: str = "no-reply@localhost.localdomain"
     email_verification: bool = True
@@ -49,6 +54,8 @@ class Settings(BaseSettings):
     """Development only: webhooks may go to `http://127.0.0.1:<port>`."""
     trusted_proxies: tuple[str, ...] = ()
     """Networks whose `X-Forwarded-For` is believed."""
+    signups_a_day: Annotated[int, Field(ge=1)] = 20
+    """Workspaces that one network may make in a UTC day."""
     rate_limit_per_minute: Annotated[int, Field(ge=1)] = 120
     log_level: str = "INFO"
     log_json: bool = False
@@ -57,6 +64,8 @@ class Settings(BaseSettings):
     def _safe(self) -> Self:
         if len(self.secret_key.get_secret_value()) < 32:  # noqa: PLR2004 - 32 characters, as documented
             raise ValueError("SECRET_KEY needs at least 32 characters")
+        if (self.stripe_api_key is None) is not (self.stripe_webhook_secret is None):
+            raise ValueError("STRIPE_API_KEY and STRIPE_WEBHOOK_SECRET are given together")
         if self.production and self.virtual_time:
             raise ValueError("VIRTUAL_TIME is a development switch and is refused with PRODUCTION")
         if self.production and self.webhook_loopback:
@@ -64,6 +73,11 @@ class Settings(BaseSettings):
         if self.production and not self.public_url.startswith("https://"):
             raise ValueError("PUBLIC_URL must be https with PRODUCTION")
         return self
+
+    @property
+    def sells(self) -> bool:
+        """Whether a payment provider is configured."""
+        return self.stripe_api_key is not None
 
     @cached_property
     def listen_url(self) -> str:

@@ -4,6 +4,8 @@ import argparse
 from pathlib import Path
 
 from sandbox.network.service import NetworkSettings
+from sandbox.payments.service import DEFAULT_KEY as PAYMENTS_KEY
+from sandbox.payments.service import DEFAULT_SECRET, PaymentsSettings
 from sandbox.people.gate import KEY_LENGTH
 from sandbox.people.service import PeopleSettings
 from sandbox.server import Settings, serve
@@ -37,6 +39,9 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--clock-offset", type=float, help="seconds service time is ahead; default: as remembered")
     options.add_argument("--people-api-key", action="append", help="a valid key of the people provider; repeatable")
     options.add_argument("--network-api-key", action="append", help="a valid key of the network; repeatable")
+    options.add_argument("--payments-api-key", action="append", help="a valid key of the payment provider; repeatable")
+    options.add_argument("--payments-callback-url", help="where its events are sent; without it nobody is told")
+    options.add_argument("--payments-secret", default=DEFAULT_SECRET, help="signs its events")
     options.add_argument("--state-dir", type=Path, required=True, help="folder that keeps what survives a restart")
     options.add_argument("--latency-ms", type=int, default=0, help="added to every provider call (0)")
     options.add_argument(
@@ -63,6 +68,11 @@ def main() -> None:
             ),
             network=NetworkSettings(
                 api_keys=frozenset(chosen.network_api_key or [DEFAULT_KEY]), latency_ms=chosen.latency_ms
+            ),
+            payments=PaymentsSettings(
+                api_keys=frozenset(chosen.payments_api_key or [PAYMENTS_KEY]),
+                callback_url=chosen.payments_callback_url,
+                callback_secret=chosen.payments_secret,
             ),
             host=chosen.host,
             port=chosen.port,

@@ -19,6 +19,7 @@ from sandbox.control import control_api
 from sandbox.faults import Faults
 from sandbox.mail import MailBox, receive_mail
 from sandbox.network.service import NetworkSettings, network_side
+from sandbox.payments.service import PaymentsSettings, payments_side
 from sandbox.people.population import build_population
 from sandbox.people.service import PeopleSettings, people_side
 from sandbox.side import Side
@@ -36,6 +37,7 @@ class Settings:
     state_dir: Path
     people: PeopleSettings
     network: NetworkSettings = field(default_factory=NetworkSettings)
+    payments: PaymentsSettings = field(default_factory=PaymentsSettings)
     host: str = "127.0.0.1"
     port: int = 8090
     smtp_port: int | None = None
@@ -104,6 +106,7 @@ def build_sandbox(settings: Settings) -> Sandbox:
             settings=settings.network,
             seed=settings.seed,
         ),
+        payments_side(state=state, clock=clock, faults=faults, settings=settings.payments),
     )
     app = FastAPI(title="Sandbox", docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=_acting(sides))
     app.add_exception_handler(RequestValidationError, _bad_control_input)

@@ -1,5 +1,6 @@
 """What the project's own processes are started with: commands, environment, and how each says that it is ready."""
 
+import hashlib
 import http.client
 import os
 import sys
@@ -13,7 +14,7 @@ from stack.postgres import Postgres
 from stack.temporal import Temporal
 
 NAMES = ("postgres", "temporal", "sandbox", "api", "worker", "upstream")
-QUEUES = {"worker": "service,webhooks,mail,network", "upstream": "upstream"}
+QUEUES = {"worker": "service,webhooks,mail,network,payments", "upstream": "upstream"}
 # Settings that would lead a process away from this stack.
 ELSEWHERE = {"DATABASE_DIRECT_URL", "TEMPORAL_API_KEY", "TEMPORAL_TLS", "TRUSTED_PROXIES"}
 HEALTH_SECONDS = 2.0
@@ -35,6 +36,10 @@ class Ground:
         """The origin under which a process answers."""
         return f"http://{LOOPBACK}:{self.choices.ports[process]}"
 
+    def payments_secret(self, purpose: str) -> str:
+        """What the service and the sandbox's payment provider share, of this installation alone."""
+        return hashlib.sha256(f"payments {purpose} {self.choices.secret_key}".encode()).hexdigest()
+
     def environment(self) -> dict[str, str]:
         """The settings of api and workers, on top of the environment the stack was started in."""
         chosen = self.choices
@@ -49,9 +54,13 @@ class Ground:
             "UNIPILE_BASE_URL": self.url("sandbox"),
             "UNIPILE_API_KEY": chosen.network_api_key,
             "UNIPILE_REQUIRE_SIGNATURE": "true",
+            "STRIPE_BASE_URL": self.url("sandbox"),
+            "STRIPE_API_KEY": self.payments_secret("key"),
+            "STRIPE_WEBHOOK_SECRET": self.payments_secret("callbacks"),
             "SMTP_URL": f"smtp://{LOOPBACK}:{chosen.ports['smtp']}",
             "MAIL_FROM": "sourcing@example.com",
             "EMAIL_VERIFICATION": "true",
+            "SIGNUPS_A_DAY": "1000000",
             "PRODUCTION": "false",
             "VIRTUAL_TIME": "true" if chosen.virtual_time else "false",
             "WEBHOOK_LOOPBACK": os.environ.get("WEBHOOK_LOOPBACK", "true"),
@@ -75,6 +84,9 @@ def sandbox(ground: Ground, *, clock_offset: float) -> Child:
             *("--smtp-port", str(chosen.ports["smtp"]), "--population", str(chosen.population)),
             *("--seed", str(chosen.seed), "--clock-offset", str(clock_offset)),
             *("--people-api-key", chosen.people_api_key, "--network-api-key", chosen.network_api_key),
+            *("--payments-api-key", ground.payments_secret("key")),
+            *("--payments-secret", ground.payments_secret("callbacks")),
+            *("--payments-callback-url", f"{ground.url('api')}/callbacks/payments"),
             *("--state-dir", str(ground.installation.sandbox)),
         ],
         log=ground.installation.log("sandbox"),

@@ -67,6 +67,8 @@ select 'callback ' || id, 'attempt ' || failures + 1 from network_callbacks
 where processed_at is null and due_at <= service_now()
 union all
 select 'action ' || id, 'is being sent at ' || clock_timestamp() from actions where outcome = 'sending'
+union all
+select 'payment ' || id, status from payments where status = 'calling' and not unclear
 order by who
 """)
 CALLS = text("""

@@ -19,6 +19,7 @@ class Queue(StrEnum):
     MAIL = "mail"
     WEBHOOKS = "webhooks"
     NETWORK = "network"
+    PAYMENTS = "payments"
 
 
 class Do(StrEnum):

@@ -20,6 +20,9 @@ WORKFLOW_OF: Mapping[str, str] = {
     "account": "account",
     "enrollment": "enrollment",
     "action": "action",
+    "payment": "payment",
+    "callback": "callback",
+    "refill": "refill",
 }
 """The workflow type that owns each kind of waiting row."""
 
@@ -33,6 +36,9 @@ SUMMARY_OF: Mapping[str, str] = {
     "account": "Looks after an outreach account",
     "enrollment": "Takes one person through a sequence",
     "action": "Does one thing on the network",
+    "payment": "One purchase at the payment provider",
+    "callback": "Works one callback of the payment provider in",
+    "refill": "Buys credits when a workspace runs low",
 }
 RPC_LIMIT = timedelta(seconds=2)
 

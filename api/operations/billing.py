@@ -6,7 +6,7 @@ from api.operations.kernel import Context, Effect, operation
 from api.schemas.account import BalanceView, CreditPlan, Expiry, GrantView, LedgerEntryView, SourceBalance
 from api.schemas.lists import Listing, PageAsk
 from models.rules.access import Scope
-from models.rules.offers import OFFERS
+from models.rules.offers import OFFERS, OUTREACH_ACCOUNT_CENTS
 from models.stores import credits, ledger
 from models.tables import Grant
 
@@ -36,6 +36,7 @@ async def get_balance(ctx: Context, _: None) -> BalanceView:
             for group in by_expiry.values()
         ],
         spent_today_credits=await credits.spent_today(ctx.session, workspace_id),
+        outreach_account_price_cents=OUTREACH_ACCOUNT_CENTS,
     )
 
 

@@ -1,7 +1,7 @@
 """Companies looked up live at the people source, and ids of companies checked."""
 
 from api.operations import funds
-from api.operations.kernel import Awaited, Context, Effect, operation
+from api.operations.kernel import Awaited, Context, Effect, after_call, operation
 from api.operations.raw import admit
 from api.schemas.companies import CompaniesFetched, FetchCompanies, FetchedCompany
 from api.schemas.raw import PricePreview
@@ -32,7 +32,7 @@ async def fetch_companies(
     async def answer(later: Context) -> CompaniesFetched:
         return _fetched(await rows.collect(later.session, later.vault, call_id, CompaniesResult))
 
-    return Awaited(call_id, answer)
+    return after_call(call_id, answer)
 
 
 def _fetched(result: CompaniesResult) -> CompaniesFetched:

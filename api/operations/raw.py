@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from api.operations import funds
-from api.operations.kernel import Awaited, Context, Effect, operation
+from api.operations.kernel import Awaited, Context, Effect, after_call, operation
 from api.operations.known_companies import check_companies, company_of
 from api.schemas.candidates import CandidateShape
 from api.schemas.jobs import JobView
@@ -79,7 +79,7 @@ async def search_people(ctx: Context, ask: SearchPeople) -> PeopleFound | PriceP
         following = (result.scroll_id, result.page + 1) if result.more else None
         return await _found(later, ask, result, cursors.write(following))
 
-    return Awaited(call_id, answer)
+    return after_call(call_id, answer)
 
 
 @operation("people.fetch", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
@@ -108,7 +108,7 @@ async def fetch_people(
         later.about |= fetching.named(later.vault, asked)
         return _fetched(await _without_suppressed(later, result), ask)
 
-    return Awaited(call_id, answer)
+    return after_call(call_id, answer)
 
 
 async def _begin_job(ctx: Context, ask: FetchPeople) -> JobView:
@@ -166,7 +166,7 @@ async def match_person(ctx: Context, ask: MatchPerson) -> PersonMatched | PriceP
             result.model_dump() | {"match": result.profile, "alternatives": alternatives}
         )
 
-    return Awaited(call_id, answer)
+    return after_call(call_id, answer)
 
 
 def _ids(profile: Profile | None) -> set[str]:

@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from datetime import datetime
+from math import ceil
 
 from api.operations.kernel import Context, Effect, Operation, operation
 from api.operations.keys import new_key
@@ -15,25 +16,34 @@ from api.schemas.account import (
     WorkspaceCreated,
     WorkspaceView,
 )
+from models.data.disposable import DISPOSABLE_DOMAINS
 from models.errors import Conflict, InvalidRequest, InvalidVerificationLink, RateLimited
 from models.ids import new_id
 from models.rules.access import ALL_SCOPES, Power, Scope
 from models.rules.grants import SIGNUP_CREDITS, SIGNUP_LIFE
-from models.rules.signup import DAY, LINK_LIFE, RESENDS_A_DAY, TOKEN_BYTES, address_key
+from models.rules.signup import DAY, LINK_LIFE, RESENDS_A_DAY, TOKEN_BYTES, address_key, is_disposable
 from models.stores import credits, mails, workspaces
 from models.tables import Workspace
 from models.tenancy import Tenant
 
 SIGNUP = "signup"
+NETWORK_PURPOSE = "signup-network"
 FIRST_KEY = "First key"
 
 
 @operation("workspaces.create", scope=None, effect=Effect.WRITE)
 async def sign_up(ctx: Context, ask: SignUp) -> WorkspaceCreated:
     """Make a workspace with its first key, and mail its owner a confirmation link."""
+    if is_disposable(ask.email, DISPOSABLE_DOMAINS):
+        raise InvalidRequest(
+            "Addresses of services that lend mailboxes are not accepted.",
+            field="email",
+            fix="Sign up with an address that you keep.",
+        )
     key = address_key(ask.email)
     await workspaces.lock_address(ctx.session, key)
     now = await ctx.read_clock()
+    await _check_network(ctx)
     if await workspaces.is_address_taken(ctx.session, key, now):
         raise Conflict("There is a workspace with this address already.", field="email")
     workspace = Workspace(
@@ -66,6 +76,14 @@ async def sign_up(ctx: Context, ask: SignUp) -> WorkspaceCreated:
         created_at=now,
         api_key=secret,
     )
+
+
+async def _check_network(ctx: Context) -> None:
+    """Let one network make so many workspaces a day. What is refused afterwards is not counted: it rolls back."""
+    network = ctx.vault.keyed_hash(NETWORK_PURPOSE, ctx.network)
+    if await workspaces.count_signup(ctx.session, network, ctx.now) > ctx.settings.signups_a_day:
+        midnight = credits.resets_at(ctx.now)
+        raise RateLimited(max(1, ceil((midnight - ctx.now).total_seconds())))
 
 
 sign_up_alias: Operation[SignUp, WorkspaceCreated] = operation("signup", scope=None, effect=Effect.WRITE)(

@@ -6,9 +6,11 @@ from fastapi import Query
 from starlette.responses import Response
 
 from api.operations import billing as operations
+from api.operations import purchases
 from api.rest.routing import Invoke, Router
 from api.schemas.account import BalanceView, CreditPlan, LedgerEntryView
 from api.schemas.lists import Listing, PageAsk
+from api.schemas.purchases import AutoRefillView, CheckoutPreview, CheckoutView, OpenCheckout, SetAutoRefill
 
 router = Router(tags=["Credits"])
 
@@ -29,3 +31,26 @@ async def list_ledger(ask: Annotated[PageAsk, Query()], invoke: Invoke) -> Respo
 async def list_plans(invoke: Invoke) -> Response:
     """The plans and the pack."""
     return await invoke(operations.list_plans, None)
+
+
+@router.post(
+    "/billing/checkout",
+    status_code=201,
+    operation_id="billing.checkout",
+    response_model=CheckoutView | CheckoutPreview,
+)
+async def open_checkout(ask: OpenCheckout, invoke: Invoke) -> Response:
+    """Open a page of the payment provider on which a person pays, or preview what would be bought."""
+    return await invoke(purchases.open_checkout, ask)
+
+
+@router.get("/billing/auto-refill", operation_id="billing.get_auto_refill", response_model=AutoRefillView)
+async def get_auto_refill(invoke: Invoke) -> Response:
+    """When a pack is bought by itself, and how that stands."""
+    return await invoke(purchases.get_auto_refill, None)
+
+
+@router.put("/billing/auto-refill", operation_id="billing.set_auto_refill", response_model=AutoRefillView)
+async def set_auto_refill(ask: SetAutoRefill, invoke: Invoke) -> Response:
+    """Buy a pack when the balance falls below a threshold, up to so much a UTC month."""
+    return await invoke(purchases.set_auto_refill, ask)

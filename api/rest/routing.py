@@ -213,6 +213,7 @@ class Invoker:
             tenant=call.tenant,
             dry_run=call.dry_run,
             idempotency_key=call.idempotency_key,
+            network=call.network,
             fingerprint=hashlib.sha256(told).digest(),
         )
 
@@ -244,6 +245,7 @@ def _call(entry: Entry, request: Request, operation: Operation[Any, Any]) -> Cal
         caller=entry.caller,
         tenant=entry.tenant,
         dry_run=dry_run,
+        network=entry.network,
         idempotency_key=_idempotency_key(entry) if operation.executes and not dry_run else None,
     )
 

@@ -234,7 +234,7 @@ class Expiry(Answer):
 
 
 class BalanceView(Answer):
-    """What can be spent, where it comes from and when it expires."""
+    """What can be spent, where it comes from and when it expires; and the monthly price of an outreach account."""
 
     object: Literal["balance"] = "balance"
     balance_credits: int
@@ -242,6 +242,8 @@ class BalanceView(Answer):
     grants: list[GrantView]
     next_expiries: list[Expiry]
     spent_today_credits: int
+    outreach_account_price_cents: int
+    currency: Literal["EUR"] = "EUR"
 
 
 class LedgerEntryView(Answer):

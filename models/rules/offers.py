@@ -1,6 +1,9 @@
 """What can be bought (specification, "Credits"). Prices are in euro cents."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+CURRENCY = "EUR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +24,15 @@ OFFERS = (
     Offer("scale", "Scale", 125_000, 39_900, monthly=True, valid_months=3),
     Offer("pack", "Pack", 7_500, 9_900, monthly=False, valid_months=12),
 )
+OFFER_OF: Mapping[str, Offer] = {offer.id: offer for offer in OFFERS}
+
+PACK = OFFER_OF["pack"]
+"""What auto-refill buys."""
+
+OUTREACH_ACCOUNT_CENTS = 4_900
+"""Each connected outreach account, each month; sends cost nothing."""
+
+
+def outreach_price_cents(accounts: int) -> int:
+    """What so many connected outreach accounts cost a month."""
+    return accounts * OUTREACH_ACCOUNT_CENTS

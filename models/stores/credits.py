@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import func, select, text
 from sqlalchemy.dialects.postgresql import insert
@@ -15,6 +15,7 @@ from models.ids import new_id
 from models.rules.events import EXPIRY_NOTICE, CreditsExpiring, CreditsLow, EventType
 from models.rules.grants import Block, Charge, allocate
 from models.stores import events
+from models.stores.doorbells import CHANNEL
 from models.tables import DailySpend, Grant, LedgerEntry
 from models.tenancy import Tenant
 
@@ -131,22 +132,40 @@ async def spent_today(session: AsyncSession, subject_id: str) -> int:
 
 CAPS = text(
     """
-    select 'key' as kind, k.daily_cap_credits - coalesce(d.credits, 0) as remaining
-      from api_keys k left join daily_spends d on d.subject_id = k.id and d.day = :day
-     where k.id = :key and k.daily_cap_credits is not null
-    union all
-    select 'customer', c.daily_cap_credits - coalesce(d.credits, 0)
-      from customers c left join daily_spends d on d.subject_id = c.id and d.day = :day
-     where c.id = cast(:customer as text) and c.daily_cap_credits is not null
+    with clock as materialized (select service_now() as now, (service_now() at time zone 'UTC')::date as day)
+    select clock.now,
+           (select k.daily_cap_credits - coalesce(d.credits, 0) from api_keys k
+              left join daily_spends d on d.subject_id = k.id and d.day = clock.day where k.id = :key) as key,
+           (select c.daily_cap_credits - coalesce(d.credits, 0) from customers c
+              left join daily_spends d on d.subject_id = c.id and d.day = clock.day
+             where c.id = cast(:customer as text)) as customer,
+           array(select w.low_balance_credits from workspaces w where w.id = :workspace union all
+                 select r.threshold_credits from auto_refills r where r.id = :workspace and r.enabled) as thresholds
+      from clock
     """
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What bounds a payer now: the caps, and the balances below which something follows."""
+
+    caps: tuple[Cap, ...]
+    thresholds: tuple[int, ...]
+    now: datetime
+
+
 async def caps(session: AsyncSession, payer: Payer) -> tuple[Cap, ...]:
     """The daily caps that bind this payer, with what each leaves today (never below 0)."""
-    now = await service_time(session)
-    rows = await session.execute(CAPS, {"key": payer.api_key_id, "customer": payer.customer_id, "day": now.date()})
-    return tuple(Cap(kind, max(0, remaining)) for kind, remaining in rows)
+    return (await _bounds(session, payer)).caps
+
+
+async def _bounds(session: AsyncSession, payer: Payer) -> Bounds:
+    asked = {"workspace": payer.workspace_id, "key": payer.api_key_id, "customer": payer.customer_id}
+    row = (await session.execute(CAPS, asked)).one()
+    left = (("key", row.key), ("customer", row.customer))
+    bounds = tuple(Cap(kind, max(0, remaining)) for kind, remaining in left if remaining is not None)
+    return Bounds(bounds, tuple(row.thresholds), row.now)
 
 
 def resets_at(now: datetime) -> datetime:
@@ -154,32 +173,43 @@ def resets_at(now: datetime) -> datetime:
     return datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), tzinfo=now.tzinfo)
 
 
-COUNT = text(
-    """
-    insert into daily_spends as d (subject_id, day, workspace_id, credits)
-    select subject, :day, :workspace, :credits from unnest(cast(:subjects as text[])) as subject order by subject
-    on conflict (subject_id, day) do update set credits = d.credits + excluded.credits
-    """
-)
-
+# The grants are locked by whoever pays, so their order here does not matter; counters are locked in order.
 PAY = text(
     """
-    update grants g set remaining_credits = g.remaining_credits - p.credits
-      from (select id, sum(credits)::int as credits
-              from unnest(cast(:ids as text[]), cast(:credits as int[])) as p (id, credits) group by id) p
-     where g.id = p.id
+    with payments as materialized (
+      select * from unnest(cast(:ids as text[]), cast(:grants as text[]), cast(:credits as int[]),
+                           cast(:references as text[]), cast(:reasons as text[]), cast(:about as text[]))
+                 as p (id, grant_id, credits, reference, reason, subject_id)
+    ), paid as (
+      update grants g set remaining_credits = g.remaining_credits - p.credits
+        from (select grant_id, sum(credits)::int as credits from payments group by grant_id) p
+       where g.id = p.grant_id
+    ), counted as (
+      insert into daily_spends as d (subject_id, day, workspace_id, credits)
+      select subject, :day, :workspace, :spent from unnest(cast(:subjects as text[])) as subject order by subject
+      on conflict (subject_id, day) do update set credits = d.credits + excluded.credits
+    )
+    insert into ledger_entries (id, workspace_id, customer_id, kind, credits, grant_id, reference, reason, subject_id,
+                                api_key_id, created_at)
+    select id, :workspace, cast(:customer as text), 'charge', -credits, grant_id, reference, reason, subject_id, :key,
+           :now
+      from payments
     """
 )
 
 
 class Purse:
-    """A payer's grants, locked until the transaction ends: what is read here is what can be spent."""
+    """A payer's grants, locked until the transaction ends: what is read here is what can be spent.
 
-    def __init__(self, session: AsyncSession, payer: Payer, blocks: tuple[Block, ...], bounds: tuple[Cap, ...]) -> None:
+    It counts for the day on which it was opened.
+    """
+
+    def __init__(self, session: AsyncSession, payer: Payer, blocks: tuple[Block, ...], bounds: Bounds) -> None:
         self._session = session
         self._payer = payer
         self._blocks = blocks
-        self.caps = bounds
+        self._bounds = bounds
+        self.caps = bounds.caps
         self.balance = sum(block.remaining for block in blocks)
 
     @property
@@ -193,61 +223,66 @@ class Purse:
         if not charges:
             return
         payments = allocate(self._blocks, charges)
-        now = await service_time(self._session)
-        await self._session.execute(
-            PAY, {"ids": [p.block_id for p in payments], "credits": [p.credits for p in payments]}
-        )
-        await self._session.execute(
-            insert(LedgerEntry),
-            [
-                {
-                    "id": new_id("led", now),
-                    "workspace_id": self._payer.workspace_id,
-                    "customer_id": self._payer.customer_id,
-                    "kind": "charge",
-                    "credits": -payment.credits,
-                    "grant_id": payment.block_id,
-                    "reference": payment.charge.reference,
-                    "reason": payment.charge.reason,
-                    "subject_id": payment.charge.subject_id,
-                    "api_key_id": self._payer.api_key_id,
-                    "created_at": now,
-                }
-                for payment in payments
-            ],
-        )
+        payer, now = self._payer, self._bounds.now
         spent = sum(payment.credits for payment in payments)
-        await self._count(now.date(), spent)
-        await _tell_low(self._session, self._payer.workspace_id, before=self.balance, after=self.balance - spent)
-
-    async def _count(self, day: date, credits: int) -> None:
-        payer = self._payer
-        subjects = [payer.workspace_id, payer.api_key_id] + ([payer.customer_id] if payer.customer_id else [])
         await self._session.execute(
-            COUNT, {"subjects": subjects, "day": day, "workspace": payer.workspace_id, "credits": credits}
+            PAY,
+            {
+                "ids": [new_id("led", now) for _ in payments],
+                "grants": [payment.block_id for payment in payments],
+                "credits": [payment.credits for payment in payments],
+                "references": [payment.charge.reference for payment in payments],
+                "reasons": [payment.charge.reason for payment in payments],
+                "about": [payment.charge.subject_id for payment in payments],
+                "workspace": payer.workspace_id,
+                "customer": payer.customer_id,
+                "key": payer.api_key_id,
+                "subjects": [payer.workspace_id, payer.api_key_id, *([payer.customer_id] if payer.customer_id else [])],
+                "day": now.date(),
+                "now": now,
+                "spent": spent,
+            },
         )
+        left = self.balance - spent
+        if any(left < threshold <= self.balance for threshold in self._bounds.thresholds):
+            await _note_fall(self._session, payer.workspace_id, before=self.balance, after=left)
 
 
-LOW = text(
+FALL = text(
     """
-    update grants set low_told = true
-      from workspaces w
-     where w.id = :workspace and :before >= w.low_balance_credits and :after < w.low_balance_credits
-       and not low_told
-       and grants.id = (select id from grants where workspace_id = :workspace order by created_at desc, id desc limit 1)
-    returning grants.id, w.low_balance_credits, service_now()
+    with told as (
+      update grants set low_told = true
+        from workspaces w
+       where w.id = :workspace and w.low_balance_credits > cast(:after as bigint)
+         and w.low_balance_credits <= cast(:before as bigint)
+         and not low_told
+         and grants.id = (select id from grants where workspace_id = :workspace
+                           order by created_at desc, id desc limit 1)
+      returning grants.id, w.low_balance_credits
+    ), rung as (
+      update auto_refills set rings = rings + 1
+       where id = :workspace and enabled and threshold_credits > cast(:after as bigint)
+         and threshold_credits <= cast(:before as bigint)
+      returning 1
+    )
+    select told.id, told.low_balance_credits, service_now(), exists (select from rung)
+      from (select) as always left join told on true
     """
 )
 
 
-async def _tell_low(session: AsyncSession, workspace_id: str, *, before: int, after: int) -> None:
-    """Tell that the balance fell below the workspace's threshold: on crossing it, once for each newest grant."""
-    row = (await session.execute(LOW, {"workspace": workspace_id, "before": before, "after": after})).one_or_none()
-    if row is None:
-        return
-    grant_id, threshold, now = row
-    low = CreditsLow(grant_id=grant_id, balance_credits=after, threshold_credits=threshold)
-    events.emit(session, Tenant(workspace_id), EventType.CREDITS_LOW, low, now=now)
+async def _note_fall(session: AsyncSession, workspace_id: str, *, before: int, after: int) -> None:
+    """See to what follows when the balance falls below a threshold.
+
+    `credits.low` is told on crossing the workspace's threshold, once for each newest grant; auto-refill is rung.
+    """
+    fallen = await session.execute(FALL, {"workspace": workspace_id, "before": before, "after": after})
+    grant_id, threshold, now, rung = fallen.one()
+    if rung:
+        await session.execute(text(f"notify {CHANNEL}"))
+    if grant_id is not None:
+        low = CreditsLow(grant_id=grant_id, balance_credits=after, threshold_credits=threshold)
+        events.emit(session, Tenant(workspace_id), EventType.CREDITS_LOW, low, now=now)
 
 
 LOCK = text(
@@ -263,7 +298,7 @@ async def open_purse(session: AsyncSession, payer: Payer) -> Purse:
     """Lock the payer's grants in order and read what can be spent."""
     rows = (await session.execute(LOCK, {"workspace": payer.workspace_id})).all()
     blocks = tuple(Block(*row) for row in rows)
-    return Purse(session, payer, blocks, await caps(session, payer))
+    return Purse(session, payer, blocks, await _bounds(session, payer))
 
 
 async def next_expiry(session: AsyncSession) -> datetime | None:
@@ -312,7 +347,7 @@ async def expire(session: AsyncSession, *, limit: int = 500) -> int:
         lost[workspace_id] += remaining
     for workspace_id, credits in sorted(lost.items()):
         left = await balance(session, workspace_id)
-        await _tell_low(session, workspace_id, before=left + credits, after=left)
+        await _note_fall(session, workspace_id, before=left + credits, after=left)
     return len(rows)
 
 

@@ -31,6 +31,20 @@ async def is_address_verified(session: AsyncSession, key: str) -> bool:
     return found is not None
 
 
+COUNT_SIGNUP = text(
+    """
+    insert into signup_counts as s (network, day, signups) values (:network, :day, 1)
+    on conflict (network, day) do update set signups = s.signups + 1
+    returning signups
+    """
+)
+
+
+async def count_signup(session: AsyncSession, network: bytes, now: datetime) -> int:
+    """Count one workspace made from this network (a keyed hash); how many there are today, this one included."""
+    return int(await session.scalar(COUNT_SIGNUP, {"network": network, "day": now.date()}) or 0)
+
+
 async def find(session: AsyncSession, workspace_id: str) -> Workspace:
     """The workspace of a caller, which exists."""
     return (await session.scalars(select(Workspace).where(col(Workspace.id) == workspace_id))).one()

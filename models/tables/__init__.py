@@ -17,6 +17,15 @@ from models.tables.outreach import (
     OutreachSettings,
     Sequence,
 )
+from models.tables.payments import (
+    AutoRefill,
+    BillingAccount,
+    Payment,
+    PaymentCallback,
+    PaymentMethod,
+    Plan,
+    SignupCount,
+)
 from models.tables.people import (
     CachedProfile,
     Erasure,
@@ -42,6 +51,9 @@ WAITING: dict[str, type[WaitingRow]] = {
     "account": OutreachAccount,
     "enrollment": Enrollment,
     "action": Action,
+    "payment": Payment,
+    "callback": PaymentCallback,
+    "refill": AutoRefill,
 }
 """Each kind of waiting row by the first part of its workflow id."""
 
@@ -50,6 +62,8 @@ __all__ = [
     "Action",
     "ApiKey",
     "AuditEntry",
+    "AutoRefill",
+    "BillingAccount",
     "CachedProfile",
     "Candidate",
     "CapNotice",
@@ -82,9 +96,13 @@ __all__ = [
     "NetworkPerson",
     "OutreachAccount",
     "OutreachSettings",
+    "Payment",
+    "PaymentCallback",
+    "PaymentMethod",
     "PeopleList",
     "Person",
     "PersonKey",
+    "Plan",
     "ProfileCopy",
     "QueryTotal",
     "RateWindow",
@@ -96,6 +114,7 @@ __all__ = [
     "SeenEntry",
     "Sequence",
     "ServiceClock",
+    "SignupCount",
     "Suppression",
     "UpstreamCall",
     "UpstreamSlot",

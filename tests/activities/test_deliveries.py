@@ -15,6 +15,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 import worker
 from activities.dispatcher import Dispatcher
 from activities.upstream.guard import Guard
+from activities.upstream.payments import NoPayments
 from models.database import Database
 from models.resolution import Resolver
 from models.rules.deliveries import IN_FLIGHT, new_secret
@@ -41,7 +42,7 @@ async def world(database_url: str, client: Client) -> AsyncIterator[World]:
     """An account, and every part that delivers to its endpoints."""
     settings = Settings(database_url=database_url, secret_key=SECRET_KEY, webhook_loopback=True)
     database = Database(database_url, pool_size=16)
-    parts = worker.Parts(settings, database, client, Vault(SECRET_KEY))
+    parts = worker.Parts(settings, database, client, Vault(SECRET_KEY), NoPayments())
     dispatcher = Dispatcher(database, Doorbell(client), listen_url=database_url, overdue_seconds=30)
     async with contextlib.AsyncExitStack() as exits:
         exits.push_async_callback(database.close)

@@ -35,6 +35,7 @@ def settings(url: str, **changed: Any) -> Settings:
             "database_pool_size": 0,
             "secret_key": SECRET_KEY,
             "rate_limit_per_minute": PLENTY,
+            "signups_a_day": PLENTY,
             "log_level": "ERROR",
             **changed,
         }

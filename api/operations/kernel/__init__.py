@@ -21,15 +21,15 @@ To add an operation, write its handler in the file of its noun and give it a nam
 - `ctx.tenant` scopes every query; `ctx.payer` pays; `ctx.now` is service time (`await ctx.read_clock()` after locks).
 - Errors are classes of `models.errors`, raised anywhere.
 
-An operation whose answer comes from upstream admits an upstream call, or finds that of an earlier attempt with its
-key, and answers `Awaited(call_id, answer)`. The kernel commits the admission without completing the key's record, has
-the call made, waits for its row outside of any transaction, and calls `answer` in the transaction that completes the
-record. A failed call raises its error and frees the key; a caller who waited for too long gets
-`idempotency_in_progress`, and an equal request takes up the same call.
+An operation that spends, and whose answer a worker's step gives, writes and rings a row (or finds that of an earlier
+attempt with its key) and answers `Awaited(wait, answer)`: the kernel commits and rings without completing the key's
+record, waits outside of any transaction, and calls `answer` in the transaction that completes the record. When `wait`
+raises, the key is free again; a caller who waited for too long gets `idempotency_in_progress`, and an equal request
+takes up the same row. `after_call` awaits an upstream call, admitted or found:
 
     call_id = await upstream_calls.rows.attach(ctx.session, ctx.use)
     call_id = call_id or await upstream_calls.rows.admit(ctx.session, ctx.vault, ctx.use, …, kind=…, ask=…)
-    return Awaited(call_id, answer)
+    return after_call(call_id, answer)
 
 A list takes a subclass of `PageAsk` and answers `Listing[View]`:
 
@@ -59,7 +59,7 @@ The key and the scope are checked before the input is read; `dry_run`, `Idempote
 documentation come by themselves. An answer that is a stream of pages is made of `invoke.pages(operation, ask)`.
 '''
 
-from api.operations.kernel.awaited import Awaited, UpstreamCaller
+from api.operations.kernel.awaited import Awaited, UpstreamCaller, Waiter, after_call
 from api.operations.kernel.context import Context, Paging
 from api.operations.kernel.kernel import Call, Kernel, Outcome, Ringer, Shape, permit
 from api.operations.kernel.operation import OPERATIONS, Effect, Operation, operation
@@ -77,6 +77,8 @@ __all__ = [
     "Ringer",
     "Shape",
     "UpstreamCaller",
+    "Waiter",
+    "after_call",
     "operation",
     "permit",
 ]

@@ -1,4 +1,4 @@
-"""Answers that an upstream call gives: admitted in one transaction, waited for outside of any, answered in another."""
+"""Answers that a worker gives: asked for in one transaction, waited for outside of any, answered in another."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -22,18 +22,6 @@ LOOK_SECONDS = 0.25
 START_SECONDS = 5
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class Awaited(Generic[B]):
-    """What a handler answers after it has admitted an upstream call or found the one of an earlier attempt.
-
-    `answer` makes the operation's answer of the call's result, in the transaction that completes the record of the
-    Idempotency-Key.
-    """
-
-    call_id: str
-    answer: Callable[[Context], Awaitable[B]]
 
 
 class StillRunning(Exception):
@@ -78,3 +66,36 @@ class UpstreamCaller:
             raise busy
         if not await rows.ended(self._database.statements, call_id):
             raise StillRunning
+
+
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    """What waiting needs; `upstream` is null in a process that makes no upstream calls."""
+
+    database: Database
+    upstream: UpstreamCaller | None
+    workspace_id: str
+
+    async def upstream_call(self, call_id: str) -> None:
+        """Return when the call is done; raises as `UpstreamCaller.until_done` does."""
+        if self.upstream is None:
+            raise UpstreamBusy(status=503, retry_after=BUSY_RETRY_SECONDS)
+        await self.upstream.until_done(call_id, workspace_id=self.workspace_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited(Generic[B]):
+    """What a handler answers after it has written a row that a worker has to do something about, or has found it.
+
+    `wait` returns when the row says that it was done, or raises a documented error; `answer` makes the operation's
+    answer in the transaction that completes the record of the Idempotency-Key. An equal request finds the row by
+    `ctx.use`.
+    """
+
+    wait: Callable[[Waiter], Awaitable[None]]
+    answer: Callable[[Context], Awaitable[B]]
+
+
+def after_call(call_id: str, answer: Callable[[Context], Awaitable[B]]) -> Awaited[B]:
+    """The answer that an upstream call gives, which was admitted or found."""
+    return Awaited(lambda waiter: waiter.upstream_call(call_id), answer)

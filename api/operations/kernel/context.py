@@ -63,6 +63,8 @@ class Context:
     known_caller: Caller | None
     known_tenant: Tenant | None
     known_use: Use | None = None
+    network: str = ""
+    """Where the call came from, for limits by network."""
     rung: list[Subject] = field(default_factory=list)
     about: set[str] = field(default_factory=set)
     if_refused: Callable[[AsyncSession], Awaitable[None]] | None = None

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio.service import RPCError
 
-from api.operations.kernel.awaited import Awaited, StillRunning, UpstreamCaller
+from api.operations.kernel.awaited import Awaited, StillRunning, UpstreamCaller, Waiter
 from api.operations.kernel.context import Context
 from api.operations.kernel.operation import Effect, Operation
 from api.operations.reference import Reference
@@ -29,7 +29,6 @@ from models.errors import (
     IdempotencyKeyReused,
     InsufficientScope,
     Unauthorized,
-    UpstreamBusy,
 )
 from models.rules.access import Caller
 from models.rules.raw_calls import BUSY_RETRY_SECONDS
@@ -62,7 +61,8 @@ class Ringer(Protocol):
 class Call:
     """Everything about one call but its input. `now` is the service time of its admission.
 
-    `fingerprint` is of method, path, query and body: what the same `idempotency_key` must come with again.
+    `fingerprint` is of method, path, query and body: what the same `idempotency_key` must come with again. `network` is
+    where the call came from.
     """
 
     version: str
@@ -72,6 +72,7 @@ class Call:
     dry_run: bool = False
     idempotency_key: str | None = None
     fingerprint: bytes = b""
+    network: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,7 @@ class Kernel:
                 tried.append(context)
                 answer = await handler(context)
                 await session.flush()
-                if isinstance(answer, Awaited):  # the record is completed when the upstream call is done
+                if isinstance(answer, Awaited):  # the record is completed when what is waited for has come
                     return answer, context.rung
                 outcome = _outcome(answer, call, shape)
                 await self._complete(context, use, claim, outcome)
@@ -199,10 +200,11 @@ class Kernel:
         async with self._claimed(use, claim, tried):
             outcome, rung = await attempt(lambda context: operation.handler(context, ask))
             if isinstance(outcome, Awaited):
-                await self._until_done(outcome, call)
+                await self._ring(rung, call)
+                await outcome.wait(self._waiter(use))
                 outcome, rung = await attempt(outcome.answer)
         if isinstance(outcome, Awaited):
-            raise TypeError("an operation waits for one upstream call")
+            raise TypeError("an operation waits once")
         await self._ring(rung, call)
         return outcome
 
@@ -223,10 +225,8 @@ class Kernel:
                 await self.database.run(tried[-1].if_refused)
             raise
 
-    async def _until_done(self, awaited: Awaited[Any], call: Call) -> None:
-        if self.upstream is None or call.tenant is None:
-            raise UpstreamBusy(status=503, retry_after=BUSY_RETRY_SECONDS)
-        await self.upstream.until_done(awaited.call_id, workspace_id=call.tenant.workspace_id)
+    def _waiter(self, use: Use) -> Waiter:
+        return Waiter(self.database, self.upstream, use.tenant.workspace_id)
 
     async def _let_go(self, use: Use, claim: Claim) -> None:
         async with self.database.autocommit() as connection:
@@ -293,6 +293,7 @@ class Kernel:
             known_caller=call.caller,
             known_tenant=call.tenant,
             known_use=_use(call),
+            network=call.network,
         )
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import text
@@ -9,8 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
 from models.database import Database
+from models.ids import new_id
 from models.rules.grants import Charge
-from models.stores import credits
+from models.stores import credits, refunds
+from models.tables import Customer
+from models.tenancy import Tenant
 from tests.models.stores.conftest import Member
 
 
@@ -108,3 +112,73 @@ async def test_expired_credits_cannot_be_spent_and_expire_with_an_entry_once(
     assert await database.run(credits.expire) == 1
     assert await database.run(credits.expire) == 0
     assert await sums(database, member) == [(1250, 0, 0)]
+
+
+async def capped(database: Database, *, key: int | None, customer: int | None) -> None:
+    async with database.transaction() as session:
+        await session.execute(text("update api_keys set daily_cap_credits = :cap"), {"cap": key})
+        await session.execute(text("update customers set daily_cap_credits = :cap"), {"cap": customer})
+
+
+@pytest.fixture
+async def inside(database: Database, member: Member) -> Member:
+    """A customer of the member's workspace, with a key that the account shares."""
+    async with database.transaction() as session:
+        now = await service_time(session)
+        customer = Customer(id=new_id("cus", now), workspace_id=member.tenant.workspace_id, name="One", created_at=now)
+        session.add(customer)
+    return Member(Tenant(member.tenant.workspace_id, customer.id), member.api_key_id)
+
+
+async def test_200_concurrent_charges_at_the_edge_of_a_cap_take_exactly_what_it_leaves(
+    database: Database, member: Member, inside: Member
+) -> None:
+    await capped(database, key=1000, customer=100)
+    payers = [inside, member] * 100
+    paid = await asyncio.gather(*(spend(database, payer, f"r{n}", 7) for n, payer in enumerate(payers)))
+    assert sum(paid[::2]) == 100
+    assert sum(paid[1::2]) == 700
+    assert await spend(database, member, "more", 1000) == 200
+    async with database.transaction() as session:
+        for subject, spent in ((inside.tenant.id, 100), (member.api_key_id, 1000), (member.tenant.id, 1000)):
+            assert await credits.spent_today(session, subject) == spent
+        assert await credits.balance(session, member.tenant.id) == 250
+
+
+async def move_to(database: Database, moment: datetime) -> None:
+    async with database.transaction() as session:
+        move = text("update service_clock set shift = shift + (cast(:moment as timestamptz) - service_now())")
+        await session.execute(move, {"moment": moment})
+
+
+async def test_a_cap_holds_until_the_last_moment_of_its_utc_day_and_starts_anew_at_midnight(
+    database: Database, member: Member
+) -> None:
+    await capped(database, key=50, customer=None)
+    async with database.transaction() as session:
+        midnight = credits.resets_at(await service_time(session))
+    await move_to(database, midnight - timedelta(seconds=30))
+    assert await spend(database, member, "before", 80) == 50
+    assert await spend(database, member, "still", 1) == 0
+    async with database.transaction() as session:
+        assert credits.resets_at(await service_time(session)) == midnight
+    await move_to(database, midnight)
+    paid = await asyncio.gather(*(spend(database, member, f"after{n}", 20) for n in range(5)))
+    assert sum(paid) == 50
+    async with database.transaction() as session:
+        assert credits.resets_at(await service_time(session)) == midnight + timedelta(days=1)
+
+
+async def test_two_runs_that_race_for_the_last_credit_do_not_both_get_it(database: Database, member: Member) -> None:
+    await spend(database, member, "most", 1249)
+    assert sorted(await asyncio.gather(*(spend(database, member, f"last{n}", 1) for n in range(2)))) == [0, 1]
+
+
+async def test_what_is_given_back_today_can_be_spent_again_today(database: Database, member: Member) -> None:
+    await capped(database, key=50, customer=None)
+    await spend(database, member, "r", 50)
+    refund = partial(refunds.refund, workspace_id=member.tenant.id, reference="r")
+    given = await asyncio.gather(*(database.run(refund) for _ in range(5)))
+    assert sorted(given) == [0, 0, 0, 0, 50]
+    assert await spend(database, member, "again", 80) == 50
+    assert await sums(database, member) == [(1250, 1200, 1200)]

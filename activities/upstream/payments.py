@@ -1,0 +1,144 @@
+"""What the service asks of a payment provider, in our own terms; each provider has one adapter."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from models.rules.offers import Offer
+from models.rules.payments import Happening
+
+
+@dataclass(frozen=True, slots=True)
+class Buyer:
+    """A workspace as the provider gets to know it."""
+
+    workspace_id: str
+    name: str
+    email: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutAsk:
+    """A page at the provider on which a person pays for an offer. `payment_id` is the idempotency key."""
+
+    payment_id: str
+    customer_id: str
+    offer: Offer
+    success_url: str
+    cancel_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """The provider's page, open until `expires_at`."""
+
+    session_id: str
+    url: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ChargeAsk:
+    """A charge without the person being there. `payment_id` is the idempotency key."""
+
+    payment_id: str
+    customer_id: str
+    method_id: str
+    offer: Offer
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """How a charge stands at the provider: taken (its callback brings the money), or declined with a code."""
+
+    charge_id: str | None
+    declined: str | None = None
+
+
+class Payments(Protocol):
+    """A payment provider.
+
+    Errors of every call: `PaymentsBusy` (certainly nothing was done), `PaymentsUnclear` (nobody knows),
+    `PaymentsRefused` (the provider understood and will never do it), `PaymentsNotConfigured`.
+    """
+
+    async def customer(self, buyer: Buyer) -> str:
+        """The provider's id of a workspace, made when it has none. May be repeated: there is one for each workspace."""
+        ...
+
+    async def open_checkout(self, ask: CheckoutAsk) -> Checkout:
+        """Open the page. Never repeated: without an answer, `find_checkout` says what became of it."""
+        ...
+
+    async def find_checkout(self, payment_id: str, customer_id: str) -> Checkout | None:
+        """The page that was opened for a payment, null when there is none."""
+        ...
+
+    async def charge(self, ask: ChargeAsk) -> Charge:
+        """Charge the payment method. Never repeated: without an answer, `find_charge` says what became of it."""
+        ...
+
+    async def find_charge(self, payment_id: str, customer_id: str) -> Charge | None:
+        """The charge that was made for a payment, null when there is none."""
+        ...
+
+    async def end_plan(self, subscription_id: str) -> None:
+        """End a plan with the month that is paid for. May be repeated. A plan that has ended is left alone."""
+        ...
+
+    def read_callback(self, body: bytes) -> tuple[Happening, ...]:
+        """What a callback tells; empty for what does not concern us. Raises `ValueError` for another shape."""
+        ...
+
+
+class PaymentsError(Exception):
+    """A payment provider did not do what was asked. Messages carry no personal data."""
+
+
+class PaymentsBusy(PaymentsError):
+    """The provider is out of reach or too busy; it certainly did nothing."""
+
+
+class PaymentsNotConfigured(PaymentsBusy):
+    """There is no key, or it is refused: an operator has to act."""
+
+
+class PaymentsUnclear(PaymentsError):
+    """There was no usable answer: it may have been done or not."""
+
+
+class PaymentsRefused(PaymentsError):
+    """The provider understood the request and refuses it; the message is its code."""
+
+
+class NoPayments:
+    """The provider of an installation without one."""
+
+    async def customer(self, buyer: Buyer) -> str:
+        """Raise `PaymentsNotConfigured`."""
+        raise PaymentsNotConfigured(buyer.workspace_id)
+
+    async def open_checkout(self, ask: CheckoutAsk) -> Checkout:
+        """Raise `PaymentsNotConfigured`."""
+        raise PaymentsNotConfigured(ask.payment_id)
+
+    async def find_checkout(self, payment_id: str, customer_id: str) -> Checkout | None:
+        """Raise `PaymentsNotConfigured`."""
+        raise PaymentsNotConfigured(payment_id, customer_id)
+
+    async def charge(self, ask: ChargeAsk) -> Charge:
+        """Raise `PaymentsNotConfigured`."""
+        raise PaymentsNotConfigured(ask.payment_id)
+
+    async def find_charge(self, payment_id: str, customer_id: str) -> Charge | None:
+        """Raise `PaymentsNotConfigured`."""
+        raise PaymentsNotConfigured(payment_id, customer_id)
+
+    async def end_plan(self, subscription_id: str) -> None:
+        """Raise `PaymentsNotConfigured`."""
+        raise PaymentsNotConfigured(subscription_id)
+
+    def read_callback(self, body: bytes) -> tuple[Happening, ...]:
+        """Nothing: no callback is accepted here."""
+        del body
+        return ()

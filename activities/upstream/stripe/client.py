@@ -1,0 +1,209 @@
+"""The calls: Checkout sessions and payment intents under our payment's id as the idempotency key."""
+
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import httpx
+import stripe
+
+from activities.upstream.payments import (
+    Buyer,
+    Charge,
+    ChargeAsk,
+    Checkout,
+    CheckoutAsk,
+    PaymentsBusy,
+    PaymentsNotConfigured,
+    PaymentsRefused,
+    PaymentsUnclear,
+)
+from activities.upstream.stripe.events import happenings
+from models.rules.offers import CURRENCY, Offer
+from models.rules.payments import CALL_SECONDS, Happening
+
+T = TypeVar("T")
+
+PAYMENT, WORKSPACE = "payment_id", "workspace_id"
+PAGE = 100
+MOST_READ = 1000
+"""Of one customer's sessions or charges, newest first; the one in question is of the last minutes."""
+TAKEN = frozenset({"succeeded", "processing", "requires_capture"})
+SERVER_ERROR = 500
+TOO_MANY = 429
+CONFLICT = 409
+CONNECT_SECONDS = 10.0
+
+
+class StripePayments:
+    """One process's way to Stripe. `base_url` is another one than Stripe's for tests alone."""
+
+    def __init__(self, *, base_url: str, api_key: str) -> None:
+        self._http = stripe.HTTPXClient(timeout=httpx.Timeout(CALL_SECONDS, connect=CONNECT_SECONDS))
+        self._client = stripe.StripeClient(
+            api_key, base_addresses={"api": base_url}, http_client=self._http, max_network_retries=0
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.close_async()  # type: ignore[no-untyped-call] # the library does not say what it takes
+
+    async def customer(self, buyer: Buyer) -> str:
+        """The customer of a workspace; its id as the idempotency key leads a repetition to the same one."""
+        made = await _asked(
+            self._client.v1.customers.create_async(
+                {"email": buyer.email, "name": buyer.name, "metadata": {WORKSPACE: buyer.workspace_id}},
+                {"idempotency_key": buyer.workspace_id},
+            )
+        )
+        return str(made.id)
+
+    async def open_checkout(self, ask: CheckoutAsk) -> Checkout:
+        """A Checkout session: a subscription for a plan, one payment that keeps the card for a pack."""
+        session = await _asked(
+            self._client.v1.checkout.sessions.create_async(_session(ask), {"idempotency_key": ask.payment_id})
+        )
+        return _checkout(session)
+
+    async def find_checkout(self, payment_id: str, customer_id: str) -> Checkout | None:
+        """Look through the customer's sessions."""
+        async with _listed(self._client.v1.checkout.sessions, customer_id) as sessions:
+            async for session in sessions:
+                if session.client_reference_id == payment_id:
+                    return _checkout(session)
+        return None
+
+    async def charge(self, ask: ChargeAsk) -> Charge:
+        """A payment intent, confirmed at once without the person."""
+        try:
+            intent = await self._client.v1.payment_intents.create_async(
+                _intent(ask), {"idempotency_key": ask.payment_id}
+            )
+        except stripe.CardError as error:
+            return Charge(_intent_of(error), error.code or "card_declined")
+        except stripe.StripeError as error:
+            raise _translated(error) from error
+        return _charge(intent)
+
+    async def find_charge(self, payment_id: str, customer_id: str) -> Charge | None:
+        """Look through the customer's payment intents."""
+        async with _listed(self._client.v1.payment_intents, customer_id) as intents:
+            async for intent in intents:
+                if (intent.metadata or {}).get(PAYMENT) == payment_id:
+                    return _charge(intent)
+        return None
+
+    async def end_plan(self, subscription_id: str) -> None:
+        """Cancel at the end of the period."""
+        try:
+            await self._client.v1.subscriptions.update_async(subscription_id, {"cancel_at_period_end": True})
+        except stripe.InvalidRequestError as error:
+            if error.code != "resource_missing":
+                raise _translated(error) from error
+        except stripe.StripeError as error:
+            raise _translated(error) from error
+
+    def read_callback(self, body: bytes) -> tuple[Happening, ...]:
+        """What a signed event tells."""
+        return happenings(body)
+
+
+def _session(ask: CheckoutAsk) -> Any:  # noqa: ANN401 - the library's parameters are a TypedDict of its own
+    meta = {PAYMENT: ask.payment_id}
+    offer = ask.offer
+    asked = {
+        "mode": "subscription" if offer.monthly else "payment",
+        "customer": ask.customer_id,
+        "client_reference_id": ask.payment_id,
+        "success_url": ask.success_url,
+        "cancel_url": ask.cancel_url,
+        "metadata": meta,
+        "line_items": [{"quantity": 1, "price_data": _price(offer)}],
+    }
+    if offer.monthly:
+        return asked | {"subscription_data": {"metadata": meta}}
+    return asked | {"payment_intent_data": {"metadata": meta, "setup_future_usage": "off_session"}}
+
+
+def _price(offer: Offer) -> dict[str, Any]:
+    price: dict[str, Any] = {
+        "currency": CURRENCY.lower(),
+        "unit_amount": offer.price_cents,
+        "product_data": {"name": f"{offer.name}: {offer.credits:,} credits"},
+    }
+    return price | ({"recurring": {"interval": "month"}} if offer.monthly else {})
+
+
+def _intent(ask: ChargeAsk) -> Any:  # noqa: ANN401 - the library's parameters are a TypedDict of its own
+    return {
+        "amount": ask.offer.price_cents,
+        "currency": CURRENCY.lower(),
+        "customer": ask.customer_id,
+        "payment_method": ask.method_id,
+        "off_session": True,
+        "confirm": True,
+        "description": f"{ask.offer.name}: {ask.offer.credits:,} credits",
+        "metadata": {PAYMENT: ask.payment_id},
+    }
+
+
+def _checkout(session: Any) -> Checkout:  # noqa: ANN401 - the library's object
+    if not session.id or not session.expires_at:
+        raise PaymentsUnclear("a session without an id or an end")
+    return Checkout(session.id, session.url or "", datetime.fromtimestamp(session.expires_at, UTC))
+
+
+def _charge(intent: Any) -> Charge:  # noqa: ANN401 - the library's object
+    if intent.status in TAKEN:
+        return Charge(intent.id)
+    failed = intent.last_payment_error
+    return Charge(intent.id, (failed.code if failed else None) or intent.status or "declined")
+
+
+def _intent_of(error: stripe.CardError) -> str | None:
+    intent = getattr(error.error, "payment_intent", None)
+    return str(intent.id) if intent is not None else None
+
+
+async def _asked(call: Awaitable[T]) -> T:
+    try:
+        return await call
+    except stripe.StripeError as error:
+        raise _translated(error) from error
+
+
+@asynccontextmanager
+async def _listed(service: Any, customer_id: str) -> AsyncIterator[AsyncIterator[Any]]:  # noqa: ANN401 - one of two services
+    """A customer's objects, newest first, page by page."""
+    try:
+        first = await service.list_async({"customer": customer_id, "limit": PAGE})
+        yield _pages(first)
+    except stripe.StripeError as error:
+        raise _translated(error) from error
+
+
+async def _pages(first: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - the library's list
+    read = 0
+    async for found in first.auto_paging_iter_async():
+        yield found
+        read += 1
+        if read >= MOST_READ:
+            return
+
+
+def _translated(error: stripe.StripeError) -> Exception:
+    """What an error means for whoever asked: nothing done, nobody knows, or never."""
+    status = error.http_status
+    if isinstance(error, stripe.APIConnectionError):
+        never_left = isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+        return PaymentsBusy("not reached") if never_left else PaymentsUnclear("no answer")
+    if isinstance(error, stripe.AuthenticationError | stripe.PermissionError):
+        return PaymentsNotConfigured("the key is refused")
+    if status == TOO_MANY:
+        return PaymentsBusy("too many calls")
+    if status is None or status >= SERVER_ERROR or status == CONFLICT:
+        return PaymentsUnclear(f"status {status}")
+    if isinstance(error, stripe.InvalidRequestError | stripe.CardError | stripe.IdempotencyError):
+        return PaymentsRefused(error.code or type(error).__name__)
+    return PaymentsUnclear(type(error).__name__)

@@ -1,0 +1,142 @@
+"""Reading signed events: what concerns our payments, by the metadata that our own calls have put on every object.
+
+An event comes in the version that its endpoint was made with, so the two places where invoices have kept the metadata
+of their subscription are both looked at.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from models.rules.payments import (
+    ChargePaid,
+    CheckoutPaid,
+    CyclePaid,
+    Happening,
+    MethodAttached,
+    MethodDetached,
+    NotPaid,
+    PaymentStatus,
+    PlanChanged,
+    PlanStatus,
+    Refunded,
+)
+
+PAYMENT = "payment_id"
+Object = Mapping[str, Any]
+
+PLAN_STATUS: Mapping[str, PlanStatus] = {
+    "active": PlanStatus.ACTIVE,
+    "trialing": PlanStatus.ACTIVE,
+    "incomplete": PlanStatus.PAST_DUE,
+    "past_due": PlanStatus.PAST_DUE,
+    "unpaid": PlanStatus.PAST_DUE,
+    "paused": PlanStatus.PAST_DUE,
+    "canceled": PlanStatus.ENDED,
+    "incomplete_expired": PlanStatus.ENDED,
+}
+
+
+def happenings(body: bytes) -> tuple[Happening, ...]:
+    """What an event tells, nothing for one that is not ours. Raises `ValueError` for another shape."""
+    try:
+        event: Any = json.loads(body)
+        read = READERS.get(event["type"])
+        found = read(event["data"]["object"], event) if read else None
+    except (KeyError, TypeError, AttributeError, IndexError, OverflowError, json.JSONDecodeError) as error:
+        raise ValueError("an event of another shape") from error
+    return () if found is None else (found,)
+
+
+def _session_paid(session: Object, _: Object) -> Happening | None:
+    payment_id = session.get("client_reference_id")
+    if payment_id is None or session["payment_status"] == "unpaid":  # a slow way of paying: another event follows
+        return None
+    return CheckoutPaid(payment_id, session.get("payment_intent"), session.get("subscription"))
+
+
+def _session_ended(status: PaymentStatus) -> Callable[[Object, Object], Happening | None]:
+    def read(session: Object, _: Object) -> Happening | None:
+        payment_id = session.get("client_reference_id")
+        return None if payment_id is None else NotPaid(payment_id, status)
+
+    return read
+
+
+def _intent_paid(intent: Object, _: Object) -> Happening | None:
+    payment_id = _ours(intent)
+    return None if payment_id is None else ChargePaid(payment_id, intent["id"])
+
+
+def _intent_failed(intent: Object, _: Object) -> Happening | None:
+    """A refill that was declined. At a Checkout page a person simply tries another card."""
+    payment_id = _ours(intent)
+    if payment_id is None or intent.get("setup_future_usage") is not None:
+        return None
+    failed = intent.get("last_payment_error") or {}
+    return NotPaid(payment_id, PaymentStatus.DECLINED, failed.get("decline_code") or failed.get("code"))
+
+
+def _invoice_paid(invoice: Object, _: Object) -> Happening | None:
+    details = (invoice.get("parent") or {}).get("subscription_details") or invoice.get("subscription_details") or {}
+    payment_id = (details.get("metadata") or {}).get(PAYMENT)
+    subscription = details.get("subscription") or invoice.get("subscription")
+    if payment_id is None or subscription is None or not invoice["amount_paid"]:
+        return None
+    starts_at = max(line["period"]["start"] for line in invoice["lines"]["data"])
+    return CyclePaid(invoice["id"], payment_id, subscription, _moment(starts_at))
+
+
+def _plan_changed(subscription: Object, event: Object) -> Happening | None:
+    payment_id = _ours(subscription)
+    if payment_id is None:
+        return None
+    return PlanChanged(
+        subscription_id=subscription["id"],
+        payment_id=payment_id,
+        status=PLAN_STATUS.get(subscription["status"], PlanStatus.PAST_DUE),
+        anchored_at=_moment(subscription["billing_cycle_anchor"]),
+        at=_moment(event["created"]),
+    )
+
+
+def _refunded(charge: Object, _: Object) -> Happening | None:
+    payment_id = _ours(charge)
+    return Refunded(payment_id) if payment_id is not None and charge["refunded"] else None
+
+
+def _attached(method: Object, event: Object) -> Happening | None:
+    customer = method.get("customer")
+    return None if customer is None else MethodAttached(method["id"], customer, _moment(event["created"]))
+
+
+def _detached(method: Object, event: Object) -> Happening:
+    before = (event["data"].get("previous_attributes") or {}).get("customer")
+    return MethodDetached(method["id"], method.get("customer") or before, _moment(event["created"]))
+
+
+READERS: Mapping[str, Callable[[Object, Object], Happening | None]] = {
+    "checkout.session.completed": _session_paid,
+    "checkout.session.async_payment_succeeded": _session_paid,
+    "checkout.session.async_payment_failed": _session_ended(PaymentStatus.DECLINED),
+    "checkout.session.expired": _session_ended(PaymentStatus.EXPIRED),
+    "payment_intent.succeeded": _intent_paid,
+    "payment_intent.payment_failed": _intent_failed,
+    "invoice.paid": _invoice_paid,
+    "customer.subscription.created": _plan_changed,
+    "customer.subscription.updated": _plan_changed,
+    "customer.subscription.deleted": _plan_changed,
+    "charge.refunded": _refunded,
+    "payment_method.attached": _attached,
+    "payment_method.detached": _detached,
+}
+
+
+def _ours(thing: Object) -> str | None:
+    found: str | None = (thing.get("metadata") or {}).get(PAYMENT)
+    return found
+
+
+def _moment(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,141 @@
+"""Payments, plans, payment methods, the provider's callbacks, and auto-refill."""
+
+from datetime import date, datetime
+
+from sqlalchemy import CheckConstraint, Index, LargeBinary, UniqueConstraint, false, text
+from sqlmodel import Field
+
+from models.tables.base import TIME, Row, WaitingRow, waiting_indexes
+
+IN_FLIGHT = "kind = 'refill' and status in ('pending', 'calling', 'processing')"
+
+
+class BillingAccount(Row, table=True):
+    """What the payment provider knows a workspace by."""
+
+    __tablename__ = "billing_accounts"
+    __table_args__ = (UniqueConstraint("provider_customer_id"),)
+
+    workspace_id: str = Field(primary_key=True, foreign_key="workspaces.id")
+    provider_customer_id: str
+    created_at: datetime = Field(sa_type=TIME)
+
+
+class Payment(WaitingRow, table=True):
+    """One purchase, written before the provider hears of it; its id is the provider's idempotency key.
+
+    `call_number` fences calls. `unclear`: a call was not answered, and what became of it is read back; `looks` counts
+    how often. `use_key` and `use_fingerprint` lead a repeat of the request to it.
+    """
+
+    __tablename__ = "payments"
+    __table_args__ = (
+        *waiting_indexes("payments"),
+        Index("ix_payments_workspace_id_created_at", "workspace_id", "created_at"),
+        Index("uq_payments_refill_in_flight", "workspace_id", unique=True, postgresql_where=text(IN_FLIGHT)),
+        CheckConstraint("kind in ('checkout', 'refill')", name="kind"),
+        CheckConstraint("item in ('starter', 'growth', 'scale', 'pack')", name="item"),
+        CheckConstraint(
+            "status in ('pending', 'calling', 'open', 'processing', 'paid', 'declined', 'expired', 'failed',"
+            " 'refunded')",
+            name="status",
+        ),
+    )
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    kind: str
+    item: str
+    credits: int
+    amount_cents: int
+    status: str
+    reason: str | None = None
+    success_url: str | None = None
+    cancel_url: str | None = None
+    use_key: str | None = None
+    use_fingerprint: bytes | None = Field(default=None, sa_type=LargeBinary)
+    session_id: str | None = None
+    checkout_url: str | None = None
+    expires_at: datetime | None = Field(default=None, sa_type=TIME)
+    charge_id: str | None = None
+    call_number: int = 0
+    unclear: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    looks: int = 0
+    created_at: datetime = Field(sa_type=TIME)
+    paid_at: datetime | None = Field(default=None, sa_type=TIME)
+
+
+class Plan(Row, table=True):
+    """A monthly plan that a workspace pays for; its id is the provider's. `changed_at` is the provider's time.
+
+    `replaced`: another plan was bought, and the provider was told to end this one with its present month.
+    """
+
+    __tablename__ = "plans"
+    __table_args__ = (
+        Index("ix_plans_workspace_id", "workspace_id"),
+        CheckConstraint("status in ('active', 'past_due', 'ended')", name="status"),
+    )
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    payment_id: str = Field(foreign_key="payments.id")
+    item: str
+    status: str
+    replaced: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    anchored_at: datetime | None = Field(default=None, sa_type=TIME)
+    changed_at: datetime | None = Field(default=None, sa_type=TIME)
+    created_at: datetime = Field(sa_type=TIME)
+
+
+class PaymentMethod(Row, table=True):
+    """A payment method as the provider names it; attached and taken away in whatever order that is heard."""
+
+    __tablename__ = "payment_methods"
+    __table_args__ = (Index("ix_payment_methods_workspace_id", "workspace_id"),)
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    attached_at: datetime | None = Field(default=None, sa_type=TIME)
+    detached_at: datetime | None = Field(default=None, sa_type=TIME)
+
+
+class PaymentCallback(WaitingRow, table=True):
+    """A signed callback of the payment provider, kept raw (`body`, encrypted) until it is worked in; its id is theirs.
+
+    The row stays behind for a while, so that the same event is not taken twice.
+    """
+
+    __tablename__ = "payment_callbacks"
+    __table_args__ = (*waiting_indexes("payment_callbacks"), Index("ix_payment_callbacks_received_at", "received_at"))
+
+    id: str = Field(primary_key=True)
+    body: bytes | None = Field(default=None, sa_type=LargeBinary)
+    received_at: datetime = Field(sa_type=TIME)
+    processed_at: datetime | None = Field(default=None, sa_type=TIME)
+
+
+class AutoRefill(WaitingRow, table=True):
+    """A workspace's auto-refill; its id is the workspace's. `failures` counts declines in a row."""
+
+    __tablename__ = "auto_refills"
+    __table_args__ = (*waiting_indexes("auto_refills"),)
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    enabled: bool
+    threshold_credits: int
+    monthly_cap_cents: int
+    failures: int = 0
+    retry_at: datetime | None = Field(default=None, sa_type=TIME)
+    updated_at: datetime = Field(sa_type=TIME)
+
+
+class SignupCount(Row, table=True):
+    """Workspaces made from one network on one UTC day. The network is kept as a keyed hash, for two days."""
+
+    __tablename__ = "signup_counts"
+
+    network: bytes = Field(primary_key=True, sa_type=LargeBinary)
+    day: date = Field(primary_key=True)
+    signups: int

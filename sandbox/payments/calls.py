@@ -1,0 +1,214 @@
+"""The provider's calls: customers, Checkout sessions, payment intents, subscriptions."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sandbox.payments.happenings import Happenings
+from sandbox.payments.ledger import Ledger, of_customer
+from sandbox.payments.wire import (
+    Object,
+    StripeError,
+    integer,
+    invalid,
+    items,
+    known,
+    listing,
+    missing,
+    new_id,
+    required,
+    shown,
+)
+
+SESSIONS, INTENTS, SUBSCRIPTIONS = "/v1/checkout/sessions", "/v1/payment_intents", "/v1/subscriptions"
+SESSION_SECONDS = 24 * 3600
+LEAST_CENTS = 50
+MOST_A_PAGE = 100
+CURRENCIES = frozenset({"eur"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A call as an operation sees it: its parameters, the ids in its path, its own path and the sandbox's origin."""
+
+    tree: Object
+    path_ids: Mapping[str, str]
+    path: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One call of the provider's API."""
+
+    name: str
+    method: str
+    path: str
+    perform: Callable[[Ask], Object]
+
+
+class Calls:
+    """Performs calls on the ledger."""
+
+    def __init__(self, ledger: Ledger, happenings: Happenings) -> None:
+        self._ledger = ledger
+        self._happenings = happenings
+
+    def operations(self) -> tuple[Operation, ...]:
+        """Every call there is."""
+        return (
+            Operation("customers/create", "POST", "/v1/customers", self.create_customer),
+            Operation("checkout/create", "POST", SESSIONS, self.create_session),
+            Operation("checkout/list", "GET", SESSIONS, self._listing("checkout.session")),
+            Operation("checkout/retrieve", "GET", f"{SESSIONS}/{{id}}", self._reading("checkout.session")),
+            Operation("intents/create", "POST", INTENTS, self.create_intent),
+            Operation("intents/list", "GET", INTENTS, self._listing("payment_intent")),
+            Operation("intents/retrieve", "GET", f"{INTENTS}/{{id}}", self._reading("payment_intent")),
+            Operation("subscriptions/update", "POST", f"{SUBSCRIPTIONS}/{{id}}", self.update_subscription),
+            Operation("subscriptions/retrieve", "GET", f"{SUBSCRIPTIONS}/{{id}}", self._reading("subscription")),
+        )
+
+    def create_customer(self, ask: Ask) -> Object:
+        """Make a customer."""
+        known(ask.tree, "email", "name", "metadata")
+        return self._ledger.put(
+            {
+                "id": new_id("cus"),
+                "object": "customer",
+                "created": self._ledger.now(),
+                "email": ask.tree.get("email"),
+                "name": ask.tree.get("name"),
+                "metadata": ask.tree.get("metadata", {}),
+                "livemode": False,
+            }
+        )
+
+    def create_session(self, ask: Ask) -> Object:
+        """Open a page on which somebody pays."""
+        tree = ask.tree
+        known(
+            tree,
+            *("mode", "customer", "client_reference_id", "success_url", "cancel_url", "metadata", "line_items"),
+            *("subscription_data", "payment_intent_data"),
+        )
+        mode = required(tree, "mode")
+        if mode not in ("payment", "subscription"):
+            raise invalid("Invalid mode", param="mode")
+        self._customer(required(tree, "customer"))
+        price = self._price(tree, monthly=mode == "subscription")
+        other = "payment_intent_data" if mode == "subscription" else "subscription_data"
+        if other in tree:
+            raise invalid(f"You can not pass `{other}` in `{mode}` mode.", param=other)
+        session_id, now = new_id("cs_test"), self._ledger.now()
+        return self._ledger.put(
+            {
+                "id": session_id,
+                "object": "checkout.session",
+                "amount_total": price["unit_amount"],
+                "cancel_url": tree.get("cancel_url"),
+                "client_reference_id": tree.get("client_reference_id"),
+                "created": now,
+                "currency": price["currency"],
+                "customer": tree["customer"],
+                "expires_at": now + SESSION_SECONDS,
+                "livemode": False,
+                "metadata": tree.get("metadata", {}),
+                "mode": mode,
+                "payment_intent": None,
+                "payment_status": "unpaid",
+                "status": "open",
+                "subscription": None,
+                "success_url": required(tree, "success_url"),
+                "url": f"{ask.origin}/pay/{session_id}",
+                "_product": price["product"],
+                "_data": tree.get("subscription_data") or tree.get("payment_intent_data") or {},
+            }
+        )
+
+    def _price(self, tree: Object, *, monthly: bool) -> Object:
+        lines = items(tree, "line_items")
+        if len(lines) != 1:
+            raise invalid("Exactly one line item is served here.", param="line_items")
+        data = required(lines[0], "price_data")
+        known(data, "currency", "unit_amount", "product_data", "recurring")
+        if required(data, "currency") not in CURRENCIES:
+            raise invalid("Invalid currency", param="line_items[0][price_data][currency]")
+        recurring = data.get("recurring")
+        if monthly and (recurring or {}).get("interval") != "month":
+            raise invalid("You must provide at least one recurring price in `subscription` mode.", param="line_items")
+        if not monthly and recurring:
+            raise invalid("You specified `payment` mode but passed a recurring price.", param="line_items")
+        return {
+            "currency": data["currency"],
+            "unit_amount": integer(data, "unit_amount", least=LEAST_CENTS),
+            "product": required(required(data, "product_data"), "name"),
+        }
+
+    def create_intent(self, ask: Ask) -> Object:
+        """Charge a payment method at once."""
+        tree = ask.tree
+        known(
+            tree,
+            *("amount", "currency", "customer", "payment_method", "off_session", "confirm", "description", "metadata"),
+        )
+        amount = integer(tree, "amount", least=LEAST_CENTS)
+        if required(tree, "currency") not in CURRENCIES:
+            raise invalid("Invalid currency", param="currency")
+        self._customer(required(tree, "customer"))
+        method = self._ledger.get(required(tree, "payment_method"))
+        if method is None:
+            raise missing("PaymentMethod", tree["payment_method"], param="payment_method")
+        if method["customer"] != tree["customer"]:
+            raise invalid("The payment method does not belong to this customer.", param="payment_method")
+        if (tree.get("confirm"), tree.get("off_session")) != ("true", "true"):
+            raise invalid("Only charges that are confirmed at once, off session, are served here.", param="confirm")
+        intent = self._happenings.charged(method, amount=amount, metadata=tree.get("metadata", {}))
+        if intent["status"] == "succeeded":
+            return intent
+        failed = intent["last_payment_error"]
+        raise StripeError(
+            402,
+            "card_error",
+            "Your card was declined.",
+            code=failed["code"],
+            decline_code=failed["decline_code"],
+            payment_intent=shown(intent),
+        )
+
+    def update_subscription(self, ask: Ask) -> Object:
+        """Let a subscription end with its period, or take that back."""
+        known(ask.tree, "cancel_at_period_end", "metadata")
+        subscription = self._get(ask.path_ids["id"], "subscription")
+        if subscription["status"] == "canceled":
+            raise missing("subscription", ask.path_ids["id"])
+        subscription["cancel_at_period_end"] = ask.tree.get("cancel_at_period_end") == "true"
+        self._ledger.put(subscription)
+        self._ledger.emit("customer.subscription.updated", subscription)
+        return subscription
+
+    def _reading(self, kind: str) -> Callable[[Ask], Object]:
+        return lambda ask: self._get(ask.path_ids["id"], kind)
+
+    def _listing(self, kind: str) -> Callable[[Ask], Object]:
+        return lambda ask: self._list(ask, kind)
+
+    def _list(self, ask: Ask, kind: str) -> Object:
+        known(ask.tree, "customer", "limit", "starting_after")
+        limit = integer(ask.tree, "limit", least=1) if "limit" in ask.tree else 10
+        found = of_customer(self._ledger.all(kind), ask.tree.get("customer"))
+        after = ask.tree.get("starting_after")
+        if after is not None:
+            places = [place for place, thing in enumerate(found) if thing["id"] == after]
+            if not places:
+                raise missing(kind, after, param="starting_after")
+            found = found[places[0] + 1 :]
+        page = found[: min(limit, MOST_A_PAGE)]
+        return listing(ask.path, page, more=len(found) > len(page))
+
+    def _customer(self, customer_id: str) -> Object:
+        return self._get(customer_id, "customer", param="customer")
+
+    def _get(self, object_id: str, kind: str, *, param: str = "id") -> Object:
+        found = self._ledger.get(object_id)
+        if found is None or found["object"] != kind:
+            raise missing(kind, object_id, param=param)
+        return found

@@ -1,0 +1,83 @@
+"""Signed events on their way to the service: sent at once, again after a refusal, given up after three days."""
+
+import asyncio
+import hashlib
+import hmac
+import time
+
+import httpx
+
+from sandbox.clock import Clock
+from sandbox.faults import FaultKind, Faults
+from sandbox.payments.gate import PROVIDER
+from sandbox.payments.happenings import Happenings
+from sandbox.payments.ledger import Ledger
+
+CALLBACK = "callback"
+"""The operation that faults of callbacks are ordered for."""
+LOOK_SECONDS = 0.1
+ANSWER_SECONDS = 10.0
+RETRY_SECONDS = (60, 300, 1800, 7200, 18_000, 36_000, *[43_200] * 4)
+
+
+def signature(secret: str, body: str, *, at: int) -> str:
+    """The `Stripe-Signature` header."""
+    made = hmac.new(secret.encode(), f"{at}.{body}".encode(), hashlib.sha256).hexdigest()
+    return f"t={at},v1={made}"
+
+
+class Outbox:
+    """Sends what the ledger has due; `url` None: there is nobody to tell, and events stay where they are."""
+
+    def __init__(
+        self, ledger: Ledger, happenings: Happenings, clock: Clock, faults: Faults, *, url: str | None, secret: str
+    ) -> None:
+        self._ledger = ledger
+        self._happenings = happenings
+        self._clock = clock
+        self._faults = faults
+        self._url = url
+        self._secret = secret
+        self._sending = asyncio.Lock()
+
+    @property
+    def tells(self) -> bool:
+        """Whether there is somebody to tell."""
+        return self._url is not None
+
+    async def run(self) -> None:
+        """Let happen what is due, and tell it, for ever."""
+        while True:
+            self._happenings.act()
+            await self.flush()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def flush(self) -> None:
+        """Send everything that is due, in order."""
+        if self._url is None:
+            return
+        async with self._sending, httpx.AsyncClient(trust_env=False, timeout=ANSWER_SECONDS) as http:
+            for number, _, body, attempts in self._ledger.due_events():
+                status = await self._send(http, self._url, body)
+                self._ledger.note_attempt(number, status, due=self._again(status, attempts))
+
+    def _again(self, status: int | None, attempts: int) -> float | None:
+        delivered = status is not None and 200 <= status < 300
+        if delivered or attempts >= len(RETRY_SECONDS):
+            return None
+        return self._clock.now().timestamp() + RETRY_SECONDS[attempts]
+
+    async def _send(self, http: httpx.AsyncClient, url: str, body: str) -> int | None:
+        def struck(kind: FaultKind) -> bool:
+            return self._faults.strike(PROVIDER, CALLBACK, kind) is not None
+
+        if struck(FaultKind.LOST_CALLBACK):
+            return None
+        headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": "Stripe/1.0"}
+        if not struck(FaultKind.MISSING_SIGNATURE):
+            secret = "wrong" if struck(FaultKind.WRONG_SIGNATURE) else self._secret
+            headers["Stripe-Signature"] = signature(secret, body, at=int(time.time()))
+        try:
+            return (await http.post(url, content=body.encode(), headers=headers)).status_code
+        except httpx.HTTPError:
+            return None
