@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from sqlalchemy import LargeBinary
 
 from models.database import Database
+from models.stores import callbacks as payment_callbacks
+from models.stores.outreach import callbacks as network_callbacks
+from models.stores.outreach import connecting
 from models.tables import Row
 from tests.api.conftest import run_sql
 from tests.api.people import VAULT
@@ -16,6 +19,9 @@ SEALED: Mapping[tuple[str, str], str] = {
     ("job_inputs", "sealed"): "job",
     ("upstream_calls", "ask"): "upstream_call",
     ("upstream_calls", "result"): "upstream_call",
+    ("network_callbacks", "body"): network_callbacks.BODY_PURPOSE,
+    ("outreach_accounts", "connect_url"): connecting.LINK_PURPOSE,
+    ("payment_callbacks", "body"): payment_callbacks.BODY_PURPOSE,
 }
 """Columns whose sealed content may name people, and the purpose that each is sealed for."""
 OPAQUE = {
@@ -24,7 +30,12 @@ OPAQUE = {
     ("idempotency_records", "fingerprint"),
     ("job_inputs", "url_hash"),
     ("mails", "secret"),
+    ("network_endpoints", "previous_secret"),
+    ("network_endpoints", "secret"),
+    ("outreach_accounts", "state_hash"),
+    ("payments", "use_fingerprint"),
     ("person_keys", "hash"),
+    ("signup_counts", "network"),
     ("suppressions", "key_hash"),
     ("upstream_calls", "fingerprint"),
     ("verifications", "token_hash"),
