@@ -66,7 +66,7 @@ async def traces(database: Database, *needles: str) -> list[str]:
     for (table, column), purpose in SEALED.items():
         rows = await run_sql(
             database,
-            f"select workspace_id, {column} from {table} where {column} is not null",  # noqa: S608 - named above
+            f"select to_jsonb(t) ->> 'workspace_id', {column} from {table} t where {column} is not null",  # noqa: S608 - named above
         )
         opened = [VAULT.open(purpose.format(workspace_id=owner), sealed).decode() for owner, sealed in rows]
         found += [f"{table}.{column}"] * any(needle.lower() in each.lower() for each in opened for needle in needles)
