@@ -55,14 +55,11 @@ def binary_columns() -> set[tuple[str, str]]:
 
 async def traces(database: Database, *needles: str) -> list[str]:
     """Every table in which one of the texts stands, in whatever column, sealed or not."""
-    found = []
-    for table in TABLES:
-        rows = await run_sql(
-            database,
-            f"select 1 from {table} t where t::text ilike any(:needles) limit 1",  # noqa: S608 - tables of the metadata
-            needles=[f"%{needle}%" for needle in needles],
-        )
-        found += [table] * len(rows)
+    every = " union all ".join(
+        f"select '{table}' where exists (select 1 from {table} t where t::text ilike any(:needles))"  # noqa: S608
+        for table in TABLES
+    )
+    found = [table for (table,) in await run_sql(database, every, needles=[f"%{needle}%" for needle in needles])]
     for (table, column), purpose in SEALED.items():
         rows = await run_sql(
             database,

@@ -148,7 +148,8 @@ async def source(
 async def calls(app: FastAPI, database: Database, source: People) -> AsyncIterator[Calls]:
     # What is kept of people is the whole installation's: nobody is known from another test.
     await run_sql(
-        database, "truncate people, suppressions, leads, idempotency_records, upstream_calls, jobs, contacts cascade"
+        database,
+        "truncate people, suppressions, leads, idempotency_records, upstream_calls, jobs, contacts, companies cascade",
     )
     kernel: Kernel = app.state.kernel
     made = Calls(RawCalls(database, kernel.vault, source))

@@ -50,12 +50,26 @@ async def impatient(app: FastAPI, database: Database, calls: Calls) -> Calls:
     return calls
 
 
+EQUAL = [
+    pytest.param(SEARCH, ENGINEERS, {"lead": 5}, id="search"),
+    pytest.param("/v1/people:fetch", {"profile_urls": ["{linkedin_url}"]}, {"live_profile": 2}, id="fetch"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "paid"), EQUAL)
 async def test_twenty_equal_calls_make_one_upstream_call_and_one_charge(
-    workspace: Workspace, database: Database, calls: Calls, provider: Provider
+    workspace: Workspace,
+    database: Database,
+    calls: Calls,
+    provider: Provider,
+    path: str,
+    body: dict[str, Any],
+    paid: dict[str, int],
 ) -> None:
     await fund(database, workspace)
+    body = about(body, (await provider.some(1))[0])
     before = await provider.calls()
-    answers = await asyncio.gather(*(search(workspace, "same") for _ in range(20)))
+    answers = await asyncio.gather(*(spend(workspace, path, body, key="same") for _ in range(20)))
     done = [answer for answer in answers if answer.status_code == 200]
     assert len({answer.content for answer in done}) == 1
     for answer in answers:
@@ -63,8 +77,41 @@ async def test_twenty_equal_calls_make_one_upstream_call_and_one_charge(
             error_of(answer, 409, "idempotency_in_progress")
     assert await provider.calls() - before == 1
     assert len(calls.started) == 1
-    assert await charged(database, workspace) == {"lead": 5}
-    assert (await search(workspace, "same")).content == done[0].content
+    assert await charged(database, workspace) == paid
+    assert (await spend(workspace, path, body, key="same")).content == done[0].content
+
+
+@pytest.mark.parametrize(("path", "body", "paid"), EQUAL)
+async def test_equal_calls_whose_callers_die_one_after_the_other_are_made_and_paid_once(
+    workspace: Workspace,
+    database: Database,
+    calls: Calls,
+    provider: Provider,
+    path: str,
+    body: dict[str, Any],
+    paid: dict[str, int],
+) -> None:
+    await fund(database, workspace)
+    body = about(body, (await provider.some(1))[0])
+    await provider.fault("latency", latency_ms=1500, count=1)
+    before = await provider.calls()
+    for _ in range(3):
+        dying = [asyncio.create_task(spend(workspace, path, body, key="same")) for _ in range(5)]
+        await asyncio.sleep(0.2)
+        for task in dying:
+            task.cancel()
+        await asyncio.gather(*dying, return_exceptions=True)
+        await run_sql(
+            database,
+            "update idempotency_records set locked_until = clock_timestamp() where workspace_id = :w",
+            w=workspace.id,
+        )
+    async with asyncio.timeout(20):
+        while (answer := await spend(workspace, path, body, key="same")).status_code != 200:  # noqa: ASYNC110
+            await asyncio.sleep(0.2)
+    assert await provider.calls() - before == 1
+    assert await charged(database, workspace) == paid
+    assert answer.json()["charged_credits"] == sum(paid.values())
 
 
 @pytest.mark.usefixtures("provider")
@@ -190,7 +237,15 @@ CALLS: list[tuple[str, str, dict[str, Any]]] = [
     ("search", SEARCH, ENGINEERS),
     ("fetch", "/v1/people:fetch", {"profile_urls": ["{linkedin_url}"], "max_age_days": 0}),
     ("match", "/v1/people:match", {"full_name": "{full_name}", "company": "{job_company_name}"}),
+    ("companies", "/v1/companies:fetch", {"names": ["{job_company_name}"]}),
 ]
+NOBODY: list[tuple[str, str, dict[str, Any]]] = [
+    ("search", SEARCH, {"filters": {"titles": {"include": ["nobody does this work at all"]}}}),
+    ("fetch", "/v1/people:fetch", {"profile_urls": ["https://www.linkedin.com/in/nobody-example"]}),
+    ("match", "/v1/people:match", {"full_name": "Nobody Atall", "company": "Nowhere Known"}),
+    ("companies", "/v1/companies:fetch", {"names": ["Nowhere Known"]}),
+]
+"""Questions that the provider answers with 404 or nothing."""
 
 
 def about(body: dict[str, Any], somebody: dict[str, Any]) -> dict[str, Any]:
@@ -236,6 +291,26 @@ async def test_whatever_the_source_does_wrong_costs_nothing_and_a_repeat_succeed
     assert sum((await charged(database, workspace)).values()) > 0
     kept = "select ask, result from upstream_calls where workspace_id = :w"
     assert {tuple(row) for row in await run_sql(database, kept, w=workspace.id)} == {(None, None)}
+
+
+@pytest.mark.parametrize(("path", "body"), [pytest.param(path, body, id=name) for name, path, body in NOBODY])
+@pytest.mark.parametrize("fault", ["not_found_without_error", "type_as_string", None])
+async def test_nobody_is_an_answer_and_free_however_the_source_says_it(
+    workspace: Workspace,
+    database: Database,
+    calls: Calls,
+    provider: Provider,
+    path: str,
+    body: dict[str, Any],
+    fault: str | None,
+) -> None:
+    await fund(database, workspace)
+    if fault is not None:
+        await provider.fault(fault)
+    answer = await spend(workspace, path, body)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["charged_credits"] == 0
+    assert await charged(database, workspace) == {}
 
 
 async def test_a_slow_answer_is_an_answer(

@@ -1,0 +1,148 @@
+"""An opt-out or erasure wins, before whatever statement of a call it commits: nothing is shown or charged after it.
+
+Each way of handing a person out is tried with the other transaction before its first statement, its second, and so on.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from activities.contacts import ContactSteps
+from activities.jobs import JobSteps
+from activities.people import People
+from models.database import Database
+from models.rules.suppressions import Reason
+from models.stores import erasures, people, suppressions
+from tests.api.conftest import Workspace, run_sql
+from tests.api.raw.conftest import Provider, charged, find, spend
+from tests.api.raw.driving import drive
+from tests.api.sourcing import fund
+from tests.api.traces import traces
+from tests.interleaving import Interleaved
+
+FETCH = "/v1/people:fetch"
+MOST_STATEMENTS = 200
+OWN_WORDS = {"idempotency_records.body"}
+"""Where a caller's own request is echoed, made after the erasure."""
+Flow = Callable[[Workspace, dict[str, Any]], Awaitable[str]]
+"""Hands a person out; gives everything that was answered."""
+
+
+async def erase(session: AsyncSession, workspace: Workspace, profile_id: str) -> None:
+    await erasures.erase(session, workspace.id, profile_id)
+
+
+async def opt_out(session: AsyncSession, workspace: Workspace, profile_id: str) -> None:
+    await suppressions.suppress(session, None, profile_id, reason=Reason.OPT_OUT)
+
+
+Forbid = Callable[[AsyncSession, Workspace, str], Awaitable[None]]
+
+
+@pytest.fixture
+def flows(app: FastAPI, database: Database, source: People, calls: object) -> dict[str, Flow]:
+    jobs = JobSteps(database, app.state.kernel.vault, source)
+    contacts = ContactSteps(database, app.state.kernel.vault, source)
+
+    async def search(workspace: Workspace, person: dict[str, Any]) -> str:
+        ask = {"filters": {"titles": {"include": [person["title"]]}}, "limit": 5, "view": "compact"}
+        return (await spend(workspace, "/v1/people/search", ask)).text
+
+    async def fetch(workspace: Workspace, person: dict[str, Any]) -> str:
+        ask = {"profile_ids": [person["id"]], "profile_urls": [person["profile_url"]], "max_age_days": 0}
+        return shown((await spend(workspace, FETCH, ask)).json())
+
+    async def cached(workspace: Workspace, person: dict[str, Any]) -> str:
+        return shown((await spend(workspace, FETCH, {"profile_ids": [person["id"]]})).json())
+
+    async def match(workspace: Workspace, person: dict[str, Any]) -> str:
+        ask = {"full_name": person["full_name"], "company": person["company"], "profile_url": person["profile_url"]}
+        return (await spend(workspace, "/v1/people:match", ask)).text
+
+    async def job(workspace: Workspace, person: dict[str, Any]) -> str:
+        ask = {"profile_urls": [person["profile_url"]], "max_age_days": 0, "async": True}
+        made = (await spend(workspace, FETCH, ask)).json()["id"]
+        await drive(jobs.next, jobs.fetch, database, made)
+        return shown((await workspace.http.get(f"/v1/jobs/{made}/results")).json())
+
+    async def details(workspace: Workspace, person: dict[str, Any]) -> str:
+        ask = {"profile_ids": [person["id"]], "want": ["email", "phone"]}
+        made = (await spend(workspace, "/v1/people/contacts:fetch", ask)).json()["id"]
+        await drive(contacts.next, contacts.find, database, made)
+        rows = (await workspace.http.get(f"/v1/people/contacts/{made}")).json()["contacts"]
+        return person["profile_url"] if any(row["values"] for row in rows) else ""
+
+    return {
+        "search": search,
+        "fetch": fetch,
+        "cached": cached,
+        "match": match,
+        "job": job,
+        "contacts": details,
+    }
+
+
+def shown(answer: dict[str, Any]) -> str:
+    """What of people is in the rows: an input is the caller's own."""
+    return str([row["profile"] for row in answer.get("data", ())])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "forbid"),
+    [
+        *((name, erase) for name in ("search", "fetch", "cached", "match", "job", "contacts")),
+        *((name, opt_out) for name in ("fetch", "job", "contacts")),
+    ],
+)
+async def test_who_is_forbidden_before_any_statement_is_neither_shown_nor_charged_afterwards(
+    workspace: Workspace,
+    database: Database,
+    provider: Provider,
+    flows: dict[str, Flow],
+    name: str,
+    forbid: Forbid,
+) -> None:
+    await fund(database, workspace, 20_000)
+    found = iter([one for one in await find(workspace, 100) if one["profile_url"] and one["company"]])
+    orders: set[bool] = set()
+    for at in range(MOST_STATEMENTS):
+        person = next(found)
+        if name == "cached":
+            await flows["fetch"](workspace, person)
+        paid: list[dict[str, int]] = []
+
+        async def forbidding(person: dict[str, Any] = person, paid: list[dict[str, int]] = paid) -> None:
+            async def work(session: AsyncSession) -> None:
+                await people.hold(session, [person["id"]])
+                await forbid(session, workspace, person["id"])
+
+            await database.run(work)
+            paid.append(await charged(database, workspace))
+
+        race = Interleaved(database, at, forbidding)
+        with race.watching():
+            answer = await flows[name](workspace, person)
+        await race.over()
+        if not race.reached:
+            break
+        orders.add(race.first)
+        slug = str(person["profile_url"]).rsplit("/", 1)[-1]
+        if race.first:
+            assert slug not in answer, f"shown after statement {at}"
+        if race.first and name != "search":
+            assert await charged(database, workspace) == paid[0], f"charged after statement {at}"
+        assert (await workspace.http.get(f"/v1/people/{person['id']}")).status_code == 404
+        if forbid is erase:
+            left = set(await traces(database, slug)) - (OWN_WORDS if race.first else set())
+            assert left == set(), f"left after statement {at}"
+        else:
+            left = set(await traces(database, slug))
+            assert "idempotency_records.body" not in left, f"left after statement {at}"
+    assert race.at > 5
+    assert True in orders
+    everybody = "select count(*) from suppressions"
+    assert await run_sql(database, everybody) == [(race.at,)]
