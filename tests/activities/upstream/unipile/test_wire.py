@@ -134,6 +134,18 @@ async def test_success_of_another_shape_tells_nothing(act: str, answer: httpx.Re
     assert [r.method for r in side.requests].count("POST") == 1
 
 
+@pytest.mark.parametrize(("size", "readable"), [(1_048_576, True), (1_048_577, False)])
+async def test_an_answer_over_one_mebibyte_is_not_read(size: int, readable: bool) -> None:  # noqa: FBT001
+    content = json.dumps(PERSON).encode().ljust(size)
+    other, side = connected(lambda _: httpx.Response(200, content=content))
+    if readable:
+        assert (await other.person("acc_1", "ACo1")).id == "ACo1"
+    else:
+        with pytest.raises(NetworkBusy):
+            await other.person("acc_1", "ACo1")
+    assert len(side.requests) == (1 if readable else 2)
+
+
 @pytest.mark.parametrize(
     "answer", [[], {}, {"data": None}, {"data": [1]}, {"data": [{"id": 5}]}, {"data": [{"id": "x" * 501}]}]
 )
