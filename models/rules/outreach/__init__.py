@@ -1,1 +1,1 @@
-"""Rules of outreach: pure, the time is an argument."""
+"""The pure rules of outreach: caps, hours, spacing, slots, steps, texts, states (specification, "Outreach caps")."""
