@@ -18,6 +18,7 @@ from activities.upstream.ports import (
     Standing,
 )
 from activities.upstream.unipile import UnipileNetwork, network, shapes
+from activities.upstream.unipile.endpoints import REQUIRED
 
 Answering = Callable[[httpx.Request], httpx.Response]
 SINCE = datetime(2026, 3, 4, 11, 0, 0, 123456, tzinfo=timezone(timedelta(hours=1)))
@@ -131,6 +132,18 @@ async def test_success_of_another_shape_tells_nothing(act: str, answer: httpx.Re
     with pytest.raises(OutcomeUnknown):
         await ACTS[act](other)
     assert [r.method for r in side.requests].count("POST") == 1
+
+
+@pytest.mark.parametrize(("size", "readable"), [(1_048_576, True), (1_048_577, False)])
+async def test_an_answer_over_one_mebibyte_is_not_read(size: int, readable: bool) -> None:  # noqa: FBT001
+    content = json.dumps(PERSON).encode().ljust(size)
+    other, side = connected(lambda _: httpx.Response(200, content=content))
+    if readable:
+        assert (await other.person("acc_1", "ACo1")).id == "ACo1"
+    else:
+        with pytest.raises(NetworkBusy):
+            await other.person("acc_1", "ACo1")
+    assert len(side.requests) == (1 if readable else 2)
 
 
 @pytest.mark.parametrize(
@@ -252,6 +265,63 @@ async def test_a_link_that_is_no_address_is_not_given_out() -> None:
     other, _ = connected({"object": "HostedAuthLink", "link": "javascript:alert(1)"})
     with pytest.raises(NetworkBusy):
         await other.connect_link(state="s", redirect_url="https://x.example", expires_at=datetime.now(UTC))
+
+
+ENDPOINT = {"object": "WebhookEndpoint", "id": "we", "url": "https://x.example", "secret": "s", "enabled": True}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"data": None},
+        {"data": [{"id": "we", "url": "https://x.example", "trigger_events": []}]},
+        {"data": [ENDPOINT | {"trigger_events": "message.new"}]},
+        {"data": [ENDPOINT | {"trigger_events": []}], "has_more": True},
+    ],
+)
+async def test_endpoints_that_cannot_be_read_or_never_end_are_not_added_to(answer: object) -> None:
+    other, side = connected(answer)
+    with pytest.raises(NetworkBusy):
+        await other.ensure_callbacks("https://x.example")
+    assert {request.method for request in side.requests} == {"GET"}
+
+
+async def test_a_provider_without_a_relation_event_leaves_polling() -> None:
+    known = set(REQUIRED) | {"account.locked"}
+    made: dict[str, Any] = ENDPOINT | {"trigger_events": []}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.method == "GET":
+            return httpx.Response(200, json={"data": [], "has_more": False})
+        asked = set(json.loads(request.content)["trigger_events"])
+        if not asked <= known:
+            return httpx.Response(400, json={"object": "Error", "type": "api/invalid_parameters"})
+        made["trigger_events"] = sorted(asked)
+        return httpx.Response(200, json=made)
+
+    other, _ = connected(answer)
+    endpoint = await other.ensure_callbacks("https://x.example")
+    assert endpoint.events == known
+    assert not endpoint.tells_acceptance
+
+
+@pytest.mark.parametrize(
+    ("body", "writable"),
+    [
+        ({}, True),
+        ({"is_readonly": True}, False),
+        ({"restrictions": ["send_message"]}, False),
+        ({"restrictions": ["call"]}, True),
+    ],
+)
+def test_a_restricted_chat_takes_no_messages(body: dict[str, Any], writable: bool) -> None:  # noqa: FBT001
+    assert shapes.chat({"id": "c", "type": "1to1"} | body).writable is writable
+
+
+@pytest.mark.parametrize("created_at", [None, 5, "soon"])
+def test_an_unreadable_time_is_left_out(created_at: object) -> None:
+    row = {"object": "RelationRequest", "type": "sent", "id": "inv", "created_at": created_at}
+    assert shapes.request(row).sent_at is None
 
 
 @pytest.fixture
