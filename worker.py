@@ -247,7 +247,7 @@ async def _open_network(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
         base_url=parts.settings.unipile_base_url, api_key=key.get_secret_value() if key is not None else None
     )
     exits.push_async_callback(network.close)
-    if key is not None:
+    if key:
         await parts.database.run(account_catch_up)
         sign_in = SignIn(parts.database, parts.vault, network, public_url=parts.settings.public_url)
         _until_closed(sign_in.stay_registered(), exits)

@@ -33,7 +33,7 @@ class Settings(BaseSettings):
     """People-data calls at once in the whole installation."""
     upstream_queue_seconds: Annotated[float, Field(gt=0)] = 60
     """After this long in the queue a run shows `waiting_for_quota`."""
-    unipile_base_url: str = "https://api.unipile.com/v2"
+    unipile_base_url: str = "https://api.unipile.com"
     unipile_api_key: SecretStr | None = None
     """Without it there is no provider, and outreach accounts cannot be connected."""
     unipile_require_signature: bool = True

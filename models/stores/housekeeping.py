@@ -26,6 +26,7 @@ RETENTION = (
     "delete from cached_profiles where fetched_at <= service_now() - interval '30 days'",
     "delete from verifications where expires_at <= service_now() - interval '7 days'",
     "delete from mails where created_at <= service_now() - interval '7 days' and secret is null",
+    "delete from cap_notices where created_at <= service_now() - interval '30 days'",
     "delete from rate_windows where started_at <= clock_timestamp() - interval '10 minutes'",
 )
 
@@ -35,6 +36,8 @@ RETENTION_IN_BATCHES = (
     " where created_at <= service_now() - interval '30 days' limit :batch)",
     "delete from events where id in (select id from events"
     " where created_at <= service_now() - interval '30 days' limit :batch)",
+    "delete from network_callbacks where id in (select id from network_callbacks"
+    " where received_at <= service_now() - interval '30 days' limit :batch)",
 )
 
 
