@@ -95,7 +95,7 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     for option in ("--host", "--port", "--smtp-port", "--population", "--seed", "--clock-offset", "--state-dir"):
         assert option in text
-    for option in ("--people-api-key", "--latency-ms", "--rate-limit"):
+    for option in ("--people-api-key", "--network-api-key", "--latency-ms", "--rate-limit"):
         assert option in text
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -57,17 +58,21 @@ class Client:
 
     def __init__(self, *, base_url: str, api_key: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
         headers = {"X-API-KEY": api_key, "Accept": "application/json", "Accept-Encoding": "identity"}
-        self._reading = httpx.AsyncClient(
-            base_url=base_url, headers=headers, trust_env=False, follow_redirects=False, transport=transport
-        )
-        self._acting = httpx.AsyncClient(
-            base_url=base_url,
-            headers=headers,
-            trust_env=False,
-            follow_redirects=False,
-            transport=transport,
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
-        )
+        verify = ssl.create_default_context()
+
+        def connections(limits: httpx.Limits) -> httpx.AsyncClient:
+            return httpx.AsyncClient(
+                base_url=base_url,
+                headers=headers,
+                trust_env=False,
+                follow_redirects=False,
+                transport=transport,
+                verify=verify,
+                limits=limits,
+            )
+
+        self._reading = connections(httpx.Limits(max_connections=None, max_keepalive_connections=20))
+        self._acting = connections(httpx.Limits(max_connections=None, max_keepalive_connections=0))
 
     async def close(self) -> None:
         """Close the connections."""

@@ -114,4 +114,7 @@ def _read(body: Json) -> CallbackEndpoint:
 
 
 def _id(body: Json) -> str:
-    return _read(body).id
+    try:
+        return shapes.required_id(body)
+    except shapes.Unreadable:
+        raise NetworkBusy("unreadable") from None

@@ -92,11 +92,18 @@ def sandbox(served: Sandbox) -> Sandbox:
     return dataclasses.replace(served, account=account["id"])
 
 
-@pytest.fixture
-async def network(sandbox: Sandbox) -> AsyncIterator[UnipileNetwork]:
-    adapter = UnipileNetwork(base_url=sandbox.url, api_key=KEY)
+@pytest.fixture(scope="session")
+async def adapter(served: Sandbox) -> AsyncIterator[UnipileNetwork]:
+    adapter = UnipileNetwork(base_url=served.url, api_key=KEY)
     yield adapter
     await adapter.close()
+
+
+@pytest.fixture
+async def network(adapter: UnipileNetwork, sandbox: Sandbox) -> UnipileNetwork:
+    """The adapter, connected to the sandbox as new."""
+    assert sandbox.account
+    return adapter
 
 
 @pytest.fixture(autouse=True)
