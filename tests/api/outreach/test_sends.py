@@ -163,7 +163,7 @@ async def test_bad_input_is_named_and_queues_nothing(
 ) -> None:
     body, field = BAD[number]
     before = await run_sql(database, WRITTEN)
-    whom = {} if "profile_url" in body else {"profile_id": person}
+    whom: dict[str, Any] = {} if "profile_url" in body else {"profile_id": person}
     error_of(await send(workspace, account_id=account_id, **whom, **body), 400, "invalid_request", field)
     assert await run_sql(database, WRITTEN) == before
 
