@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from datetime import datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -158,6 +159,7 @@ async def test_whoever_commits_first_of_an_enrollment_and_a_suppression_wins(wor
         await people.hold(session, [profile_id])
         await suppressions.suppress(session, world.member.tenant, profile_id, reason=Reason.MANUAL)
 
+    second: asyncio.Task[Any]
     async with world.database.transaction() as session:
         if first == "suppression":
             await forbid(session)
