@@ -25,6 +25,7 @@ from activities.failures import SilentFailures
 from activities.housekeeping import HousekeepingSteps
 from activities.mails import MailSteps
 from activities.outreach.accounts import AccountSteps
+from activities.outreach.inbox import NetworkInbox
 from activities.outreach.sends import SendSteps
 from activities.outreach.sign_in import SignIn
 from activities.people import People
@@ -137,7 +138,8 @@ def mail_worker(parts: Parts) -> Worker:
 
 def account_steps(parts: Parts, network: OutreachNetwork | None) -> AccountSteps:
     """Looking after outreach accounts."""
-    return AccountSteps(parts.database, parts.vault, network, public_url=parts.settings.public_url)
+    inbox = NetworkInbox(parts.database, network) if network is not None else None
+    return AccountSteps(parts.database, parts.vault, network, public_url=parts.settings.public_url, inbox=inbox)
 
 
 def send_steps(parts: Parts, network: OutreachNetwork | None) -> SendSteps:
