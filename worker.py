@@ -139,7 +139,14 @@ def mail_worker(parts: Parts) -> Worker:
 def account_steps(parts: Parts, network: OutreachNetwork | None) -> AccountSteps:
     """Looking after outreach accounts."""
     inbox = NetworkInbox(parts.database, network) if network is not None else None
-    return AccountSteps(parts.database, parts.vault, network, public_url=parts.settings.public_url, inbox=inbox)
+    return AccountSteps(
+        parts.database,
+        parts.vault,
+        network,
+        public_url=parts.settings.public_url,
+        inbox=inbox,
+        chats_every=timedelta(minutes=parts.settings.outreach_chats_minutes),
+    )
 
 
 def send_steps(parts: Parts, network: OutreachNetwork | None) -> SendSteps:

@@ -38,6 +38,8 @@ class Settings(BaseSettings):
     """Without it there is no provider, and outreach accounts cannot be connected."""
     unipile_require_signature: bool = True
     """Whether callbacks without a valid signature are refused."""
+    outreach_chats_minutes: Annotated[int, Field(ge=1, le=1440)] = 15
+    """How often an account's chats are read for messages that no callback told of."""
     smtp_url: str = "smtp://127.0.0.1:25"
     mail_from: str = "no-reply@localhost.localdomain"
     email_verification: bool = True

@@ -54,6 +54,8 @@ class Ground:
             "EMAIL_VERIFICATION": "true",
             "PRODUCTION": "false",
             "VIRTUAL_TIME": "true" if chosen.virtual_time else "false",
+            # Weeks pass in minutes under virtual time: polls that find nothing would be most of what happens.
+            "OUTREACH_CHATS_MINUTES": os.environ.get("OUTREACH_CHATS_MINUTES", "360" if chosen.virtual_time else "15"),
             "WEBHOOK_LOOPBACK": os.environ.get("WEBHOOK_LOOPBACK", "true"),
         }
 
