@@ -27,6 +27,7 @@ from activities.housekeeping import HousekeepingSteps, OptOutSteps
 from activities.jobs import JobSteps
 from activities.mails import MailSteps
 from activities.outreach.accounts import AccountSteps
+from activities.outreach.inbox import NetworkInbox
 from activities.outreach.sends import SendSteps
 from activities.outreach.sign_in import SignIn
 from activities.payments import CallbackSteps, PaymentSteps, RefillSteps
@@ -163,7 +164,15 @@ def mail_worker(parts: Parts) -> Worker:
 
 def account_steps(parts: Parts, network: OutreachNetwork | None) -> AccountSteps:
     """Looking after outreach accounts."""
-    return AccountSteps(parts.database, parts.vault, network, public_url=parts.settings.public_url)
+    inbox = NetworkInbox(parts.database, network) if network is not None else None
+    return AccountSteps(
+        parts.database,
+        parts.vault,
+        network,
+        public_url=parts.settings.public_url,
+        inbox=inbox,
+        chats_every=timedelta(minutes=parts.settings.outreach_chats_minutes),
+    )
 
 
 def send_steps(parts: Parts, network: OutreachNetwork | None) -> SendSteps:
@@ -311,7 +320,7 @@ async def _open_network(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
         base_url=parts.settings.unipile_base_url, api_key=key.get_secret_value() if key is not None else None
     )
     exits.push_async_callback(network.close)
-    if key is not None:
+    if key:
         await parts.database.run(account_catch_up)
         sign_in = SignIn(parts.database, parts.vault, network, public_url=parts.settings.public_url)
         _until_closed(sign_in.stay_registered(), exits)

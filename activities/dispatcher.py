@@ -103,7 +103,7 @@ class Dispatcher:
                     customer_id=customer_of(row.tenant_id) if row.tenant_id else None,
                     fairness_key=row.fairness_key,
                     sequence_id=row.sequence_id,
-                    account_id=row.subject.id if row.subject.kind == "account" else row.account_id,
+                    account_id=row.account_id,
                 )
             except RPCError as error:
                 log.warning("dispatcher.ring_failed", kind=row.subject.kind, status=error.status.name)

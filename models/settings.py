@@ -35,7 +35,7 @@ class Settings(BaseSettings):
     """Synchronous calls as standalone activities, or each as a workflow of one activity where a server has none."""
     upstream_queue_seconds: Annotated[float, Field(gt=0)] = 60
     """After this long in the queue a run shows `waiting_for_quota`."""
-    unipile_base_url: str = "https://api.unipile.com/v2"
+    unipile_base_url: str = "https://api.unipile.com"
     unipile_api_key: SecretStr | None = None
     """Without it there is no provider, and outreach accounts cannot be connected."""
     unipile_require_signature: bool = True
@@ -45,6 +45,8 @@ class Settings(BaseSettings):
     """Without it nothing can be bought: credits are what signing up and the operator grant."""
     stripe_webhook_secret: SecretStr | None = None
     """Signs the callbacks of the payment provider; needed with the key."""
+    outreach_chats_minutes: Annotated[int, Field(ge=1, le=1440)] = 15
+    """How often an account's chats are read for messages that no callback told of."""
     smtp_url: str = "smtp://127.0.0.1:25"
     mail_from: str = "no-reply@localhost.localdomain"
     email_verification: bool = True

@@ -63,6 +63,8 @@ class Ground:
             "SIGNUPS_A_DAY": "1000000",
             "PRODUCTION": "false",
             "VIRTUAL_TIME": "true" if chosen.virtual_time else "false",
+            # Weeks pass in minutes under virtual time: polls that find nothing would be most of what happens.
+            "OUTREACH_CHATS_MINUTES": os.environ.get("OUTREACH_CHATS_MINUTES", "360" if chosen.virtual_time else "15"),
             "WEBHOOK_LOOPBACK": os.environ.get("WEBHOOK_LOOPBACK", "true"),
         }
 

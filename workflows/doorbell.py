@@ -74,6 +74,8 @@ class Doorbell:
             )
             if value is not None
         ]
+        if subject.kind == "account":
+            known.append(SearchAttributePair(OUTREACH_ACCOUNT_ID, subject.id))
         await self._client.start_workflow(
             WORKFLOW_OF[subject.kind],
             subject,

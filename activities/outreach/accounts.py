@@ -67,12 +67,14 @@ class AccountSteps:
         *,
         public_url: str = "",
         inbox: Inbox | None = None,
+        chats_every: timedelta = account_steps.CHATS_EVERY,
     ) -> None:
         self._database = database
         self._vault = vault
         self._given_network = network
         self._public_url = public_url
         self._inbox = inbox
+        self._chats_every = chats_every
 
     @property
     def _network(self) -> OutreachNetwork:
@@ -187,7 +189,9 @@ class AccountSteps:
             await self._noted(step, error)
         except NetworkError as error:
             log.info("account.chats_not_read", account_id=step.id, code=error.code)
-        await self._database.run(lambda session: account_steps.polled_chats(session, step.id, read_until=read_until))
+        await self._database.run(
+            lambda session: account_steps.polled_chats(session, step.id, read_until=read_until, every=self._chats_every)
+        )
         return await self.next(step)
 
     @activity.defn(name=names.ACCOUNT_READ_INVITES)

@@ -1,8 +1,10 @@
 """Calls: one claimed action carried out on the network, once, and what it answered in the service's own terms."""
 
 import contextlib
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
 
 from activities.upstream.ports import (
     AccountTrouble,
@@ -121,11 +123,8 @@ class Calls:
         if parcel.news_since is None:
             return None
         messages = await self._network.messages(parcel.provider_id, chat_id, since=parcel.news_since)
-        replies = [one for one in messages if one.written_by_person]
-        if replies:
-            return Heard(by_person=True, at=replies[0].sent_at, learned=learned)
-        by_owner = [one for one in messages if _by_owner(one, parcel)]
-        return Heard(by_person=False, at=by_owner[-1].sent_at, learned=learned) if by_owner else None
+        news = news_in(messages, parcel)
+        return None if news is None else Heard(by_person=news.by_person, at=news.at, learned=learned)
 
     async def _withdraw(self, parcel: Parcel, still: Callable[[], None]) -> Result:
         requests = await self._network.sent_requests(parcel.provider_id)
@@ -181,13 +180,42 @@ def learned_of(person: NetworkPerson) -> Learned:
     )
 
 
-def _by_owner(message: NetworkMessage, parcel: Parcel) -> bool:
+@dataclass(frozen=True, slots=True)
+class News:
+    """Somebody else's words in a chat: the person's (the first of them), or the owner's own (the last)."""
+
+    by_person: bool
+    at: datetime | None
+
+
+class Ear(Protocol):
+    """What tells somebody else's words from ours: see `models.stores.outreach.claims.Parcel`."""
+
+    @property
+    def ours(self) -> frozenset[str]:
+        """Ids and text hashes of what the service wrote."""
+
+    @property
+    def owner_since(self) -> datetime | None:
+        """Up to when the owner's own messages are known."""
+
+
+def news_in(messages: Sequence[NetworkMessage], ear: Ear) -> News | None:
+    """What somebody else wrote among these messages, oldest first; the person's own words go before the owner's."""
+    replies = [one for one in messages if one.written_by_person]
+    if replies:
+        return News(by_person=True, at=replies[0].sent_at)
+    by_owner = [one for one in messages if _by_owner(one, ear)]
+    return News(by_person=False, at=by_owner[-1].sent_at) if by_owner else None
+
+
+def _by_owner(message: NetworkMessage, ear: Ear) -> bool:
     """Whether the owner wrote it by hand, later than what is known of them; our own notes and messages are not."""
-    if not message.from_owner or message.is_event or message.is_deleted or message.id in parcel.ours:
+    if not message.from_owner or message.is_event or message.is_deleted or message.id in ear.ours:
         return False
-    if message.text is not None and text_hash(message.text) in parcel.ours:
+    if message.text is not None and text_hash(message.text) in ear.ours:
         return False
-    known = parcel.owner_since
+    known = ear.owner_since
     return known is None or message.sent_at is None or message.sent_at > known
 
 

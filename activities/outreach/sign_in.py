@@ -1,7 +1,6 @@
 """An owner's sign-in: the link, and binding what came of it. Callbacks are registered before any link is made."""
 
 import asyncio
-import secrets
 
 import structlog
 from sqlalchemy.exc import DBAPIError
@@ -23,7 +22,6 @@ from models.stores.outreach.connecting import LINK_PURPOSE, Failure, LinkAsk, Si
 
 log = structlog.get_logger(__name__)
 
-STATE_BYTES = 32
 REGISTERED_SECONDS, UNREGISTERED_SECONDS = 3600, 30
 RETURN_PATH = "/outreach/connected"
 """Where the provider sends the owner's browser afterwards (`api.pages.connected`)."""
@@ -40,14 +38,13 @@ class SignIn:
 
     async def make_link(self, account_id: str, number: int) -> None:
         """Make the link that is wanted and keep it, or why there is none. A link that got lost is never used."""
-        state = secrets.token_urlsafe(STATE_BYTES)
-        ask = await self._database.run(lambda session: connecting.begin_link(session, account_id, number, state))
+        ask = await self._database.run(lambda session: connecting.begin_link(session, self._vault, account_id, number))
         if ask is None:
             return
         kept: bytes | Failure
         try:
             await self.register()
-            link = await self._link(ask, state)
+            link = await self._link(ask)
             kept = self._vault.seal(LINK_PURPOSE, link.encode())
         except NetworkNotConfigured:
             kept = Failure.UNAVAILABLE
@@ -56,17 +53,17 @@ class SignIn:
             kept = Failure.BUSY if isinstance(error, NetworkBusy | OutcomeUnknown) else Failure.UPSTREAM
         await self._database.run(lambda session: connecting.keep_link(session, account_id, number, kept))
 
-    async def _link(self, ask: LinkAsk, state: str) -> str:
+    async def _link(self, ask: LinkAsk) -> str:
         """A link to sign in again, or to sign in anew where the provider has forgotten the account."""
         back = self._public_url + RETURN_PATH
         try:
             return await self._network.connect_link(
-                state=state, redirect_url=back, expires_at=ask.expires_at, account_id=ask.provider_id
+                state=ask.state, redirect_url=back, expires_at=ask.expires_at, account_id=ask.provider_id
             )
         except AccountTrouble:
             if ask.provider_id is None:
                 raise
-            return await self._network.connect_link(state=state, redirect_url=back, expires_at=ask.expires_at)
+            return await self._network.connect_link(state=ask.state, redirect_url=back, expires_at=ask.expires_at)
 
     async def register(self) -> None:
         """Make sure that the provider sends its callbacks here; asked of it once a day at most."""

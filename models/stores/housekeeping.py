@@ -34,6 +34,7 @@ RETENTION = (
     "delete from mails where created_at <= service_now() - interval '7 days' and secret is null",
     "delete from payment_callbacks where processed_at <= service_now() - interval '60 days'",
     "delete from signup_counts where day < (service_now() at time zone 'UTC')::date - 1",
+    "delete from cap_notices where created_at <= service_now() - interval '30 days'",
     "delete from rate_windows where started_at <= clock_timestamp() - interval '10 minutes'",
 )
 
@@ -43,6 +44,8 @@ RETENTION_IN_BATCHES = (
     " where created_at <= service_now() - interval '30 days' limit :batch)",
     "delete from events where id in (select id from events"
     " where created_at <= service_now() - interval '30 days' limit :batch)",
+    "delete from network_callbacks where id in (select id from network_callbacks"
+    " where received_at <= service_now() - interval '30 days' limit :batch)",
 )
 
 

@@ -77,6 +77,8 @@ class OutreachAccount(OwnedRow, WaitingRow, table=True):
     network_user_id: str | None = None
     state_hash: bytes | None = Field(default=None, sa_type=LargeBinary)
     """Of the one-time value that a connect link carries and the provider gives back."""
+    connect_state: bytes | None = Field(default=None, sa_type=LargeBinary)
+    """The same value, encrypted: every link carries it until one of them is used."""
     connect_url: bytes | None = Field(default=None, sa_type=LargeBinary)
     """Encrypted; null until the provider has made the link."""
     connect_expires_at: datetime | None = Field(default=None, sa_type=TIME)

@@ -108,7 +108,7 @@ async def delete_account(ctx: Context, account_id: str) -> None:
 
 
 async def _may_connect(ctx: Context) -> None:
-    if ctx.settings.unipile_api_key is None:
+    if not ctx.settings.unipile_api_key:
         raise AccountConnectUnavailable("Connecting outreach accounts is switched off on this server.")
     await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
 

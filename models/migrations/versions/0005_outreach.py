@@ -95,6 +95,7 @@ def upgrade() -> None:
         sa.Column("provider_id", sqlmodel.sql.sqltypes.AutoString(), nullable=True),
         sa.Column("network_user_id", sqlmodel.sql.sqltypes.AutoString(), nullable=True),
         sa.Column("state_hash", sa.LargeBinary(), nullable=True),
+        sa.Column("connect_state", sa.LargeBinary(), nullable=True),
         sa.Column("connect_url", sa.LargeBinary(), nullable=True),
         sa.Column("connect_expires_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("connect_failure", sqlmodel.sql.sqltypes.AutoString(), nullable=True),

@@ -198,11 +198,13 @@ async def chats_to_read(session: AsyncSession, account_id: str, number: int) -> 
     return ChatsAsk(account.provider_id, account.chats_read_until, held.now)
 
 
-async def polled_chats(session: AsyncSession, account_id: str, *, read_until: datetime | None) -> None:
-    """Note that chats were read, up to where; null when they could not be."""
+async def polled_chats(
+    session: AsyncSession, account_id: str, *, read_until: datetime | None, every: timedelta = CHATS_EVERY
+) -> None:
+    """Note that chats were read, up to where (null when they could not be), and when they are read again."""
     account = (held := await locked(session, account_id)).account
     account.chats_read_until = read_until or account.chats_read_until
-    account.next_chats_poll_at = held.now + CHATS_EVERY if account.status in POLLED else None
+    account.next_chats_poll_at = held.now + every if account.status in POLLED else None
 
 
 async def polled_invites(session: AsyncSession, account_id: str) -> None:

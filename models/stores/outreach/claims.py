@@ -226,13 +226,14 @@ async def _chat_id(session: AsyncSession, scene: Scene, action: Action) -> str |
     return scene.person.chat_id if scene.person is not None else None
 
 
-async def ours(session: AsyncSession, scene: Scene, action: Action) -> frozenset[str]:
-    """Ids and text hashes of what other actions wrote, or may have written, to the person from this account."""
-    ids = await scenes.ids_of(session, scene.profile_id or action.profile_id)
+async def ours(session: AsyncSession, scene: Scene, action: Action | None) -> frozenset[str]:
+    """Ids and text hashes of what was written, or may have been, to the person from this account; `action` left out."""
+    profile_id = scene.waiting.profile_id
+    ids = await scenes.ids_of(session, scene.profile_id or profile_id)
     query = select(col(Action.provider_message_id), col(Action.text_hash)).where(
-        col(Action.account_id) == action.account_id,
-        col(Action.profile_id).in_([*ids, action.profile_id]),
-        col(Action.id) != action.id,
+        col(Action.account_id) == scene.account.id,
+        col(Action.profile_id).in_([*ids, profile_id]),
+        col(Action.id) != (action.id if action is not None else ""),
         col(Action.claimed_at).is_not(None),
     )
     return frozenset(mark for row in await session.execute(query) for mark in row if mark is not None)

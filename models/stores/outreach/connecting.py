@@ -5,6 +5,7 @@ had, gets the older record back; one that another tenant holds is refused.
 """
 
 import hashlib
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.rules.outreach.states import AccountStatus
+from models.secrets import Vault
 from models.stores.outreach import account_states
 from models.stores.outreach.account_states import Standing
 from models.stores.outreach.accounts import Held, held, locked, tenant_of
@@ -22,8 +24,13 @@ from models.tables import OutreachAccount
 
 LINK_PURPOSE = "connect link"
 LINK_LIFE = timedelta(minutes=30)
-REUSED_UNTIL = timedelta(minutes=5)
-"""A link with less than this left is replaced when it is asked for again."""
+REUSED_FOR = timedelta(seconds=20)
+"""So long a link is given again to whoever repeats the call; later a new one is made, for the old one may be used up.
+
+Links of one record carry the same state until one of them is used, so that an older link still leads to its record.
+"""
+STATE_PURPOSE = "connect state"
+STATE_BYTES = 32
 UNFINISHED = 10
 """So many sign-ins may be open in a tenant at once."""
 
@@ -44,11 +51,11 @@ def hash_of(state: str) -> bytes:
 
 
 def ask_link(account: OutreachAccount, now: datetime) -> None:
-    """Have the worker make a link, unless the present one is good for a while; the caller rings."""
+    """Have the worker make a link, unless one was asked for just now; the caller rings."""
     left = (account.connect_expires_at or now) - now
-    if account.connect_failure is None and left > REUSED_UNTIL:
+    if account.connect_failure is None and left > LINK_LIFE - REUSED_FOR:
         return
-    account.connect_url = account.connect_failure = account.state_hash = None
+    account.connect_url = account.connect_failure = None
     account.connect_expires_at = now + LINK_LIFE
 
 
@@ -64,19 +71,25 @@ def link_is_wanted(account: OutreachAccount, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LinkAsk:
-    """The link to make: until when it holds, and whose sign-in it renews (the provider's id), if anybody's."""
+    """The link to make: its state, until when it holds, and whose sign-in it renews (the provider's id or null)."""
 
+    state: str
     expires_at: datetime
     provider_id: str | None
 
 
-async def begin_link(session: AsyncSession, account_id: str, number: int, state: str) -> LinkAsk | None:
+async def begin_link(session: AsyncSession, vault: Vault, account_id: str, number: int) -> LinkAsk | None:
     """Remember the state of the link that is about to be made; null when none is wanted any more."""
-    account = (now := await locked(session, account_id)).account
-    if account.call_number != number or not link_is_wanted(account, now.now) or account.connect_expires_at is None:
+    held = await locked(session, account_id)
+    account = held.account
+    if account.call_number != number or not link_is_wanted(account, held.now) or account.connect_expires_at is None:
         return None
-    account.state_hash = hash_of(state)
-    return LinkAsk(account.connect_expires_at, account.provider_id)
+    if account.connect_state is None:
+        state = secrets.token_urlsafe(STATE_BYTES)
+        account.connect_state, account.state_hash = vault.seal(STATE_PURPOSE, state.encode()), hash_of(state)
+    else:
+        state = vault.open(STATE_PURPOSE, account.connect_state).decode()
+    return LinkAsk(state, account.connect_expires_at, account.provider_id)
 
 
 async def keep_link(session: AsyncSession, account_id: str, number: int, sealed: bytes | Failure) -> None:
@@ -85,8 +98,7 @@ async def keep_link(session: AsyncSession, account_id: str, number: int, sealed:
     if account.call_number != number:
         return
     if isinstance(sealed, Failure):
-        account.connect_failure = sealed
-        account.state_hash = account.connect_expires_at = None
+        account.connect_failure, account.connect_expires_at = sealed, None
     else:
         account.connect_url = sealed
 
@@ -133,7 +145,8 @@ def _is_older(other: OutreachAccount | None, mine: OutreachAccount) -> bool:
 
 
 def _use_up(account: OutreachAccount) -> None:
-    account.state_hash = account.connect_url = account.connect_expires_at = account.connect_failure = None
+    account.state_hash = account.connect_state = account.connect_url = None
+    account.connect_expires_at = account.connect_failure = None
 
 
 async def _others(session: AsyncSession, mine: OutreachAccount, user_id: str) -> Sequence[OutreachAccount]:

@@ -6,10 +6,10 @@ from activities.upstream.unipile import UnipileNetwork
 from models.database import Database
 from models.secrets import Vault
 from tests.activities.outreach.sending import Stage, stage
-from tests.activities.upstream.unipile.conftest import Sandbox, network, quick_repeats, sandbox, served
+from tests.activities.upstream.unipile.conftest import Sandbox, adapter, network, quick_repeats, sandbox, served
 from tests.models.stores.conftest import Member, database, member, vault
 
-__all__ = ["database", "member", "network", "quick_repeats", "sandbox", "served", "vault"]
+__all__ = ["adapter", "database", "member", "network", "quick_repeats", "sandbox", "served", "vault"]
 
 
 @pytest.fixture

@@ -3,13 +3,16 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
 from models.database import Database
 from models.rules.outreach.pauses import Signal
+from models.secrets import Vault
 from models.stores.outreach import account_states, connecting, removing
 from models.stores.outreach.account_states import Standing
 from models.stores.outreach.account_steps import Need
+from models.stores.outreach.accounts import Held
 from models.stores.outreach.connecting import Failure, SignedIn
 from tests.models.stores.conftest import Member, join
 from tests.models.stores.outreach.account_world import Accounts
@@ -142,19 +145,37 @@ async def test_a_sign_in_by_the_link_of_a_removed_record_is_undone(world: Accoun
     assert (await world.decide(account_id)).need is Need.DELETION
 
 
-async def test_a_link_is_asked_for_once_until_it_is_nearly_over(world: Accounts) -> None:
-    account_id = await fresh(world)
-    row = await world.row(account_id)
+async def test_a_repeated_call_gets_the_same_link_and_a_later_one_a_new_one(world: Accounts) -> None:
+    row = await world.row(await fresh(world))
     now = row.created_at
     connecting.ask_link(row, now)
     assert connecting.link_is_wanted(row, now)
-    first = row.connect_expires_at
     row.connect_url = b"sealed"
-    connecting.ask_link(row, now + timedelta(minutes=24))
+    first = row.connect_expires_at
+    connecting.ask_link(row, now + timedelta(seconds=19))
     assert (row.connect_url, row.connect_expires_at) == (b"sealed", first)
-    connecting.ask_link(row, now + timedelta(minutes=25))
-    assert connecting.link_is_wanted(row, now + timedelta(minutes=25))
+    connecting.ask_link(row, now + timedelta(seconds=20))
+    assert connecting.link_is_wanted(row, now + timedelta(seconds=20))
     row.connect_failure = Failure.BUSY
-    assert not connecting.link_is_wanted(row, now + timedelta(minutes=26))
-    connecting.ask_link(row, now + timedelta(minutes=26))
-    assert connecting.link_is_wanted(row, now + timedelta(minutes=26))
+    assert not connecting.link_is_wanted(row, now + timedelta(seconds=21))
+    connecting.ask_link(row, now + timedelta(seconds=21))
+    assert connecting.link_is_wanted(row, now + timedelta(seconds=21))
+
+
+async def test_every_link_of_a_record_carries_its_state_until_one_is_used(world: Accounts, vault: Vault) -> None:
+    account_id = await fresh(world)
+
+    async def link(session: AsyncSession, held: Held) -> str:
+        connecting.ask_link(held.account, held.now)
+        ask = await connecting.begin_link(session, vault, account_id, held.account.call_number)
+        assert ask is not None
+        held.account.connect_url = b"sealed"
+        return ask.state
+
+    first = await world.do(account_id, link)
+    await world.pass_time(minutes=1)
+    assert await world.do(account_id, link) == first
+    found = SignedIn("p-1", "user-1", None, None, Standing.READY)
+    await world.database.run(lambda session: connecting.bind(session, account_id, first, found))
+    await world.do(account_id, lambda session, held: account_states.stands(session, held, Standing.DISCONNECTED))
+    assert await world.do(account_id, link) != first
