@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +120,6 @@ class Hand:
     vault: Vault
     adapter: StripePayments
     working: bool = True
-    seen: list[str] = field(default_factory=list)
 
     @contextlib.asynccontextmanager
     async def at_work(self) -> AsyncIterator["Hand"]:
@@ -141,7 +140,6 @@ class Hand:
         async with self.database.transaction() as session:
             due = await doorbells.due(session, limit=100, overdue_seconds=0)
         for row in due:
-            self.seen.append(row.subject.kind)
             await self.drive(row.subject.kind, row.subject.id)
 
     async def drive(self, kind: str, row_id: str) -> None:
