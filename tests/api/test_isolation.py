@@ -14,6 +14,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
+from sqlalchemy import text
+from sqlmodel import SQLModel
 
 from api import openapi
 from api.operations.kernel import OPERATIONS
@@ -40,34 +42,36 @@ GIVEN = {
 OWN_NOTES = {"seen.change"}
 """Operations that name nothing but a person, about whom every tenant has notes of its own."""
 
-SNAPSHOT = """
-select md5(string_agg(t.row, '' order by t.row)) from (
-  select id || r::text as row from runs r where workspace_id = :id
-  union all select id || i::text from intents i where workspace_id = :id
-  union all select id || p::text from search_plans p where workspace_id = :id
-  union all select id || c::text from customers c where workspace_id = :id
-  union all select id || (to_jsonb(k) - 'last_used_at')::text from api_keys k where workspace_id = :id
-  union all select id || w::text from workspaces w where id = :id
-  union all select id || a::text from audit_entries a where workspace_id = :id
-  union all select id || g::text from grants g where workspace_id = :id
-  union all select id || l::text from ledger_entries l where workspace_id = :id
-  union all select id || s::text from suppressions s where workspace_id = :id
-  union all select tenant_id || e::text from seen_entries e where workspace_id = :id and note is not null
-  union all select id || l::text from lists l where workspace_id = :id
-  union all select list_id || p::text from list_people p where workspace_id = :id
-  union all select tenant_id || c::text from profile_copies c where workspace_id = :id
-  union all select id || e::text from events e where workspace_id = :id
-  union all select id || h::text from webhook_endpoints h where workspace_id = :id
-  union all select id || d::text from deliveries d where workspace_id = :id
-  union all select id || j::text from jobs j where workspace_id = :id
-  union all select id || l::text from contact_lookups l where workspace_id = :id
-  union all select tenant_id || o::text from outreach_settings o where workspace_id = :id
-  union all select id || o::text from outreach_accounts o where workspace_id = :id
-  union all select id || s::text from sequences s where workspace_id = :id
-  union all select id || e::text from enrollments e where workspace_id = :id
-  union all select id || a::text from actions a where workspace_id = :id
-) t
-"""
+VOLATILE = "'{last_used_at}'"
+"""What changes by calling alone."""
+
+
+def snapshots() -> list[str]:
+    """A statement for each table that holds what somebody owns, new ones by themselves: a digest of a tenant's rows."""
+    made = []
+    for table in SQLModel.metadata.sorted_tables:
+        owner = next((name for name in ("tenant_id", "workspace_id") if name in table.c), None)
+        if table.name == "workspaces":
+            owner = "id"
+        if owner is None:
+            continue
+        whose = ":tenant" if owner == "tenant_id" else ":workspace"
+        row = f"(to_jsonb(t) - cast({VOLATILE} as text[]))::text"
+        digest = f"select md5(string_agg({row}, '' order by {row}))"
+        made.append(f"{digest} from {table.name} t where t.{owner} = {whose}")
+    return made
+
+
+async def state_of(database: Database, tenant: "Tenant") -> list[Any]:
+    """Everything that the tenant has, as digests."""
+    owner = tenant.customer_id or tenant.workspace_id
+    async with database.transaction() as session:
+        found = []
+        for statement in snapshots():
+            values = {"tenant": owner, "workspace": tenant.workspace_id}
+            used = {name: value for name, value in values.items() if f":{name}" in statement}
+            found.append((statement.rpartition(" from ")[2], await session.scalar(text(statement), used)))
+    return found
 
 
 CHANGED: dict[str, Any] = {"email_verification": False, "webhook_loopback": True, "unipile_api_key": "of nobody"}
@@ -258,7 +262,7 @@ async def test_no_route_reaches_an_object_of_another_tenant(
     app: FastAPI, document: dict[str, Any], database: Database, pair: tuple[Tenant, Tenant]
 ) -> None:
     intruder, victim = pair
-    before = await run_sql(database, SNAPSHOT, id=victim.workspace_id)
+    before = await state_of(database, victim)
     tried = 0
     for route in routes(app):
         if not route.param_convertors or not concerns(route, intruder, victim):
@@ -270,7 +274,7 @@ async def test_no_route_reaches_an_object_of_another_tenant(
             assert victim.owned["note"] not in answer.text
             tried += 1
     assert tried >= 5
-    assert await run_sql(database, SNAPSHOT, id=victim.workspace_id) == before
+    assert await state_of(database, victim) == before
 
 
 async def test_no_list_shows_an_object_of_another_tenant(app: FastAPI, pair: tuple[Tenant, Tenant]) -> None:
@@ -288,7 +292,7 @@ async def test_no_body_reaches_an_object_of_another_tenant(
 ) -> None:
     intruder, victim = pair
     schemas = document["components"]["schemas"]
-    before = await run_sql(database, SNAPSHOT, id=victim.workspace_id)
+    before = await state_of(database, victim)
     tried = set()
     for route in routes(app):
         if route.param_convertors or not concerns(route, intruder, victim):
@@ -309,7 +313,7 @@ async def test_no_body_reaches_an_object_of_another_tenant(
                 assert answer.is_client_error, f"{method} {route.path} {name}: {answer.status_code} {answer.text}"
                 tried.add(name)
     assert {"intent_id", "plan_id"} <= tried
-    assert await run_sql(database, SNAPSHOT, id=victim.workspace_id) == before
+    assert await state_of(database, victim) == before
 
 
 async def test_the_owner_reaches_all_of_it(app: FastAPI, account: Tenant, customer: Tenant) -> None:
@@ -323,3 +327,57 @@ async def test_the_owner_reaches_all_of_it(app: FastAPI, account: Tenant, custom
             for name in route.param_convertors:
                 path = path.replace(f"{{{name}}}", owner.owned[name])
             assert (await owner.call("GET", path)).status_code == 200, path
+
+
+@pytest.fixture(scope="module")
+async def bound(app: FastAPI, account: Tenant, customer: Tenant) -> Tenant:
+    """A key with every scope that is bound to the customer."""
+    body = {"name": "Bound", "scopes": sorted(Scope), "customer_id": customer.customer_id}
+    made = await account.call("POST", "/v1/api-keys", body)
+    return Tenant(account.workspace_id, client(app, api_key=made.json()["secret"]))
+
+
+async def test_a_key_bound_to_a_customer_uses_no_account_route(
+    app: FastAPI, document: dict[str, Any], database: Database, account: Tenant, bound: Tenant
+) -> None:
+    before = await state_of(database, account)
+    tried = 0
+    for route in routes(app):
+        if OPERATIONS[route.operation_id or ""].for_customers:
+            continue
+        for method, path, body in calls(document, route, account):
+            answer = await bound.call(method, path, body)
+            assert answer.status_code == 403, f"{method} {path}: {answer.status_code} {answer.text}"
+            assert answer.json()["error"]["code"] == "forbidden"
+            tried += 1
+    assert tried >= 20
+    assert await state_of(database, account) == before
+
+
+async def test_a_key_without_a_scope_does_nothing_that_needs_it(
+    app: FastAPI, document: dict[str, Any], database: Database, account: Tenant
+) -> None:
+    """Each operation with every scope but its own; a preview needs the family's read scope alone."""
+    keys = {}
+    for missing in Scope:
+        body = {"name": "Less", "scopes": sorted(set(Scope) - {missing})}
+        keys[missing] = client(app, api_key=(await account.call("POST", "/v1/api-keys", body)).json()["secret"])
+    before = await state_of(database, account)
+    for route in routes(app):
+        operation = OPERATIONS[route.operation_id or ""]
+        assert operation.scope is not None
+        for method, path, body in calls(document, route, account):
+            intruder = Tenant(account.workspace_id, keys[operation.scope])
+            answer = await intruder.call(method, path, body)
+            assert answer.status_code == 403, f"{method} {path}: {answer.status_code} {answer.text}"
+    assert await state_of(database, account) == before
+
+
+def test_every_operation_of_the_description_is_tried(app: FastAPI, document: dict[str, Any]) -> None:
+    described = {
+        (method.upper(), path)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+        if operation["security"]
+    }
+    assert described == {(method, route.path_format) for route in routes(app) for method in route.methods or ()}

@@ -90,7 +90,7 @@ class StripePayments:
         """Look through the customer's payment intents."""
         async with _listed(self._client.v1.payment_intents, customer_id) as intents:
             async for intent in intents:
-                if (intent.metadata or {}).get(PAYMENT) == payment_id:
+                if intent.metadata and intent.metadata.to_dict().get(PAYMENT) == payment_id:
                     return _charge(intent)
         return None
 
