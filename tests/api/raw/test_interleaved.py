@@ -134,11 +134,11 @@ async def test_who_is_forbidden_before_any_statement_is_neither_shown_nor_charge
                 assert slug not in answer, f"shown after statement {at}"
                 assert name == "search" or await charged(database, workspace) == paid[0], f"charged after {at}"
             assert (await workspace.http.get(f"/v1/people/{person['id']}")).status_code == 404
-            kept = set(await traces(database, slug))
+            profile = f'"public_identifier":"{slug}"'
+            assert OWN_WORDS.isdisjoint(await traces(database, profile)), f"repeated after statement {at}"
             if forbid is erase:
-                assert kept - (OWN_WORDS if race.first else set()) == set(), f"left after statement {at}"
-            elif not race.first:
-                assert kept.isdisjoint(OWN_WORDS), f"left after statement {at}"
+                kept = set(await traces(database, slug)) - (OWN_WORDS if race.first else set())
+                assert kept == set(), f"left after statement {at}"
     assert True in orders
     assert await run_sql(database, "select count(*) from suppressions") == [(at,)]
 

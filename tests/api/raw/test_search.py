@@ -115,6 +115,8 @@ async def test_a_suppressed_person_is_left_out_and_not_charged(workspace: Worksp
     await fund(database, workspace)
     first = (await search(workspace, limit=2)).json()
     await suppress(database, workspace, first["data"][0]["profile_id"])
+    never_paid = "delete from leads where profile_id = :p"
+    await run_sql(database, never_paid, p=first["data"][0]["profile_id"])
     again = (await search(workspace, limit=3)).json()
     assert first["data"][0]["profile_id"] not in [row["profile_id"] for row in again["data"]]
     assert again["omitted"]["suppressed"] == 1
