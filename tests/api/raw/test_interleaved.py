@@ -91,6 +91,7 @@ def shown(answer: dict[str, Any]) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.usefixtures("provider")
 @pytest.mark.parametrize(
     ("name", "forbid"),

@@ -129,16 +129,7 @@ async def test_a_suppression_that_comes_after_the_charge_still_wins(
 ) -> None:
     await fund(database, workspace)
     someone = (await search(workspace, limit=1)).json()["data"][0]["profile_id"]
-    make = calls._make
-
-    async def make_and_suppress(call_id: str) -> None:
-        await make(call_id)
-        await suppress(database, workspace, someone)
-
-    async def slow_start(call_id: str, *, workspace_id: str) -> None:
-        await make_and_suppress(call_id)
-
-    calls.start = slow_start  # type: ignore[method-assign]
+    calls.then(lambda: suppress(database, workspace, someone))
     again = (await search(workspace, limit=2)).json()
     assert someone not in [row["profile_id"] for row in again["data"]]
     assert again["omitted"]["suppressed"] == 1
