@@ -76,6 +76,8 @@ async def test_nobody_is_shown_or_charged_twice_when_the_source_repeats_itself(
         ({"seniority": ["emperor"]}, "unsupported_filter", "filters.seniority"),
         ({"titles": {"include": "engineer"}}, "invalid_request", "filters.titles.include"),
         ({"titles": {"includes": ["engineer"]}}, "invalid_request", "filters.titles.includes"),
+        ({"titles": {"include": ["\N{ROCKET}"]}}, "invalid_request", "filters.titles.include.0"),
+        ({"keywords": "..."}, "invalid_request", "filters.keywords"),
         ({"countries": ["XX"]}, "invalid_request", "filters.countries.0"),
         ({"location_ids": ["loc_1"]}, "invalid_request", "filters.location_ids.0"),
         ({"experience_years": {"min": 5, "max": 2}}, "invalid_request", "filters.experience_years"),
