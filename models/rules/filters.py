@@ -3,9 +3,16 @@
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+def _said(text: str) -> str:
+    if not any(character.isalnum() for character in text):
+        raise ValueError("must hold a letter or a digit")  # a source finds no word to search for in it
+    return text
+
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(_said)]
 LocationId = Annotated[str, StringConstraints(pattern=r"^loc_[0-9]{1,12}$")]
 CompanyId = Annotated[str, StringConstraints(pattern=r"^co_[0-9a-z]{1,40}$")]
 SchoolId = Annotated[str, StringConstraints(pattern=r"^sch_[0-9a-z]{1,40}$")]

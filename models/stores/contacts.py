@@ -20,7 +20,7 @@ from models.rules.jobs import ATTEMPTS, LIFE
 from models.rules.run_states import retry_delay
 from models.rules.subjects import Subject
 from models.secrets import Vault
-from models.stores import doorbells, events, people
+from models.stores import addresses, doorbells, events, people
 from models.stores.background import Background, payer_of, tenant_of
 from models.stores.people import Known
 from models.stores.upstream_calls.paying import pay
@@ -154,12 +154,24 @@ class Answered:
     values: Mapping[tuple[str, ContactKind], Sequence[str]]
     again: Collection[str]
 
+    def addresses(self, person: str) -> Sequence[str]:
+        """The e-mail addresses found of a person."""
+        return self.values.get((person, ContactKind.EMAIL), ())
+
+    def of(self, standing_for: Mapping[str, str]) -> "Answered":
+        """The same, by the ids that stand for the people now."""
+        return Answered(
+            {(standing_for.get(one, one), kind): found for (one, kind), found in self.values.items()},
+            {standing_for.get(one, one) for one in self.again},
+        )
+
 
 async def settle(
     session: AsyncSession, vault: Vault, lookup_id: str, number: int, *, asked: Collection[str], answered: Answered
 ) -> None:
     """Charge what was found, once for each person and kind, and keep it sealed. Raises what `pay` raises."""
-    await people.hold(session, asked)
+    standing_for = await addresses.recognise(session, vault, {one: answered.addresses(one) for one in asked})
+    answered = answered.of(standing_for)
     lookup, now = await LOOKUPS.called(session, lookup_id, number)
     if lookup is None:
         return
@@ -170,6 +182,8 @@ async def settle(
         values = answered.values.get((standing.person or "", standing.kind), ())
         if standing.status is None and values:
             await _keep(session, vault, tenant, standing, values=values, now=now)
+            if standing.kind is ContactKind.EMAIL:
+                await addresses.keep(session, vault, standing.person or "", values)
             row.status, row.charged_credits = ContactStatus.FOUND, pricing.CONTACT
             reference = f"contact:{lookup.id}:{standing.person}:{standing.kind}"
             charges.append(Charge(reference, "contact", lookup.id, pricing.CONTACT))

@@ -1,11 +1,11 @@
 """Who is who: identity by keyed hashes, the profile cache, suppression and the seen register as runs need them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
@@ -18,7 +18,7 @@ from models.rules.people import Profile
 from models.secrets import Vault
 from models.stores import erasures
 from models.stores.outreach import merging
-from models.tables import CachedProfile, Lead
+from models.tables import CachedProfile
 from models.tenancy import Tenant
 
 CACHE_LIFE = timedelta(days=30)
@@ -421,27 +421,3 @@ async def store(session: AsyncSession, profiles: Mapping[str, Profile]) -> None:
         ),
         rows,
     )
-
-
-TAKE_LEADS = text(
-    """
-    insert into leads (workspace_id, profile_id, created_at)
-    select :workspace, id, :now from unnest(cast(:ids as text[])) as id order by id
-    on conflict do nothing returning profile_id
-    """
-)
-
-
-async def take_leads(session: AsyncSession, workspace_id: str, profile_ids: Iterable[str]) -> set[str]:
-    """Write these people into the workspace's lead register; returns those that are new, and so are to be paid."""
-    now = await service_time(session)
-    rows = await session.execute(TAKE_LEADS, {"workspace": workspace_id, "ids": sorted(profile_ids), "now": now})
-    return {row[0] for row in rows}
-
-
-async def give_back_leads(session: AsyncSession, workspace_id: str, profile_ids: Collection[str]) -> None:
-    """Take back leads written in this transaction that are not paid after all."""
-    if profile_ids:
-        await session.execute(
-            delete(Lead).where(col(Lead.workspace_id) == workspace_id, col(Lead.profile_id).in_(list(profile_ids)))
-        )

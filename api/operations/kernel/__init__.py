@@ -31,6 +31,9 @@ takes up the same row. `after_call` awaits an upstream call, admitted or found:
     call_id = call_id or await upstream_calls.rows.admit(ctx.session, ctx.vault, ctx.use, …, kind=…, ask=…)
     return after_call(call_id, answer)
 
+An answer that names a person without the profile id adds the person's mark to `ctx.about` (`models.stores.marks`): the
+answer stored for repeated calls is then forgotten with them. Profile ids are found by the kernel itself.
+
 A list takes a subclass of `PageAsk` and answers `Listing[View]`:
 
     paging = ctx.paging(ask)                                   # or within=run_id: the list of one run

@@ -15,7 +15,7 @@ from models.rules.grants import Charge
 from models.rules.people import Profile
 from models.rules.run_states import RunStatus, StopReason, retry_delay
 from models.rules.run_steps import UNUSABLE_ANSWERS, Stop, affordable
-from models.stores import credits, people, profiles
+from models.stores import credits, leads, people, profiles
 from models.stores.run_steps.rows import called, finish, payer_of, plan_of, start_call, tenant_of
 from models.tables import Candidate, Run
 
@@ -79,11 +79,11 @@ async def deliver(
 
 async def _charge(session: AsyncSession, run: Run, wanted: Sequence[str], *, live: Container[str]) -> dict[str, int]:
     """Pay for as many of the people, in order, as budget, balance and daily caps allow; credits paid by person."""
-    new = await people.take_leads(session, run.workspace_id, wanted)
+    new = await leads.take(session, run.workspace_id, wanted)
     prices = [(pricing.LEAD if one in new else 0) + (pricing.LIVE_PROFILE if one in live else 0) for one in wanted]
     purse = await credits.open_purse(session, payer_of(run))
     count = affordable(prices, min(purse.available, run.max_credits - run.spent_credits))
-    await people.give_back_leads(session, run.workspace_id, [one for one in wanted[count:] if one in new])
+    await leads.give_back(session, run.workspace_id, [one for one in wanted[count:] if one in new])
     charges: list[Charge] = []
     for one in wanted[:count]:
         if one in new:

@@ -9,7 +9,7 @@ from models.clock import service_time
 from models.errors import DailyCreditCapReached, InsufficientCredits, ServiceError
 from models.rules import pricing
 from models.rules.grants import Charge
-from models.stores import credits, people
+from models.stores import credits, leads
 from models.stores.credits import Cap, Payer
 
 
@@ -39,5 +39,5 @@ async def lead_charges(
     session: AsyncSession, workspace_id: str, profile_ids: Iterable[str], *, subject_id: str
 ) -> list[Charge]:
     """Write these people into the lead register; a charge for each that is new to it."""
-    new = await people.take_leads(session, workspace_id, profile_ids)
+    new = await leads.take(session, workspace_id, profile_ids)
     return [Charge(f"lead:{one}", "lead", subject_id, pricing.LEAD) for one in sorted(new)]

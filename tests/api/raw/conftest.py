@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -112,6 +112,16 @@ class Calls:
             self.waiting.append(call_id)
         else:
             self.make(call_id)
+
+    def then(self, afterwards: Callable[[], Awaitable[None]]) -> None:
+        """Have each call made and something happen after it, before its caller hears of its end."""
+
+        async def start(call_id: str, *, workspace_id: str) -> None:
+            del workspace_id
+            await self._make(call_id)
+            await afterwards()
+
+        self.start = start  # type: ignore[method-assign]
 
     async def until_started(self, count: int = 1) -> None:
         """Return when so many calls have been started since calls are held."""

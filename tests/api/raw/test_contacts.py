@@ -14,6 +14,7 @@ from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.raw.conftest import Provider, charged, find, spend, suppress
 from tests.api.raw.driving import drive
 from tests.api.sourcing import fund
+from tests.api.traces import traces
 
 PATH = "/v1/people/contacts:fetch"
 UNKNOWN_ID = "prof_" + "0" * 26
@@ -232,3 +233,28 @@ async def test_the_most_it_can_cost_must_fit(workspace: Workspace, database: Dat
     answer = await spend(workspace, PATH, body)
     error_of(answer, 402, "insufficient_credits")
     assert answer.json()["required_credits"] == 50
+
+
+@pytest.mark.usefixtures("calls")
+@pytest.mark.parametrize("before", [True, False])
+async def test_an_erasure_by_address_finds_the_person_whenever_the_address_is_found(
+    workspace: Workspace,
+    database: Database,
+    provider: Provider,
+    steps: ContactSteps,
+    before: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    await fund(database, workspace, 2000)
+    one = await somebody_with(database, provider, workspace, "email")
+    addresses = disclosed(await record_of(database, provider, one["id"]))["email"]
+    erasure = {"email": min(addresses).upper()}
+    if before:
+        assert (await workspace.http.post("/v1/erasures", json=erasure)).status_code == 202
+    lookup_id = await started(workspace, [one["id"]], "email")
+    await drive(steps.next, steps.find, database, lookup_id)
+    if not before:
+        assert (await workspace.http.post("/v1/erasures", json=erasure)).status_code == 202
+    assert await traces(database, *addresses) == []
+    error_of(await workspace.http.get(f"/v1/people/{one['id']}"), 404, "suppressed")
+    assert (await read(workspace, lookup_id))["contacts"] == []
+    assert (await charged(database, workspace)).get("contact", 0) == (0 if before else 25)

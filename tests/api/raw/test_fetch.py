@@ -142,6 +142,18 @@ async def test_a_suppression_that_commits_while_the_profile_is_fetched_wins(
     assert await run_sql(database, "select 1 from cached_profiles where profile_id = :p", p=someone["id"]) == []
 
 
+@pytest.mark.usefixtures("provider")
+async def test_a_suppression_that_comes_after_the_charge_still_wins(
+    workspace: Workspace, database: Database, calls: Calls
+) -> None:
+    await fund(database, workspace)
+    someone, other = await find(workspace, 2)
+    calls.then(lambda: suppress(database, workspace, someone["id"]))
+    answer = await fetch(workspace, profile_ids=[someone["id"], other["id"]])
+    assert told(answer) == [("suppressed", 2), ("found", 2)]
+    assert [row["profile"] is None for row in answer.json()["data"]] == [True, False]
+
+
 @pytest.mark.usefixtures("calls")
 async def test_a_merged_person_keeps_the_older_id(workspace: Workspace, database: Database, provider: Provider) -> None:
     await fund(database, workspace)

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from models.database import Database
-from tests.api.conftest import Workspace, error_of
+from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.raw.conftest import Calls, Provider, charged, spend, suppress
 from tests.api.sourcing import fund
 
@@ -85,9 +85,28 @@ async def test_a_suppressed_person_is_refused_and_free(
     ask = {"full_name": somebody["full_name"], "company": somebody["job_company_name"]}
     found = (await spend(workspace, PATH, ask)).json()
     await suppress(database, workspace, found["match"]["id"])
+    for never_paid in ("delete from leads where profile_id = :p", "delete from cached_profiles where profile_id = :p"):
+        await run_sql(database, never_paid, p=found["match"]["id"])
     before = await charged(database, workspace)
     error_of(await spend(workspace, PATH, ask), 409, "suppressed")
     assert await charged(database, workspace) == before
+    unsure = (await spend(workspace, PATH, ask | {"min_confidence": 1})).json()
+    assert (unsure["match"], unsure["alternatives"]) == (None, [])
+
+
+@pytest.mark.parametrize("confidence", [0.6, 1])
+async def test_a_suppression_that_comes_after_the_charge_still_wins(
+    workspace: Workspace, database: Database, somebody: dict[str, Any], calls: Calls, confidence: float
+) -> None:
+    await fund(database, workspace)
+    ask = {"full_name": somebody["full_name"], "company": somebody["job_company_name"]}
+    found = (await spend(workspace, PATH, ask)).json()["match"]["id"]
+    calls.then(lambda: suppress(database, workspace, found))
+    answer = await spend(workspace, PATH, ask | {"min_confidence": confidence})
+    if confidence == 1:
+        assert answer.json()["alternatives"] == []
+    else:
+        error_of(answer, 409, "suppressed")
 
 
 @pytest.mark.parametrize(

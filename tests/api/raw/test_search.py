@@ -76,6 +76,8 @@ async def test_nobody_is_shown_or_charged_twice_when_the_source_repeats_itself(
         ({"seniority": ["emperor"]}, "unsupported_filter", "filters.seniority"),
         ({"titles": {"include": "engineer"}}, "invalid_request", "filters.titles.include"),
         ({"titles": {"includes": ["engineer"]}}, "invalid_request", "filters.titles.includes"),
+        ({"titles": {"include": ["\N{ROCKET}"]}}, "invalid_request", "filters.titles.include.0"),
+        ({"keywords": "..."}, "invalid_request", "filters.keywords"),
         ({"countries": ["XX"]}, "invalid_request", "filters.countries.0"),
         ({"location_ids": ["loc_1"]}, "invalid_request", "filters.location_ids.0"),
         ({"experience_years": {"min": 5, "max": 2}}, "invalid_request", "filters.experience_years"),
@@ -115,6 +117,8 @@ async def test_a_suppressed_person_is_left_out_and_not_charged(workspace: Worksp
     await fund(database, workspace)
     first = (await search(workspace, limit=2)).json()
     await suppress(database, workspace, first["data"][0]["profile_id"])
+    never_paid = "delete from leads where profile_id = :p"
+    await run_sql(database, never_paid, p=first["data"][0]["profile_id"])
     again = (await search(workspace, limit=3)).json()
     assert first["data"][0]["profile_id"] not in [row["profile_id"] for row in again["data"]]
     assert again["omitted"]["suppressed"] == 1
@@ -127,16 +131,7 @@ async def test_a_suppression_that_comes_after_the_charge_still_wins(
 ) -> None:
     await fund(database, workspace)
     someone = (await search(workspace, limit=1)).json()["data"][0]["profile_id"]
-    make = calls._make
-
-    async def make_and_suppress(call_id: str) -> None:
-        await make(call_id)
-        await suppress(database, workspace, someone)
-
-    async def slow_start(call_id: str, *, workspace_id: str) -> None:
-        await make_and_suppress(call_id)
-
-    calls.start = slow_start  # type: ignore[method-assign]
+    calls.then(lambda: suppress(database, workspace, someone))
     again = (await search(workspace, limit=2)).json()
     assert someone not in [row["profile_id"] for row in again["data"]]
     assert again["omitted"]["suppressed"] == 1

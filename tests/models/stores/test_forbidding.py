@@ -8,12 +8,14 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.database import Database
+from models.rules.people import Profile
 from models.rules.suppressions import Reason
 from models.secrets import Vault
 from models.stores import erasures, people, run_steps, seen, suppressions
 from models.stores.people import Sighting
 from models.stores.run_steps import Decision, Need
 from models.tenancy import Tenant
+from tests.interleaving import interleaving
 from tests.models.stores.conftest import Member
 from tests.models.stores.run_world import SOURCE, World
 
@@ -187,3 +189,50 @@ async def test_more_people_are_held_at_once_than_there_are_advisory_locks(
     async with database.transaction() as session:
         found = await people.named(session, vault, urls, workspace_id=member.tenant.workspace_id)
         assert len(await people.hold(session, set(found.values()))) == 20_000
+
+
+async def fetched_live(world: World, run_id: str, number: int) -> dict[str, Profile]:
+    ask = await world.database.run(lambda session: run_steps.begin_profiles(session, run_id, number))
+    assert ask is not None
+    return await world.profiles(ask.live)
+
+
+async def deliver(world: World, run_id: str, number: int, fetched: dict[str, Profile]) -> None:
+    await world.database.run(lambda session: run_steps.deliver(session, run_id, number, fetched))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("forbid", [by_opt_out, by_erasure])
+async def test_who_is_forbidden_before_any_statement_of_a_delivery_is_not_shown(
+    database: Database, vault: Vault, member: Member, forbid: Forbid
+) -> None:
+    orders: set[bool] = set()
+    with interleaving(database) as race:
+        for at in range(200):
+            world = World(database, vault, member, f"market-{at:03}", tiers=(3,))
+            run_id, decision, chunk = await at_its_chunk(world)
+            number = decision.run.call_number
+            fetched = await fetched_live(world, run_id, number)
+
+            async def forbidding(person: str = chunk[0]) -> None:
+                async def work(session: AsyncSession) -> None:
+                    await people.hold(session, [person])
+                    await forbid(session, member.tenant, person)
+
+                await database.run(work)
+
+            paid = len(await world.candidates(run_id))
+            race.start(at, forbidding)
+            await deliver(world, run_id, number, fetched)
+            if not await race.over():
+                break
+            orders.add(race.first)
+            delivered = len(await world.candidates(run_id)) - paid
+            assert delivered <= (2 if race.first or forbid is by_erasure else 3), f"delivered after statement {at}"
+            async with database.transaction() as session:
+                assert await suppressions.among(session, member.tenant, chunk) == {chunk[0]}
+            if forbid is by_erasure:
+                name = fetched[chunk[0]].full_name or ""
+                assert await names_left(database, name.removeprefix("Person ")) == [], f"left after statement {at}"
+    assert orders == {True, False}

@@ -10,7 +10,7 @@ from models.clock import service_time
 from models.database import Database
 from models.ids import new_id
 from models.secrets import Vault
-from models.stores import people
+from models.stores import leads, people
 from models.stores.people import Known, Sighting
 from models.tables import Suppression
 from models.tenancy import Tenant
@@ -58,7 +58,7 @@ async def test_two_ids_found_to_be_one_person_become_the_older_with_the_union_of
 
     async def know(session: AsyncSession) -> None:
         await people.mark_seen(session, member.tenant, [newer], run_id="run_1")
-        await people.take_leads(session, member.tenant.workspace_id, [newer])
+        await leads.take(session, member.tenant.workspace_id, [newer])
         await session.execute(text("update seen_entries set do_not_contact = true"))
         await people.mark_seen(session, member.tenant, [older], run_id="run_2")
 
