@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -78,7 +78,7 @@ class Parts:
     database: Database
     client: Client
     vault: Vault
-    payments: Payments
+    payments: Payments = field(default_factory=NoPayments)
 
 
 def runner() -> SandboxedWorkflowRunner:
