@@ -30,3 +30,4 @@ def test_a_payment_provider_is_configured_with_both_secrets_or_not_at_all(alone:
     both = {"stripe_api_key": "key", "stripe_webhook_secret": "secret"}
     assert Settings.model_validate(SAFE | both).sells
     assert not Settings.model_validate(SAFE).sells
+    assert not Settings.model_validate(SAFE | dict.fromkeys(both, "")).sells
