@@ -10,6 +10,8 @@ import contextlib
 import signal
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -102,7 +104,7 @@ class Parts:
     database: Database
     client: Client
     vault: Vault
-    payments: Payments
+    payments: Payments = field(default_factory=NoPayments)
 
 
 def runner() -> SandboxedWorkflowRunner:

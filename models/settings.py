@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -61,6 +61,12 @@ class Settings(BaseSettings):
     rate_limit_per_minute: Annotated[int, Field(ge=1)] = 120
     log_level: str = "INFO"
     log_json: bool = False
+
+    @field_validator("stripe_api_key", "stripe_webhook_secret", mode="before")
+    @classmethod
+    def _empty_is_none(cls, value: object) -> object:
+        """Compose files pass on what is not set as an empty text."""
+        return value or None
 
     @model_validator(mode="after")
     def _safe(self) -> Self:

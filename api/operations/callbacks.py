@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from api.operations.kernel import Context, Effect, operation
-from models.stores import callbacks
+from models.stores import callbacks, doorbells
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,8 @@ class PaymentEvent:
 
 @operation("callbacks.payments", scope=None, effect=Effect.WRITE)
 async def keep_payment_event(ctx: Context, event: PaymentEvent) -> None:
-    """Keep the event unless it is known, encrypted: it may name people."""
+    """Keep the event unless it is known, encrypted: it may name people. The dispatcher rings: the answer is due now."""
     sealed = ctx.vault.seal(callbacks.BODY_PURPOSE, event.body)
     subject = await callbacks.keep(ctx.session, event.id, sealed, now=ctx.now)
     if subject is not None:
-        await ctx.ring(subject)
+        await doorbells.ring(ctx.session, subject)

@@ -290,3 +290,47 @@ async def test_pages_work_without_scripts_and_let_nothing_in(http: httpx.AsyncCl
 async def test_a_token_is_escaped_on_the_page(http: httpx.AsyncClient) -> None:
     answer = await http.get("/verify", params={"token": '"><script>alert(1)</script>'})
     assert "<script>" not in answer.text
+
+
+@pytest.mark.parametrize("address", ["someone@mailinator.com", "someone@inbox.mailinator.com"])
+async def test_lent_mailboxes_are_refused_whether_they_are_known_or_not(
+    http: httpx.AsyncClient, database: Database, address: str
+) -> None:
+    for _ in range(2):
+        answer = await http.post("/v1/workspaces", json={"name": "Acme", "email": address})
+        assert "fix" in error_of(answer, 400, "invalid_request", "email")
+    assert not await run_sql(database, "select 1 from workspaces where email = :email", email=address)
+
+
+async def test_a_mailbox_gets_one_grant_however_its_address_is_spelled(
+    app: FastAPI, http: httpx.AsyncClient, database: Database
+) -> None:
+    first = await http.post("/v1/workspaces", json={"name": "Acme", "email": "grace.hopper@gmail.com"})
+    assert first.status_code == 201
+    again = await http.post("/v1/workspaces", json={"name": "Acme", "email": "GraceHopper+more@googlemail.com"})
+    error_of(again, 409, "conflict", "email")
+    stored = await run_sql(database, "select email from workspaces where id = :id", id=first.json()["id"])
+    assert stored[0].email == "grace.hopper@gmail.com"
+
+
+async def test_a_network_makes_so_many_workspaces_a_day_and_others_are_not_concerned(database_url: str) -> None:
+    async with application(database_url, signups_a_day=2) as app:
+        database: Database = app.state.kernel.database
+
+        async def sign_up(network: str, name: str) -> httpx.Response:
+            async with client(app, address=network) as anybody:
+                return await anybody.post("/v1/workspaces", json={"name": "Acme", "email": f"{name}@example.com"})
+
+        assert (await sign_up("192.0.2.7", "one")).status_code == 201
+        error_of(await sign_up("192.0.2.7", "one"), 409, "conflict", "email")  # refused, so not counted
+        assert (await sign_up("192.0.2.7", "two")).status_code == 201
+        refused = await sign_up("192.0.2.7", "three")
+        error_of(refused, 429, "rate_limited")
+        assert 0 < int(refused.headers["Retry-After"]) <= 86_400
+        error_of(await sign_up("192.0.2.7", "one"), 429, "rate_limited")  # a known address is told from no other
+        assert (await sign_up("192.0.2.8", "three")).status_code == 201
+        kept = await run_sql(database, "select network, signups from signup_counts")
+        assert sorted(row.signups for row in kept) == [1, 2]
+        assert all(b"192" not in row.network for row in kept)
+        await run_sql(database, "update service_clock set shift = interval '1 day'")
+        assert (await sign_up("192.0.2.7", "four")).status_code == 201

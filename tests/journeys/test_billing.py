@@ -11,7 +11,7 @@ import pytest
 from tests.journeys.installation import Installation, installed
 from tests.journeys.recruiter import Recruiter
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [pytest.mark.timeout(400), pytest.mark.slow]  # months pass
 
 BACK = {"success_url": "https://app.example/paid", "cancel_url": "https://app.example/left"}
 

@@ -21,3 +21,13 @@ def test_a_short_key_and_a_public_address_without_tls_are_refused() -> None:
         Settings.model_validate(SAFE | {"secret_key": "k" * 31})
     with pytest.raises(ValidationError, match="PUBLIC_URL"):
         Settings.model_validate(SAFE | {"production": True, "public_url": "http://api.example.com"})
+
+
+@pytest.mark.parametrize("alone", ["stripe_api_key", "stripe_webhook_secret"])
+def test_a_payment_provider_is_configured_with_both_secrets_or_not_at_all(alone: str) -> None:
+    with pytest.raises(ValidationError, match="STRIPE_WEBHOOK_SECRET"):
+        Settings.model_validate(SAFE | {alone: "secret"})
+    both = {"stripe_api_key": "key", "stripe_webhook_secret": "secret"}
+    assert Settings.model_validate(SAFE | both).sells
+    assert not Settings.model_validate(SAFE).sells
+    assert not Settings.model_validate(SAFE | dict.fromkeys(both, "")).sells

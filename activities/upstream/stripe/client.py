@@ -185,7 +185,7 @@ async def _listed(service: Any, customer_id: str) -> AsyncIterator[AsyncIterator
 
 async def _pages(first: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - the library's list
     read = 0
-    async for found in first.auto_paging_iter_async():
+    async for found in first.auto_paging_iter():
         yield found
         read += 1
         if read >= MOST_READ:

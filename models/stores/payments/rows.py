@@ -56,7 +56,7 @@ def add(
         status=PaymentStatus.PENDING,
         success_url=back.success_url if back else None,
         cancel_url=back.cancel_url if back else None,
-        use_key=use.key if use else None,
+        use_key=_named(use) if use else None,
         use_fingerprint=use.fingerprint if use else None,
         created_at=now,
     )
@@ -73,7 +73,7 @@ async def attach(session: AsyncSession, use: Use, *, now: datetime) -> Payment |
         select(Payment)
         .where(
             col(Payment.workspace_id) == use.tenant.workspace_id,
-            col(Payment.use_key) == use.key,
+            col(Payment.use_key) == _named(use),
             col(Payment.created_at) > now - timedelta(hours=REPLAY_HOURS),
             col(Payment.status) != PaymentStatus.FAILED,
         )
@@ -84,6 +84,11 @@ async def attach(session: AsyncSession, use: Use, *, now: datetime) -> Payment |
     if payment is not None and payment.use_fingerprint != use.fingerprint:
         raise IdempotencyKeyReused
     return payment
+
+
+def _named(use: Use) -> str:
+    """A key is of one tenant: the account, or the customer that the request selected."""
+    return f"{use.tenant.id}/{use.key}"
 
 
 async def find(session: AsyncSession, payment_id: str, *, lock: bool = False) -> Payment | None:

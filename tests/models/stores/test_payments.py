@@ -33,6 +33,7 @@ from models.stores import credits, refills
 from models.stores.idempotency import Use
 from models.stores.payments import rows, steps
 from models.stores.payments.steps import Need
+from models.tenancy import Tenant
 from tests.models.stores.conftest import Member
 from tests.models.stores.paying import Till
 
@@ -169,6 +170,7 @@ async def test_a_repeated_request_finds_its_payment_and_another_request_does_not
 
     assert await attached(use) == payment_id
     assert await attached(Use(till.member.tenant, "other", b"one")) is None
+    assert await attached(Use(Tenant(till.workspace_id, "cus_1"), "key", b"one")) is None
     with pytest.raises(IdempotencyKeyReused):
         await attached(Use(till.member.tenant, "key", b"two"))
     await till.pass_time(timedelta(hours=25))
