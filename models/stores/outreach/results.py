@@ -7,9 +7,10 @@ than a reading back.
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.rules.outreach.pauses import MethodHold, Signal
+from models.rules.outreach.pauses import MethodHold, Signal, resends_mean_limit
 from models.rules.outreach.states import ActionOutcome, ActionReason, ActionType
 from models.stores.outreach import account_states, deciding, endings, news, scenes
 from models.stores.outreach.account_states import Standing
@@ -119,6 +120,7 @@ async def _apply(session: AsyncSession, scene: Scene, action: Action, result: Re
             _stands_for_ours(scene, reason)
         case Refused(reason=reason):
             endings.end_action(session, scene, action, ActionOutcome.FAILED, reason)
+            await _look_for_limit(session, scene, reason)
         case Again(after=after):
             again(scene, action, after=_back_off(action) if after is None else after)
         case Limited():
@@ -188,6 +190,26 @@ async def _limited(session: AsyncSession, scene: Scene, action: Action, result: 
         scene.account.holds = scene.account.holds | {action.type: answer.until.isoformat()}
     elif answer is None and not result.doubtful:
         action.not_before = scene.now + _back_off(action)
+
+
+RESENDS = text(
+    """
+    select profile_id, ended_at from actions
+     where account_id = :account and type = 'invite' and outcome = 'failed' and reason = 'recently_withdrawn'
+       and ended_at > coalesce((select max(ended_at) from actions where account_id = :account and type = 'invite'
+                                   and outcome = 'sent'), '-infinity')
+    """
+)
+
+
+async def _look_for_limit(session: AsyncSession, scene: Scene, reason: str) -> None:
+    """Several persons in a row "invited recently" are a limit of the account in disguise (provider, section 11)."""
+    if reason != ActionReason.RECENTLY_WITHDRAWN:
+        return
+    await session.flush()
+    rows = (await session.execute(RESENDS, {"account": scene.account.id})).all()
+    if resends_mean_limit([(row.profile_id, row.ended_at) for row in rows], scene.now):
+        await account_states.limit_reached(session, scene.held, Signal.DAILY)
 
 
 async def _troubled(session: AsyncSession, scene: Scene, standing: Standing) -> None:

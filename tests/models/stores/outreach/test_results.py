@@ -118,6 +118,15 @@ async def test_an_account_in_trouble_holds_what_is_planned(
     assert await world.told() == event
 
 
+async def test_three_persons_in_a_row_invited_recently_are_a_limit_of_the_account(world: World) -> None:
+    for number in range(3):
+        assert (await world.account()).status == "active", number
+        _, parcel = await claimed(world)
+        await world.result(parcel, Refused(ActionReason.RECENTLY_WITHDRAWN.value))
+    account = await world.account()
+    assert (account.status, account.pause_reason) == ("paused", "daily_limit")
+
+
 async def test_a_refused_person_ends_the_enrollment_and_leaves_the_account_alone(world: World) -> None:
     enrollment, parcel = await claimed(world)
     end = await world.result(parcel, Refused("not_found"))
