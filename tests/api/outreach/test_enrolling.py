@@ -20,6 +20,11 @@ WRITTEN = """select (select count(*) from enrollments), (select count(*) from ac
 UNKNOWN = "prof_01jd3v8k5xe9q8w2r7t6y5v4p3"
 
 
+@pytest.fixture(autouse=True)
+async def verified(database: Database, workspace: Workspace) -> None:
+    await run_sql(database, "update workspaces set verified_at = now() where id = :id", id=workspace.id)
+
+
 @pytest.fixture
 async def account_id(database: Database, workspace: Workspace) -> str:
     return await connected(database, Tenant(workspace.id))
@@ -203,6 +208,13 @@ async def test_it_needs_a_key_and_the_scope_to_send(workspace: Workspace, invite
     assert (await reader.post(f"{path}?dry_run=true", json=body)).status_code == 200
     error_of(await reader.post(path, json=body, headers={"Idempotency-Key": "x"}), 403, "insufficient_scope")
     await reader.aclose()
+
+
+async def test_an_unverified_workspace_enrolls_nobody(workspace: Workspace, database: Database, invite: str) -> None:
+    await run_sql(database, "update workspaces set verified_at = null where id = :id", id=workspace.id)
+    profile_id = await one(database, workspace)
+    error_of(await enroll(workspace, invite, profile_ids=[profile_id]), 403, "forbidden")
+    assert (await preview(workspace, invite, profile_ids=[profile_id]))["counts"]["schedule"] == 1
 
 
 async def test_a_held_first_step_waits_without_a_time_and_reserves_nothing(
