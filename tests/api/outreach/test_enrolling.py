@@ -12,6 +12,7 @@ from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.outreach.accounts import connected
 from tests.api.outreach.enrolling import INVITE, enroll, enrolled, preview, sequence
 from tests.api.people import fetched, meet, slug, url
+from tests.api.sourcing import deliver, fund, profile, start
 
 WRITTEN = """select (select count(*) from enrollments), (select count(*) from actions), (select count(*) from events),
                     (select count(*) from seen_entries), (select count(*) from people),
@@ -127,6 +128,20 @@ async def test_the_sources_are_taken_together_and_each_person_once(
     )
     assert [row["profile_id"] for row in shown["data"]] == [ids[2], ids[1], ids[3]]
     assert shown["data"][2]["rendered"][0]["text"] == "Hi Zed, shall we talk?"
+
+
+async def test_a_runs_candidates_come_in_delivery_order_with_the_names_of_their_snapshots(
+    workspace: Workspace, database: Database, invite: str
+) -> None:
+    await fund(database, workspace)
+    run = (await start(workspace.http)).json()["run"]
+    names = ("Ada Lovelace", "Grace Hopper", "Joan Clarke")
+    ids = await deliver(database, run, [profile(place, full_name=name) for place, name in enumerate(names)])
+    shown = await preview(workspace, invite, run_id=run["id"], limit=2)
+    texts = [(row["profile_id"], row["rendered"][0]["text"]) for row in shown["data"]]
+    assert texts == [(ids[0], "Hi Ada, shall we talk?"), (ids[1], "Hi Grace, shall we talk?")]
+    done = await enrolled(workspace, invite, run_id=run["id"])
+    assert [row["profile_id"] for row in done["enrollments"]] == ids
 
 
 @pytest.mark.parametrize("forbidden", ["suppressed", "do_not_contact", "already_contacted"])
