@@ -221,8 +221,9 @@ def _news_since(scene: Scene, action: Action) -> datetime | None:
 
 
 async def _chat_id(session: AsyncSession, scene: Scene, action: Action) -> str | None:
-    if action.conversation_id is not None:
-        return (await session.get_one(Conversation, action.conversation_id)).chat_id
+    conversation = await session.get(Conversation, action.conversation_id) if action.conversation_id else None
+    if conversation is not None:  # null once its person was erased
+        return conversation.chat_id
     return scene.person.chat_id if scene.person is not None else None
 
 

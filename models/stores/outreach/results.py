@@ -151,17 +151,20 @@ def done(session: AsyncSession, scene: Scene, action: Action, *, at: datetime, m
     known = scene.network_person(session)
     match ActionType(action.type):
         case ActionType.INVITE:
-            if known.relation != "connected":
-                known.relation = "pending"
             known.invited_at = at
             if scene.enrollment is not None:
                 scene.enrollment.invited_at = at
+            if known.relation == "connected":  # accepted before anybody knew that it had been sent
+                known.connected_at = None
+                set_connected(session, scene, known, scene.now)
+            else:
+                known.relation = "pending"
         case ActionType.WITHDRAW_INVITE:
             known.withdrawn_at = at
             if known.relation == "pending":
                 known.relation = "none"
         case ActionType.MESSAGE:
-            set_connected(scene, known, at)  # the network takes messages between the connected only
+            set_connected(session, scene, known, at)  # the network takes messages between the connected only
         case ActionType.PROFILE_VISIT:
             pass
 
