@@ -86,6 +86,18 @@ async def test_resuming_needs_a_key(workspace: Workspace, enrollment_id: str) ->
     error_of(answer, 400, "idempotency_key_required")
 
 
+async def test_a_held_step_is_held_again_when_it_is_resumed(
+    workspace: Workspace, database: Database, account_id: str
+) -> None:
+    made = await sequence(workspace, account_id, approve_every_message=True)
+    profile_id = await fetched(database, Tenant(workspace.id), slug())
+    (row,) = (await enrolled(workspace, made["id"], profile_ids=[profile_id]))["enrollments"]
+    assert (await call(workspace, row["id"], "pause")).json()["status"] == "paused"
+    shown = (await call(workspace, row["id"], "resume", dry_run=True)).json()
+    assert (shown["scheduled_at"], shown["would_fail"]) == (None, None)
+    assert (await call(workspace, row["id"], "resume")).json()["status"] == "awaiting_approval"
+
+
 async def test_an_unverified_workspace_resumes_nothing(
     workspace: Workspace, database: Database, enrollment_id: str
 ) -> None:
