@@ -2,13 +2,13 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from datetime import date, datetime, timedelta
 
 from models.rules.outreach.caps import WEEK_DAYS, WEEKLY, AccountCaps, Cap, monday, utc_day, week_allows
 from models.rules.outreach.hours import WorkingHours
-from models.rules.outreach.spacing import LONGEST_GAP, gap_after
+from models.rules.outreach.spacing import LONGEST_GAP, SHORTEST_GAP, gap_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """An action that stands in the way of a moment; behind its rest, at `free_at`, the account is free again."""
+    """An action that stands in the way; behind its rest, at `free_at`, there is room."""
 
     action_at: datetime
     free_at: datetime
@@ -86,21 +86,24 @@ class _Rests:
         place = self.free.index(free, bisect_left(self.at, at))
         del self.at[place], self.free[place]
 
-    def resting(self, at: datetime) -> Blocker | None:
-        """The action whose rest a moment falls into; of several the one that lasts longest."""
-        end = bisect_right(self.at, at)
-        start = bisect_right(self.at, at - LONGEST_GAP, 0, end)
-        longest = max(range(start, end), key=self.free.__getitem__, default=None)
-        if longest is None or self.free[longest] <= at:
-            return None
-        return Blocker(self.at[longest], self.free[longest])
+    def before(self, at: datetime, rest_from: Callable[[datetime], timedelta]) -> Blocker | None:
+        """The last action to let by, so that no rest is broken: neither theirs nor that of an action at this moment.
 
-    def next_within(self, at: datetime, gap: timedelta) -> Blocker | None:
-        """The next action, when it comes before a rest from this moment is over."""
-        place = bisect_left(self.at, at)
-        if place == len(self.at) or self.at[place] >= at + gap:
-            return None
-        return Blocker(self.at[place], self.free[place])
+        `rest_from` says how long the new action rests when it is done at a moment.
+        """
+        following = bisect_right(self.at, at)
+        recent = range(bisect_right(self.at, at - LONGEST_GAP, 0, following), following)
+        last = max(recent, key=self.free.__getitem__, default=None)
+        if last is not None and self.free[last] <= at:
+            last = None
+        free = at if last is None else self.free[last]
+        for place in range(following, len(self.at)):
+            room = self.at[place] - free
+            if room >= SHORTEST_GAP and room >= rest_from(free):
+                break
+            if self.free[place] > free:
+                last, free = place, self.free[place]
+        return None if last is None else Blocker(self.at[last], free)
 
 
 @dataclass(slots=True)
@@ -220,7 +223,6 @@ class Calendar:
         return own >= share and total + owed >= base
 
     def in_the_way(self, request: Request, at: datetime) -> Blocker | None:
-        """The action that is too close before or after a moment, null when both rests are kept."""
+        """The action behind whose rest there is room from a moment on, null when there is room at once."""
         rests = self._firm if request.displaces else self._all
-        before = rests.resting(at)
-        return before or rests.next_within(at, gap_after(request.seed, at, self.hours))
+        return rests.before(at, lambda moment: gap_after(request.seed, moment, self.hours))

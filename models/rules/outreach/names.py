@@ -40,7 +40,7 @@ _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|<[^<>]*>")
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‘[^’]{2,}’|(?<!\w)\'[^\']{2,}\'(?!\w)')
 _QUOTES = re.compile(r'["“”„«»]|(?<!\w)[\'‘’]|[\'‘’](?!\w)')
 _SEPARATORS = re.compile(r"\s*[|•·–—/\\;:~_]\s+|\s+[|•·–—/\\;:~_-]\s*|[|•;]")
-_SLASHED = re.compile(r"\w+(?:\s?/\s?\w+)+")
+_SLASHED = re.compile(r"\b\w++(?:\s?/\s?\w++)+")
 _INITIAL = re.compile(r"(?:[^\W\d_]\.?-?)|(?:[^\W\d_]\.-?){2,}")
 
 
@@ -99,6 +99,7 @@ def _words(text: str) -> list[str]:
     plain = next((part for part in _SEPARATORS.split(plain) if letters(part)), "")
     plain = " ".join(word for word in undecorated(_QUOTES.sub("", plain)).split() if letters(word))
     before, comma, behind = plain.partition(",")
+    behind = behind.replace(",", " ")
     words = _without_titles(before.split())
     if not comma or not _name_behind_comma(behind):
         return words

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 
-_BRACES = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_BRACES = re.compile(r"\{\{((?:(?!\{\{|\}\}).)*+)\}\}", re.DOTALL)  # never over another pair: linear in the text
 _LOOSE = re.compile(r"\{\{|\}\}")
 
 
@@ -28,5 +28,10 @@ def unknown_placeholders(text: str) -> list[str]:
 
 
 def fill(text: str, values: Mapping[Placeholder, str]) -> str:
-    """The text with every placeholder replaced by its value, which is not looked into again; `KeyError` without one."""
+    """The text with its placeholders replaced by their values, which are not looked into again.
+
+    Raises:
+        ValueError: an unknown placeholder, which saving refuses.
+        KeyError: a placeholder without a value.
+    """
     return _BRACES.sub(lambda found: values[Placeholder(found[1].strip())], text)

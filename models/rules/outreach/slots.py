@@ -223,15 +223,13 @@ def _pace_full(calendar: Calendar, request: Request, day: date) -> _Full | None:
 
 def _too_close(calendar: Calendar, request: Request, at: datetime) -> Move | None:
     """Behind every action that is too close, in one move."""
-    free, last = at, None
-    while (blocker := calendar.in_the_way(request, free)) is not None:
-        free, last = blocker.free_at, blocker
+    last = calendar.in_the_way(request, at)
     if last is None:
         return None
     lunch = LUNCH_HOUR in {calendar.hours.local_hour(last.action_at), calendar.hours.local_hour(at)}
     rest = round((last.free_at - last.action_at).total_seconds())
     detail = f"the account rests {rest} s after its action of {rfc3339(last.action_at)}"
-    return Move(Rule.LUNCH if lunch else Rule.SPACING, at, free, detail)
+    return Move(Rule.LUNCH if lunch else Rule.SPACING, at, last.free_at, detail)
 
 
 def _figures(calendar: Calendar, used: int, effective: int, day: date) -> str:

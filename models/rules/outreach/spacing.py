@@ -1,6 +1,7 @@
 """Spacing: how long an account rests after an action (specification, "Outreach caps", rules 7 and 8)."""
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from models.rules.outreach.hours import WorkingHours
 from models.rules.outreach.seeds import unit
@@ -13,9 +14,11 @@ PEAK_UNTIL_HOUR = 16
 LUNCH_MULTIPLIER = 3.0
 PEAK_MULTIPLIER = 1.0
 OFF_PEAK_MULTIPLIER = 1.5
+SHORTEST_GAP = timedelta(seconds=GAP_SECONDS)
 LONGEST_GAP = timedelta(seconds=(GAP_SECONDS + GAP_SPREAD_SECONDS) * LUNCH_MULTIPLIER)
 
 
+@lru_cache(maxsize=8192)  # a search asks for the same seed at every place it tries
 def base_gap(seed: str) -> timedelta:
     """45 to 180 s, the same for the same seed."""
     return timedelta(seconds=GAP_SECONDS + GAP_SPREAD_SECONDS * unit(seed))

@@ -184,6 +184,49 @@ _NEXT_ACTION: dict[ActionOutcome, frozenset[ActionOutcome]] = {
 }
 
 
+_NEXT_ACCOUNT: dict[AccountStatus, frozenset[AccountStatus]] = {
+    AccountStatus.CONNECTING: frozenset(AccountStatus) - {AccountStatus.CONNECTING},
+    AccountStatus.ACTIVE: frozenset(
+        {
+            AccountStatus.PAUSED,
+            AccountStatus.DISCONNECTED,
+            AccountStatus.NEEDS_REVIEW,
+            AccountStatus.REMOVED,
+        }
+    ),
+    AccountStatus.PAUSED: frozenset(
+        {
+            AccountStatus.ACTIVE,
+            AccountStatus.DISCONNECTED,
+            AccountStatus.NEEDS_REVIEW,
+            AccountStatus.REMOVED,
+        }
+    ),
+    # reconnected, it is looked at first; reconnecting it may be that look
+    AccountStatus.DISCONNECTED: frozenset(
+        {
+            AccountStatus.NEEDS_REVIEW,
+            AccountStatus.ACTIVE,
+            AccountStatus.REMOVED,
+        }
+    ),
+    AccountStatus.NEEDS_REVIEW: frozenset(
+        {
+            AccountStatus.ACTIVE,
+            AccountStatus.PAUSED,  # a pause of the network that was running goes on
+            AccountStatus.DISCONNECTED,
+            AccountStatus.REMOVED,
+        }
+    ),
+    AccountStatus.REMOVED: frozenset({AccountStatus.CONNECTING}),
+}
+
+
+def account_may_become(now: AccountStatus, then: AccountStatus) -> bool:
+    """Whether an account may change so; a removed one is connected again like a new one."""
+    return then in _NEXT_ACCOUNT[now]
+
+
 def action_may_become(now: ActionOutcome, then: ActionOutcome) -> bool:
     """Whether an action may change so; final ones change no more."""
     return then in _NEXT_ACTION.get(now, frozenset())
@@ -194,11 +237,6 @@ def enrollment_may_become(now: EnrollmentStatus, then: EnrollmentStatus) -> bool
     if now in FINAL_ENROLLMENTS or now is then:
         return False
     return then is not EnrollmentStatus.SCHEDULED or now is EnrollmentStatus.PAUSED
-
-
-def sequence_may_become(now: SequenceStatus, then: SequenceStatus) -> bool:
-    """Whether a sequence may change so: in every way."""
-    return now is not then
 
 
 def takes_enrollments(status: SequenceStatus) -> bool:

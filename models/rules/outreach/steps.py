@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -113,12 +113,14 @@ def upcoming(steps: Sequence[Step], started: Sequence[Started]) -> Sequence[Step
     """
     places = {step.id: place for place, step in enumerate(steps)}
     begun = {action.step_id for action in started}
-    last = next((places[one.step_id] for one in reversed(_in_order(started)) if one.step_id in places), -1)
+    last = next((places[one.step_id] for one in reversed(_in_order(steps, started)) if one.step_id in places), -1)
     return [step for step in steps[last + 1 :] if step.id not in begun]
 
 
-def _in_order(started: Sequence[Started]) -> list[Started]:
-    return sorted(started, key=lambda action: action.started_at)
+def _in_order(steps: Sequence[Step], started: Sequence[Started]) -> list[Started]:
+    """By the time they started; several that were passed over in one moment, as the sequence has them."""
+    places = {step.id: place for place, step in enumerate(steps)}
+    return sorted(started, key=lambda action: (action.started_at, places.get(action.step_id, -1)))
 
 
 def next_step(
@@ -129,7 +131,7 @@ def next_step(
     `wait_days` of the first step count from the enrolling.
     """
     if started:
-        last = _in_order(started)[-1]
+        last = _in_order(steps, started)[-1]
         if last.outcome in _UNCLAIMED and last.step_id not in {step.id for step in steps}:
             return Dropped(last)
         if last.outcome in _UNFINISHED:
@@ -140,6 +142,8 @@ def next_step(
     if not ahead:
         return Finished()
     since = max((action.finished_at for action in started if action.finished_at is not None), default=enrolled_at)
+    if any(action.reason is ActionReason.ALREADY_CONNECTED for action in started):
+        connection = replace(connection, connected=True, accepted_at=None)  # no invite of theirs can time out
     return _standing(ahead[0], connection, since=since, now=now)
 
 

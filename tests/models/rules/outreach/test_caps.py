@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.rules.outreach.caps import (
@@ -82,6 +82,7 @@ def test_the_highest_hash_still_gives_less_than_one(monkeypatch: pytest.MonkeyPa
 
 
 @given(cap=st.sampled_from(list(Cap)), value=st.integers(0, 150), day=DAYS, age=st.integers(0, 40), name=st.text())
+@settings(deadline=None)
 def test_an_effective_cap_is_within_its_base_and_zero_only_for_zero(
     cap: Cap, value: int, day: date, age: int, name: str
 ) -> None:
@@ -93,6 +94,7 @@ def test_an_effective_cap_is_within_its_base_and_zero_only_for_zero(
 
 
 @given(cap=st.sampled_from(list(Cap)), started=DAYS, ahead=st.integers(0, 30), base=st.integers(0, 150))
+@settings(deadline=None)
 def test_caps_do_not_fall_within_a_week_and_new_outreach_never(cap: Cap, started: date, ahead: int, base: int) -> None:
     caps = AccountCaps(ACCOUNT, configured={cap: base}, warmup_started_on=started)
     day = started + timedelta(days=ahead)
@@ -170,6 +172,7 @@ def test_days_are_utc_and_the_first_of_january_begins_no_week() -> None:
     caps=st.lists(st.integers(0, 30), min_size=7, max_size=7).map(sorted),
     at=st.integers(0, 6),
 )
+@settings(deadline=None)
 def test_a_week_allows_what_its_words_say(taken: list[int], caps: list[int], at: int) -> None:
     first = date(2026, 12, 28)
     days = [first + timedelta(days=n) for n in range(7)]
