@@ -22,6 +22,7 @@ from models.rules.access import Scope
 from models.tenancy import Tenant as Owner
 from tests.api.conftest import application, client, run_sql
 from tests.api.outreach.accounts import connected
+from tests.api.outreach.inbox import answered
 from tests.api.people import fetched, slug, url
 from tests.api.test_events import told
 
@@ -63,6 +64,8 @@ select md5(string_agg(t.row, '' order by t.row)) from (
   union all select id || s::text from sequences s where workspace_id = :id
   union all select id || e::text from enrollments e where workspace_id = :id
   union all select id || a::text from actions a where workspace_id = :id
+  union all select id || c::text from conversations c where workspace_id = :id
+  union all select id || m::text from messages m where workspace_id = :id
 ) t
 """
 
@@ -145,6 +148,9 @@ async def furnish_outreach(database: Database, tenant: Tenant) -> None:
     tenant.owned["enrollment_id"] = enrollment["id"]
     (action,) = (await tenant.call("GET", "/v1/outreach/actions")).json()["data"]
     tenant.owned["action_id"] = action["id"]
+    owner = Owner(tenant.workspace_id, tenant.customer_id)
+    conversation_id = await answered(database, owner, account_id, tenant.owned["profile_id"], tenant.owned["note"])
+    tenant.owned["conversation_id"] = conversation_id
 
 
 @pytest.fixture(scope="module")

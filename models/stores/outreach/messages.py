@@ -65,7 +65,8 @@ async def take(session: AsyncSession, account_id: str, profile_id: str, chat_id:
         return
     if await suppressions.among(session, scene.tenant, [scene.profile_id]):
         return
-    facts.note(session, scene, facts.Learned(chat_id=chat_id))
+    if scene.person is not None:
+        scene.person.chat_id = chat_id
     conversation = await _conversation(session, scene, scene.profile_id, chat_id)
     kept = await _kept(session, scene, conversation, lines)
     await session.flush()
