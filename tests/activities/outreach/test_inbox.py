@@ -1,6 +1,7 @@
 """What the network tells of chats and relations: read afresh, kept once, and only of people who were written to."""
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -144,6 +145,16 @@ async def test_the_owners_own_message_is_kept_holds_the_enrollment_and_is_no_rep
     assert (await sending.enrollment(enrollment)).status == "active"
 
 
+def counted(call: Callable[..., Any], made: list[str]) -> Callable[..., Any]:
+    """The same call, noted when it is made."""
+
+    def noted(*arguments: Any, **named: Any) -> Any:
+        made.append(call.__name__)
+        return call(*arguments, **named)
+
+    return noted
+
+
 async def test_chats_with_anybody_else_are_not_even_read(
     sending: Stage, inbox: NetworkInbox, network: UnipileNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,9 +163,8 @@ async def test_chats_with_anybody_else_are_not_even_read(
     sending.far.tie(stranger, "connected")
     sending.far.act("reply", stranger, text="Private words")
     read: list[str] = []
-    messages, person = network.messages, network.person
-    monkeypatch.setattr(network, "messages", lambda *a, **k: (read.append("messages"), messages(*a, **k))[1])
-    monkeypatch.setattr(network, "person", lambda *a, **k: (read.append("person"), person(*a, **k))[1])
+    for name in ("messages", "person"):
+        monkeypatch.setattr(network, name, counted(getattr(network, name), read))
     await arrives(sending, inbox, stranger)
     await inbox.arrived(sending.account_id, sending.far.account, event(sending, "relation.new", user_id=stranger))
     await inbox.read_chats(sending.account_id, sending.far.account, None)
