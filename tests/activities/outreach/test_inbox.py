@@ -8,11 +8,13 @@ from uuid import uuid4
 
 import pytest
 
+from activities.outreach.calls import Calls
 from activities.outreach.inbox import NetworkInbox
 from activities.upstream.unipile import UnipileNetwork
 from models.rules.outreach.callbacks import Callback, read_callback
 from models.rules.suppressions import Reason
 from models.stores import people, suppressions
+from models.stores.outreach.results import Heard
 from tests.activities.outreach.sending import Stage
 from tests.models.stores.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE
 from workflows.contracts import Do
@@ -241,3 +243,23 @@ async def test_a_person_whom_the_network_cannot_show_keeps_nobody_from_being_hea
     await inbox.read_chats(sending.account_id, sending.far.account, None)
     assert ("in", "candidate", "Hi there") in await kept(sending)
     assert (await sending.told()).count("invite.accepted") == 1  # nobody else can write
+
+
+async def test_a_reply_between_claim_and_call_leaves_the_message_unsent(
+    sending: Stage, inbox: NetworkInbox, network: UnipileNetwork
+) -> None:
+    enrollment, _, person = await invited(sending)
+    sending.far.act("accept", person)
+    await inbox.read_invites(sending.account_id, sending.far.account)
+    parcel = await sending.when_due(enrollment)
+    sending.far.act("reply", person, text="Wait")
+    await arrives(sending, inbox, person)
+    result = await Calls(network).carry_out(parcel, lambda: True)
+    assert isinstance(result, Heard)
+    await sending.result(parcel, result)
+    assert [kind for kind, _, _ in sending.written()] == ["invite"]
+    action = await sending.last(enrollment)
+    assert (action.outcome, action.reason) == ("cancelled", "replied")
+    assert (await sending.enrollment(enrollment)).status == "replied"
+    told = await sending.told()
+    assert (told.count("reply.received"), told.count("enrollment.completed")) == (1, 1)

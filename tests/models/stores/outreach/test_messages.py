@@ -95,11 +95,13 @@ async def test_somebody_connected_already_accepted_nothing(world: World) -> None
     await world.enroll(profile_id)
     await world.sql(
         "insert into network_people (workspace_id, tenant_id, account_id, profile_id, network_id, relation)"
-        " values (:ws, :ws, :account, :id, 'ACoJo', 'connected')",
+        " values (:ws, :ws, :account, :id, 'ACoJo', 'none')",
         ws=world.member.tenant.id,
         account=world.account_id,
         id=profile_id,
     )
+    seen = Learned(network_id="ACoJo", connected=True, pending=False)
+    await world.run(lambda session: relations.learn(session, world.account_id, profile_id, seen))
     await take(world, profile_id, await said(world))
     told = await world.told()
     assert (told.count("invite.accepted"), told.count("reply.received")) == (0, 1)
