@@ -5,6 +5,7 @@ import itertools
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from activities.outreach.inbox import NetworkInbox
@@ -174,6 +175,23 @@ async def test_a_lost_answer_after_execution_is_reconciled(sending: Stage, fault
     assert (await sending.last(enrollment)).outcome == "sent"
 
 
+async def test_an_account_that_is_busy_while_the_call_ends_does_not_lose_its_result(sending: Stage) -> None:
+    await sending.connect(INVITE)
+    profile, _ = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    call = await sending.until_call(enrollment)
+    sending.far.order("users/invite", "latency", count=1, latency_ms=1500)
+    calling = asyncio.create_task(sending.act(enrollment, call))
+    while (await sending.last(enrollment)).outcome != "sending":
+        await asyncio.sleep(0.05)
+    async with sending.database.transaction() as session:
+        await session.execute(text("select 1 from outreach_accounts for update"))
+        await asyncio.sleep(5)
+    await calling
+    action = await sending.last(enrollment)
+    assert (action.outcome, action.attempts) == ("sent", 1)
+
+
 async def test_a_lost_message_is_found_in_the_chat(sending: Stage) -> None:
     await sending.connect(GREETING)
     profile, person = await sending.somebody()
@@ -252,12 +270,12 @@ async def test_an_erased_persons_lost_message_is_still_recognised(sending: Stage
     assert (await sending.last(enrollment)).outcome == "sent"
 
 
-async def direct(sending: Stage, type: ActionType, profile_id: str, text: str | None = None) -> str:
+async def direct(sending: Stage, type: ActionType, profile_id: str, written: str | None = None) -> str:
     """Queue a direct send, as the API does."""
     tenant = sending.member.tenant
 
     async def work(session: AsyncSession) -> str:
-        draft = Draft(sending.account_id, type, profile_id, text, {"first_name": "Jo"})
+        draft = Draft(sending.account_id, type, profile_id, written, {"first_name": "Jo"})
         planned = await sends.prepare(session, sending.writer, tenant, draft, api_key_id=None)
         return sends.queue(session, planned).id
 
