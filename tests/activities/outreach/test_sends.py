@@ -182,8 +182,10 @@ async def test_an_account_that_is_busy_while_the_call_ends_does_not_lose_its_res
     call = await sending.until_call(enrollment)
     sending.far.order("users/invite", "latency", count=1, latency_ms=1500)
     calling = asyncio.create_task(sending.act(enrollment, call))
-    while (await sending.last(enrollment)).outcome != "sending":
-        await asyncio.sleep(0.05)
+    for _ in range(100):
+        if (await sending.last(enrollment)).outcome == "sending":
+            break
+        await asyncio.sleep(0.02)
     async with sending.database.transaction() as session:
         await session.execute(text("select 1 from outreach_accounts for update"))
         await asyncio.sleep(5)
