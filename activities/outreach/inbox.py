@@ -52,8 +52,11 @@ class NetworkInbox:
             await self._listen(account_id, provider_id, chat)
 
     async def read_chats(self, account_id: str, provider_id: str, since: datetime | None) -> None:
-        """Find the messages later than `since` that no callback told of."""
-        for chat in await self._network.chats(provider_id, since=since):
+        """Find the messages later than `since`, null for all that matter, that no callback told of."""
+        begun = await self._database.run(lambda session: messages.begun_at(session, account_id))
+        if begun is None:
+            return
+        for chat in await self._network.chats(provider_id, since=begun if since is None else max(begun, since)):
             try:
                 await self._listen(account_id, provider_id, chat)
             except (PersonRefused, AskRefused) as error:  # one chat that cannot be read keeps nobody from the others

@@ -47,6 +47,20 @@ FIRST = text(
 LAST = text("select last_message_at from conversations where account_id = :account and chat_id = :chat")
 
 
+BEGUN = text(
+    """
+    select least((select min(created_at) from enrollments where account_id = :account),
+                 (select min(created_at) from actions where account_id = :account)) as begun
+    """
+)
+
+
+async def begun_at(session: AsyncSession, account_id: str) -> datetime | None:
+    """Since when the account has had to do with anybody; null while it has not: none of its chats matter then."""
+    begun: datetime | None = await session.scalar(BEGUN, {"account": account_id})
+    return begun
+
+
 async def wanted_since(session: AsyncSession, account_id: str, profile_id: str, chat_id: str) -> datetime | None:
     """From when on the messages of a chat are to be read; null when none of them are anybody's business."""
     account = await session.get_one(OutreachAccount, account_id)

@@ -263,3 +263,17 @@ async def test_a_reply_between_claim_and_call_leaves_the_message_unsent(
     assert (await sending.enrollment(enrollment)).status == "replied"
     told = await sending.told()
     assert (told.count("reply.received"), told.count("enrollment.completed")) == (1, 1)
+
+
+async def test_an_account_that_has_written_to_nobody_has_none_of_its_chats_listed(
+    sending: Stage, inbox: NetworkInbox, network: UnipileNetwork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await sending.connect(INVITE)
+    listed: list[str] = []
+    monkeypatch.setattr(network, "chats", counted(network.chats, listed))
+    await inbox.read_chats(sending.account_id, sending.far.account, None)
+    assert listed == []
+    profile, _ = await sending.somebody()
+    await sending.enroll(profile)
+    await inbox.read_chats(sending.account_id, sending.far.account, None)
+    assert listed == ["chats"]
