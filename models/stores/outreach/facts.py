@@ -11,7 +11,7 @@ from models.ids import new_id
 from models.rules.events import EventType, InviteAccepted
 from models.rules.outreach.sequences import Step
 from models.rules.outreach.states import ActionType
-from models.stores import events
+from models.stores import events, suppressions
 from models.stores.outreach import persons
 from models.stores.outreach.scenes import Scene, ids_of
 from models.tables import Action, Enrollment, NetworkPerson
@@ -120,3 +120,25 @@ def _accepts(known: NetworkPerson) -> bool:
     if invited is None or (known.withdrawn_at is not None and known.withdrawn_at >= invited):
         return False
     return known.connected_at is None or known.connected_at < invited
+
+
+ERASED = text(
+    f"""
+    select exists (
+      select from person_keys k join suppressions s on s.key_hash = k.hash
+       where k.profile_id = :id and s.reason = 'erasure' and {suppressions.BINDS}
+    )
+    """  # noqa: S608 - a constant of the suppressions
+)
+
+
+async def forget_erased(session: AsyncSession, scene: Scene, action: Action) -> None:
+    """Drop what a call told of somebody who was erased while it was under way; that it was made stays."""
+    whom = {"id": scene.profile_id or action.profile_id}
+    if not (await session.execute(ERASED, whom | suppressions.parameters(scene.tenant))).scalar_one():
+        return
+    action.provider_message_id = None
+    person, scene.person = scene.person, None
+    if person is not None:
+        await session.flush()
+        await session.delete(person)

@@ -16,7 +16,7 @@ from models.stores.outreach import account_states, deciding, endings, news, scen
 from models.stores.outreach.account_states import Standing
 from models.stores.outreach.answers import Decision
 from models.stores.outreach.claims import Parcel
-from models.stores.outreach.facts import Learned, note, set_connected
+from models.stores.outreach.facts import Learned, forget_erased, note, set_connected
 from models.stores.outreach.planning import unplan
 from models.stores.outreach.scenes import Scene
 from models.stores.outreach.texts import Writer
@@ -104,6 +104,7 @@ async def write(session: AsyncSession, writer: Writer, parcel: Parcel, result: R
     if action is not None and _counts(action, parcel.number):
         note(session, scene, result.learned)
         await _apply(session, scene, action, result)
+        await forget_erased(session, scene, action)
     return await deciding.decide_in(session, writer, scene)
 
 
