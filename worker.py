@@ -166,7 +166,7 @@ def mail_worker(parts: Parts) -> Worker:
 
 def account_steps(parts: Parts, network: OutreachNetwork | None) -> AccountSteps:
     """Looking after outreach accounts."""
-    inbox = NetworkInbox(parts.database, network) if network is not None else None
+    inbox = NetworkInbox(parts.database, network, parts.vault) if network is not None else None
     return AccountSteps(
         parts.database,
         parts.vault,

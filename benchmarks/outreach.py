@@ -26,11 +26,13 @@ import httpx
 
 from api.app import create_app
 from benchmarks.api import database
+from models.database import Database
 from models.ids import new_id
 from models.rules.access import ALL_SCOPES, key_secret
 from models.secrets import Vault
 from models.settings import Settings
 from models.stores import people
+from models.tables import Action, OutreachAccount
 
 AIM = 1.0
 SECRET = "a secret of the benchmark, long enough"  # noqa: S105 - of an installation that lives for a minute
@@ -67,15 +69,9 @@ async def fill(url: str) -> World:
         " values ($1, $2, 'Bench', 'svc_live_', 'xxxx', $3, $4, '2026-11-01', $5)",
         *(key, workspace, hashlib.sha256(secret.encode()).digest(), sorted(ALL_SCOPES), now),
     )
-    await connection.execute(
-        "insert into outreach_accounts (id, workspace_id, tenant_id, status, network_user_id, provider_id, caps, holds,"
-        " warmup_started_at, created_at, call_number, failures, rings, answered)"
-        " values ($1, $2, $2, 'active', 'user', 'provider', '{}', '{}', $3, $3, 0, 0, 0, 0)",
-        *(account, workspace, now - timedelta(days=200)),
-    )
-    done = await _people(connection, workspace, ACTIONS, now, known=False)
-    await _actions(connection, workspace, account, done, now)
     profile_ids = await _people(connection, workspace, PEOPLE, now, known=True)
+    done = await _people(connection, workspace, ACTIONS, now, known=False)
+    await _at_work(url, workspace, account, done, now)
     await connection.execute("analyze")
     await connection.close()
     return World(url, secret, account, profile_ids)
@@ -120,23 +116,44 @@ def _profile(profile_id: str, url: str) -> Json:
     }
 
 
-async def _actions(
-    connection: "asyncpg.Connection[asyncpg.Record]", workspace: str, account: str, ids: list[str], now: datetime
-) -> None:
-    """Messages and visits: most were done in the last 150 days, the others are booked for the next weeks."""
-    rows = []
-    for place, profile_id in enumerate(ids):
-        booked = place < BOOKED
-        at = now + timedelta(minutes=20 * place + 5) if booked else now - timedelta(minutes=45 * place)
-        kind = "message" if place % 2 else "profile_visit"
-        outcome, done_at, planned_at = ("scheduled", None, at) if booked else ("sent", at, None)
-        rows.append((new_id("act", now), workspace, account, profile_id, kind, outcome, done_at, planned_at, now))
-    await connection.executemany(
-        "insert into actions (id, workspace_id, tenant_id, account_id, profile_id, type, outcome, claimed_at, ended_at,"
-        " scheduled_at, created_at, seed, why, readings, first_touch, starts_sequence, text_fixed, failures, attempts,"
-        " call_number, rings, answered)"
-        " values ($1, $2, $2, $3, $4, $5, $6, $7, $7, $8, $9, $1, '[]', '[]', false, false, false, 0, 0, 0, 0, 0)",
-        rows,
+async def _at_work(url: str, workspace: str, account: str, ids: list[str], now: datetime) -> None:
+    """An account with messages and visits: most were done in the last 150 days, the others are booked ahead."""
+    opened = Database(url, pool_size=1)
+    began = now - timedelta(days=200)
+    async with opened.transaction() as session:
+        session.add(
+            OutreachAccount(
+                id=account,
+                workspace_id=workspace,
+                tenant_id=workspace,
+                status="active",
+                network_user_id="user",
+                provider_id="provider",
+                warmup_started_at=began,
+                created_at=began,
+            )
+        )
+        await session.flush()
+        session.add_all(_action(workspace, account, profile_id, place, now) for place, profile_id in enumerate(ids))
+    await opened.close()
+
+
+def _action(workspace: str, account: str, profile_id: str, place: int, now: datetime) -> Action:
+    booked = place < BOOKED
+    done_at = None if booked else now - timedelta(minutes=45 * place)
+    return Action(
+        id=new_id("act", now),
+        workspace_id=workspace,
+        tenant_id=workspace,
+        account_id=account,
+        profile_id=profile_id,
+        type="message" if place % 2 else "profile_visit",
+        outcome="scheduled" if booked else "sent",
+        seed=profile_id,
+        scheduled_at=now + timedelta(minutes=20 * place + 5) if booked else None,
+        claimed_at=done_at,
+        ended_at=done_at,
+        created_at=now,
     )
 
 

@@ -1,8 +1,8 @@
 """The database: engine, transactions, the repetition of deadlocks, and the locks of people.
 
 Locks are taken in this order everywhere: workspace settings, account, sequence, people (sorted), enrollment, actions
-(by id), run, leads (inserted sorted), grants (expires_at, id), key and customer counters, idempotency completion,
-event clock.
+(by id), conversation, run, leads (inserted sorted), grants (expires_at, id), key and customer counters, idempotency
+completion, event clock.
 """
 
 import asyncio

@@ -1,38 +1,66 @@
 """The inbox: what messages and relations of the network mean for whoever waits for them.
 
 A callback is only a hint. The person, or the chat, is read afresh, and only what that shows changes anything. Whatever
-concerns nobody whom this installation wrote to is neither kept nor logged.
+concerns nobody whom this installation wrote to is neither read further nor kept nor logged.
 """
 
-from datetime import datetime
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 
-from activities.outreach.calls import learned_of, news_in
-from activities.upstream.ports import NetworkChat, OutreachNetwork
+import structlog
+
+from activities.outreach.calls import learned_of
+from activities.upstream.ports import AskRefused, NetworkChat, NetworkMessage, OutreachNetwork, PersonRefused
 from models.database import Database
 from models.rules.outreach.callbacks import Callback, CallbackKind
-from models.stores.outreach import relations
+from models.secrets import Vault
+from models.stores.outreach import messages, relations
+from models.stores.outreach.messages import Line
+from models.stores.outreach.relations import Met
+
+log = structlog.get_logger(__name__)
+
+AROUND = timedelta(minutes=10)
+"""How much earlier than an event that names no chat its message may be."""
 
 
 class NetworkInbox:
     """Reads the network for accounts. Ids of accounts come twice: ours, and the provider's."""
 
-    def __init__(self, database: Database, network: OutreachNetwork) -> None:
+    def __init__(self, database: Database, network: OutreachNetwork, vault: Vault) -> None:
         self._database = database
         self._network = network
+        self._vault = vault
 
     async def arrived(self, account_id: str, provider_id: str, callback: Callback) -> None:
         """Look at what a callback of kind `message` or `relation` announces."""
-        if callback.kind is CallbackKind.MESSAGE and callback.chat_id is not None:
-            chat = await self._network.chat(provider_id, callback.chat_id)
-            if chat is not None:
-                await self._listen(account_id, provider_id, chat)
+        if callback.kind is CallbackKind.MESSAGE:
+            await self._message_arrived(account_id, provider_id, callback)
         elif callback.person is not None:
-            await self._look_at(account_id, provider_id, callback.person)
+            person = callback.person
+            met = await self._database.run(lambda session: relations.named(session, self._vault, account_id, person))
+            if met is not None:
+                await self._look_at(account_id, provider_id, met.network_id or person, met)
+
+    async def _message_arrived(self, account_id: str, provider_id: str, callback: Callback) -> None:
+        if callback.chat_id is None:  # a message cannot be found without its chat: look at whichever are new
+            if callback.created_at is not None:
+                await self.read_chats(account_id, provider_id, callback.created_at - AROUND)
+            return
+        chat = await self._network.chat(provider_id, callback.chat_id)
+        if chat is not None:
+            await self._listen(account_id, provider_id, chat)
 
     async def read_chats(self, account_id: str, provider_id: str, since: datetime | None) -> None:
-        """Find the messages later than `since` that no callback told of."""
-        for chat in await self._network.chats(provider_id, since=since):
-            await self._listen(account_id, provider_id, chat)
+        """Find the messages later than `since`, null for all that matter, that no callback told of."""
+        begun = await self._database.run(lambda session: messages.begun_at(session, account_id))
+        if begun is None:
+            return
+        for chat in await self._network.chats(provider_id, since=begun if since is None else max(begun, since)):
+            try:
+                await self._listen(account_id, provider_id, chat)
+            except (PersonRefused, AskRefused) as error:  # one chat that cannot be read keeps nobody from the others
+                log.info("inbox.chat_not_read", account_id=account_id, code=error.code)
 
     async def read_invites(self, account_id: str, provider_id: str) -> None:
         """Find the invites that are pending no longer."""
@@ -41,31 +69,47 @@ class NetworkInbox:
             return
         still = {request.person_id for request in await self._network.sent_requests(provider_id)}
         for network_id in waiting:
-            if network_id not in still:
-                await self._look_at(account_id, provider_id, network_id)
+            met = await self._met(account_id, network_id) if network_id not in still else None
+            if met is not None:
+                await self._look_at(account_id, provider_id, network_id, met)
 
-    async def _look_at(self, account_id: str, provider_id: str, person: str) -> None:
-        seen = await self._network.person(provider_id, person, fresh=True)
-        profile_id = await self._database.run(lambda session: relations.known(session, account_id, seen.id))
-        if profile_id is not None:
-            learned = learned_of(seen)
-            await self._database.run(lambda session: relations.learn(session, account_id, profile_id, learned))
+    async def _met(self, account_id: str, network_id: str) -> Met | None:
+        return await self._database.run(lambda session: relations.met(session, account_id, network_id))
+
+    async def _look_at(self, account_id: str, provider_id: str, person: str, met: Met) -> None:
+        try:
+            learned = learned_of(await self._network.person(provider_id, person, fresh=True))
+        except (PersonRefused, AskRefused) as error:
+            log.info("inbox.person_not_read", account_id=account_id, code=error.code)
+            return
+        await self._database.run(lambda session: relations.learn(session, account_id, met.profile_id, learned))
 
     async def _listen(self, account_id: str, provider_id: str, chat: NetworkChat) -> None:
-        """Take over who wrote in a chat with somebody of ours; its being there hints at an acceptance."""
-        network_id = chat.person_id
-        if not chat.one_to_one or network_id is None:
+        """Take over what was written in a chat with somebody of ours; its being there hints at an acceptance."""
+        person = chat.person_id
+        if not chat.one_to_one or person is None:
             return
-        profile_id = await self._database.run(lambda session: relations.known(session, account_id, network_id))
-        if profile_id is None:
+        met = await self._met(account_id, person)
+        if met is None:
             return
-        await self._look_at(account_id, provider_id, network_id)
-        ear = await self._database.run(lambda session: relations.ear(session, account_id, profile_id))
-        if ear is None:
+        if not met.connected:
+            await self._look_at(account_id, provider_id, person, met)
+        profile_id = met.profile_id
+        since = await self._database.run(
+            lambda session: messages.wanted_since(session, account_id, profile_id, chat.id)
+        )
+        if since is None:
             return
-        messages = await self._network.messages(provider_id, chat.id, since=ear.news_since)
-        found = news_in(messages, ear)
-        if found is not None:
-            await self._database.run(
-                lambda session: relations.heard(session, ear.enrollment_id, by_person=found.by_person, at=found.at)
-            )
+        read = await self._network.messages(provider_id, chat.id, since=since)
+        lines = list(_lines(read, person))
+        if lines:
+            await self._database.run(lambda session: messages.take(session, account_id, profile_id, chat.id, lines))
+
+
+def _lines(read: tuple[NetworkMessage, ...], person: str) -> Iterator[Line]:
+    """What the two wrote: no reactions and calls, nothing that was deleted, nobody else's words."""
+    for one in read:
+        if one.is_event or one.is_deleted:
+            continue
+        if one.from_owner or one.sender_id in (None, person):
+            yield Line(one.id, one.text, one.sent_at, one.from_owner)

@@ -11,11 +11,12 @@ import structlog
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio import activity
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from activities.outreach.calls import Calls
 from activities.outreach.readings import Readings
 from activities.upstream.ports import OutreachNetwork
-from models.database import LOCK_NOT_AVAILABLE, Database, sqlstate
+from models.database import CONNECTION_LOST, LOCK_NOT_AVAILABLE, Database, sqlstate
 from models.secrets import Vault
 from models.stores.outreach import claims, deciding, reconciling, results
 from models.stores.outreach.answers import Decision, Need
@@ -33,6 +34,8 @@ READ_SECONDS = 120
 LATEST_SECONDS = 10.0
 """A call begins so soon after its claim or not at all."""
 BUSY_SECONDS = 3.0
+WRITING_SECONDS = 20
+"""How long a result waits for a database that is busy or restarted."""
 
 Clock = Callable[[], float]
 
@@ -93,7 +96,16 @@ class SendSteps:
         return claimed, self._clock()  # before the commit: whatever holds that up counts too
 
     async def _written(self, parcel: Parcel, result: Result) -> Decision:
-        return await self._database.run(lambda session: results.write(session, self._writer, parcel, result))
+        """Write the result, with patience: what is lost here can only be read back, a quarter of an hour later."""
+        async for attempt in AsyncRetrying(
+            retry=retry_if_exception_type((DBAPIError, *CONNECTION_LOST)),
+            stop=stop_after_delay(WRITING_SECONDS),
+            wait=wait_fixed(0.5),
+            reraise=True,
+        ):
+            with attempt:
+                return await self._database.run(lambda session: results.write(session, self._writer, parcel, result))
+        raise AssertionError("unreachable: the retry either returns or raises")
 
     @activity.defn(name=names.OUTREACH_RECONCILE)
     async def reconcile(self, step: Step) -> NextStep:

@@ -21,6 +21,7 @@ from api.rest import (
 )
 from api.rest.outreach import accounts as outreach_accounts
 from api.rest.outreach import actions as outreach_actions
+from api.rest.outreach import conversations as outreach_conversations
 from api.rest.outreach import enrollments as outreach_enrollments
 from api.rest.outreach import sequences as outreach_sequences
 from api.rest.routing import Router
@@ -46,6 +47,7 @@ ROUTERS: tuple[Router, ...] = (
     outreach_sequences.router,
     outreach_enrollments.router,
     outreach_actions.router,
+    outreach_conversations.router,
     audit.router,
 )
 """Every noun's routes, in the order of the documentation."""

@@ -75,6 +75,7 @@ class Conversation(OwnedRow, table=True):
     """The provider's."""
     intent: str | None = None
     read_at: datetime | None = Field(default=None, sa_type=TIME)
+    """What was stored up to then is read."""
     last_message_at: datetime | None = Field(default=None, sa_type=TIME)
     last_inbound_at: datetime | None = Field(default=None, sa_type=TIME)
     created_at: datetime = Field(sa_type=TIME)
@@ -87,7 +88,7 @@ class Message(OwnedRow, table=True):
     __table_args__ = (
         UniqueConstraint("account_id", "provider_id"),
         Index("ix_messages_conversation_id_sent_at_id", "conversation_id", "sent_at", "id"),
-        Index("ix_messages_tenant_id_inbound", "tenant_id", "sent_at", "id", postgresql_where=text("direction = 'in'")),
+        Index("ix_messages_tenant_id_inbound", "tenant_id", "created_at", "id", postgresql_where=text("direction = 'in'")),
         Index("ix_messages_profile_id", "profile_id"),
         CheckConstraint("direction in ('in', 'out')", name="direction"),
         CheckConstraint("sent_by in ('service', 'owner', 'candidate')", name="sent_by"),

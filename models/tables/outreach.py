@@ -198,6 +198,7 @@ class Action(OwnedRow, WaitingRow, table=True):
         Index("ix_actions_planned", "account_id", "scheduled_at", postgresql_where=text("outcome = 'scheduled'")),
         Index("ix_actions_account_id_claimed_at", "account_id", "claimed_at"),
         Index("ix_actions_tenant_id_claimed_at", "tenant_id", "claimed_at"),
+        Index("ix_actions_tenant_id_sent_at", "tenant_id", "sent_at", postgresql_where=text("outcome = 'sent'")),
         Index("ix_actions_profile_id", "profile_id"),
         Index(
             "ix_actions_held",

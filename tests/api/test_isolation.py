@@ -24,6 +24,7 @@ from models.rules.access import Scope
 from models.tenancy import Tenant as Owner
 from tests.api.conftest import application, client, run_sql
 from tests.api.outreach.accounts import connected
+from tests.api.outreach.inbox import answered
 from tests.api.people import fetched, slug, url
 from tests.api.test_events import told
 
@@ -72,6 +73,34 @@ async def state_of(database: Database, tenant: "Tenant") -> list[Any]:
             used = {name: value for name, value in values.items() if f":{name}" in statement}
             found.append((statement.rpartition(" from ")[2], await session.scalar(text(statement), used)))
     return found
+SNAPSHOT = """
+select md5(string_agg(t.row, '' order by t.row)) from (
+  select id || r::text as row from runs r where workspace_id = :id
+  union all select id || i::text from intents i where workspace_id = :id
+  union all select id || p::text from search_plans p where workspace_id = :id
+  union all select id || c::text from customers c where workspace_id = :id
+  union all select id || (to_jsonb(k) - 'last_used_at')::text from api_keys k where workspace_id = :id
+  union all select id || w::text from workspaces w where id = :id
+  union all select id || a::text from audit_entries a where workspace_id = :id
+  union all select id || g::text from grants g where workspace_id = :id
+  union all select id || l::text from ledger_entries l where workspace_id = :id
+  union all select id || s::text from suppressions s where workspace_id = :id
+  union all select tenant_id || e::text from seen_entries e where workspace_id = :id and note is not null
+  union all select id || l::text from lists l where workspace_id = :id
+  union all select list_id || p::text from list_people p where workspace_id = :id
+  union all select tenant_id || c::text from profile_copies c where workspace_id = :id
+  union all select id || e::text from events e where workspace_id = :id
+  union all select id || h::text from webhook_endpoints h where workspace_id = :id
+  union all select id || d::text from deliveries d where workspace_id = :id
+  union all select tenant_id || o::text from outreach_settings o where workspace_id = :id
+  union all select id || o::text from outreach_accounts o where workspace_id = :id
+  union all select id || s::text from sequences s where workspace_id = :id
+  union all select id || e::text from enrollments e where workspace_id = :id
+  union all select id || a::text from actions a where workspace_id = :id
+  union all select id || c::text from conversations c where workspace_id = :id
+  union all select id || m::text from messages m where workspace_id = :id
+) t
+"""
 
 
 CHANGED: dict[str, Any] = {"email_verification": False, "webhook_loopback": True, "unipile_api_key": "of nobody"}
@@ -161,6 +190,9 @@ async def furnish_outreach(database: Database, tenant: Tenant) -> None:
     tenant.owned["enrollment_id"] = enrollment["id"]
     (action,) = (await tenant.call("GET", "/v1/outreach/actions")).json()["data"]
     tenant.owned["action_id"] = action["id"]
+    owner = Owner(tenant.workspace_id, tenant.customer_id)
+    conversation_id = await answered(database, owner, account_id, tenant.owned["profile_id"], tenant.owned["note"])
+    tenant.owned["conversation_id"] = conversation_id
 
 
 @pytest.fixture(scope="module")

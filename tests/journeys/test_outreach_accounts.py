@@ -151,7 +151,7 @@ def test_a_disconnect_whose_callback_is_lost_is_found_by_the_poll(
     lost = {"provider": "network", "operation": "callback", "fault": "lost_callback"}
     control(installation, "POST", "faults", lost)
     changed(installation, account_id, status="disconnected")
-    installation.command("advance", "20m")
+    installation.command("advance", "7h")  # under virtual time chats are read every six hours
     control(installation, "DELETE", "faults")
     assert account(recruiter, account_id)["status"] == "disconnected"
 

@@ -187,3 +187,15 @@ async def test_fifty_rings_at_once_start_one_workflow(client: Client) -> None:
         await eventually(lambda: script.asked >= 1)
         assert (await handle.describe()).run_id == first
         await handle.terminate()
+
+
+async def test_workflows_of_outreach_are_found_by_account_and_sequence(client: Client) -> None:
+    enrollment, account = Subject("enrollment", uuid4().hex), Subject("account", uuid4().hex)
+    bell = Doorbell(client)
+    await bell.ring(enrollment, workspace_id="ws_1", sequence_id="seq_1", account_id="acc_1")
+    await bell.ring(account, workspace_id="ws_1")
+    for subject, sequence_id, account_id in ((enrollment, "seq_1", "acc_1"), (account, None, account.id)):
+        handle = client.get_workflow_handle(subject.workflow_id)
+        found = (await handle.describe()).typed_search_attributes
+        assert (found.get(names.SEQUENCE_ID), found.get(names.OUTREACH_ACCOUNT_ID)) == (sequence_id, account_id)
+        await handle.terminate()

@@ -60,6 +60,7 @@ async def enroll(ctx: Context, ask: Enroll) -> Enrolled | EnrollmentPreview:
     named = await sources.gather(ctx.session, ctx.vault, ctx.tenant, asked)
     if ctx.dry_run:
         return await _preview(ctx, sequence, named)
+    await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
     held = await accounts.held(ctx.session, ctx.tenant, sequence.account_id)
     sequence = await sequences.kept(ctx.session, ctx.tenant, ask.sequence_id)
     refused = _refusal(sequence, held)
@@ -218,6 +219,7 @@ async def resume_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView 
             next_available_at=_named_time(refused) or (going.at if refused else None),
             would_fail=WouldFail(code=refused.code) if refused else None,
         )
+    await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
     if enrollment.status != EnrollmentStatus.PAUSED:
         return EnrollmentView.of(enrollment)
     if refused is not None:

@@ -11,16 +11,21 @@ from api.schemas.lists import Listing
 from api.schemas.outreach.enrollments import (
     Enroll,
     Enrolled,
+    EnrollmentPreview,
     EnrollmentView,
     EnrollmentWithActions,
     ListEnrollments,
+    ResumePreview,
 )
 
 router = Router(tags=["Outreach"])
 
 
 @router.post(
-    "/outreach/enrollments", status_code=201, operation_id="outreach_enrollments.create", response_model=Enrolled
+    "/outreach/enrollments",
+    status_code=201,
+    operation_id="outreach_enrollments.create",
+    response_model=Enrolled | EnrollmentPreview,
 )
 async def enroll(ask: Enroll, invoke: Invoke) -> Response:
     """Enroll up to 500 people into a sequence; `?dry_run=true` gives a row for each, and writes nothing."""
@@ -56,7 +61,7 @@ async def pause_enrollment(enrollment_id: str, invoke: Invoke) -> Response:
 @router.post(
     "/outreach/enrollments/{enrollment_id:id}/resume",
     operation_id="outreach_enrollments.resume",
-    response_model=EnrollmentView,
+    response_model=EnrollmentView | ResumePreview,
 )
 async def resume_enrollment(enrollment_id: str, invoke: Invoke) -> Response:
     """Go on from now; `?dry_run=true` shows when the next step goes out."""

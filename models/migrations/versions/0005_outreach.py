@@ -403,6 +403,13 @@ def upgrade() -> None:
     op.create_index("ix_actions_tenant_id_claimed_at", "actions", ["tenant_id", "claimed_at"], unique=False)
     op.create_index("ix_actions_tenant_id_created_at_id", "actions", ["tenant_id", "created_at", "id"], unique=False)
     op.create_index(
+        "ix_actions_tenant_id_sent_at",
+        "actions",
+        ["tenant_id", "sent_at"],
+        unique=False,
+        postgresql_where=sa.text("outcome = 'sent'"),
+    )
+    op.create_index(
         "ix_actions_wake_at", "actions", ["wake_at"], unique=False, postgresql_where=sa.text("wake_at is not null")
     )
     op.create_index(
@@ -442,7 +449,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_messages_tenant_id_inbound",
         "messages",
-        ["tenant_id", "sent_at", "id"],
+        ["tenant_id", "created_at", "id"],
         unique=False,
         postgresql_where=sa.text("direction = 'in'"),
     )
@@ -461,6 +468,7 @@ def downgrade() -> None:
     op.drop_table("messages")
     op.drop_index("uq_actions_sending", table_name="actions", postgresql_where=sa.text("outcome = 'sending'"))
     op.drop_index("ix_actions_wake_at", table_name="actions", postgresql_where=sa.text("wake_at is not null"))
+    op.drop_index("ix_actions_tenant_id_sent_at", table_name="actions", postgresql_where=sa.text("outcome = 'sent'"))
     op.drop_index("ix_actions_tenant_id_created_at_id", table_name="actions")
     op.drop_index("ix_actions_tenant_id_claimed_at", table_name="actions")
     op.drop_index("ix_actions_rung", table_name="actions", postgresql_where=sa.text("rings > answered"))

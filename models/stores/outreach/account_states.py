@@ -233,9 +233,9 @@ async def runs(session: AsyncSession, held: Held) -> None:
     reviewed = account.review_asked_at is not None
     troubled = account.trouble is not None
     account.review_asked_at = account.trouble = account.trouble_since = account.next_look_at = None
-    held_for_review = account.status in (DISCONNECTED, NEEDS_REVIEW)
     by_trouble = account.status == PAUSED and account.pause_reason is None
-    if account.status == CONNECTING or by_trouble or (held_for_review and reviewed):
+    passed = reviewed and account.status in (DISCONNECTED, NEEDS_REVIEW, PAUSED)
+    if account.status == CONNECTING or by_trouble or passed:
         await activate(session, held)
     elif account.status == DISCONNECTED:
         account.status = NEEDS_REVIEW

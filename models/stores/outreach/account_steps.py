@@ -147,7 +147,7 @@ async def _after_removal(session: AsyncSession, held: Held) -> Decision:
         account.wake_at = min([account.next_look_at, *ahead])
         return Decision(Need.TIME, account, now, account.wake_at)
     over = (account.removed_at or now) + MESSAGES_KEPT
-    if over > now:
+    if over > now and account.network_user_id is not None:
         account.wake_at = min([over, *ahead])
         return Decision(Need.TIME, account, now, account.wake_at)
     await session.execute(PURGE, {"id": account.id})

@@ -89,7 +89,7 @@ async def held(session: AsyncSession, tenant: Tenant, account_id: str) -> Held:
     """An account of the tenant with its settings, locked in this order. Raises `NotFound`."""
     await found(session, tenant, account_id)
     rules = await settings.locked(session, tenant)
-    query = _of(tenant, account_id).with_for_update().execution_options(populate_existing=True)
+    query = _of(tenant, account_id).with_for_update(key_share=True).execution_options(populate_existing=True)
     account = (await session.scalars(query)).one()
     return Held(account, rules, await service_time(session))
 

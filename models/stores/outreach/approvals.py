@@ -31,12 +31,16 @@ SEPARATOR = "."
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a held step sends, when, and the hash that binds an approval to both."""
+    """What a held step sends, when, and the hash that binds an approval to both.
+
+    `rewritten`: the person's data changed the text since it was held, so that nobody has seen it but in this preview.
+    """
 
     scene: Scene
     action: Action
     slot: Slot | Refusal
     preview_hash: str
+    rewritten: bool
 
 
 async def found(session: AsyncSession, tenant: Tenant, action_id: str) -> tuple[Scene, Action]:
@@ -63,13 +67,14 @@ async def preview(session: AsyncSession, writer: Writer, tenant: Tenant, action_
     step = next((one for one in scene.steps if one.id == action.step_id), None)
     if step is None:
         raise Conflict("This step is no longer part of the sequence.", reason=ActionReason.STEP_REMOVED.value)
+    before = action.text
     problem = await holding.hold_again(session, writer, scene, action, step)
     if problem is not None:
         raise Conflict("The message cannot be written any more.", reason=problem.value)
     await session.flush()
     calendar = await calendars.load(session, scene.held, without=action.id)
     slot = find_slot(calendar, calendars.request_of(action, scene.sequence), scene.now)
-    return Preview(scene, action, slot, await _hash(session, scene, action))
+    return Preview(scene, action, slot, await _hash(session, scene, action), action.text != before)
 
 
 def refuse(obstacle: Ended | Hold | None) -> None:
@@ -102,7 +107,10 @@ def approve(seen: Preview, *, preview_hash: str | None) -> None:
     Raises `Conflict` with `changed` when it is not what `preview_hash` was given for, `AccountNotReady`,
     `AccountPaused`, `UpstreamBusy` and `OutreachCapReached`.
     """
-    changed = changes(preview_hash, seen.preview_hash) if preview_hash is not None else []
+    if preview_hash is not None:
+        changed = changes(preview_hash, seen.preview_hash)
+    else:
+        changed = ["text", "person"] if seen.rewritten else []
     if changed:
         raise Conflict("This is not what was previewed any more.", changed=changed)
     scene, action, slot = seen.scene, seen.action, seen.slot

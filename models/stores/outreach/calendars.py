@@ -28,8 +28,8 @@ TAKEN = text(
            case when x.starts_sequence then x.sequence_id end as started,
            x.claimed_at, x.ended_at, null::timestamptz as scheduled_at
       from actions x
-     where x.account_id in (select r.id from outreach_accounts r
-                             where r.id = :account or r.network_user_id = cast(:network_user as text))
+     where x.account_id = any(array(select r.id from outreach_accounts r
+                                     where r.id = :account or r.network_user_id = cast(:network_user as text)))
        and x.claimed_at >= :since and x.outcome in ('sent', 'sending', 'reconciling', 'unknown')
     union all
     select x.id, x.type, x.seed, x.text is not null, x.first_touch, x.enrollment_id,
@@ -63,8 +63,9 @@ NEW_OUTREACH = text(
          and x.outcome in ('sent', 'sending', 'reconciling', 'unknown')
       union all
       select x.account_id, (greatest(x.scheduled_at, :now) at time zone 'UTC')::date
-        from outreach_accounts a join actions x on x.account_id = a.id and x.outcome = 'scheduled'
-       where a.tenant_id = :tenant and x.first_touch and x.scheduled_at is not null and not :used_only
+        from actions x
+       where x.account_id = any(array(select a.id from outreach_accounts a where a.tenant_id = :tenant))
+         and x.outcome = 'scheduled' and x.first_touch and x.scheduled_at is not null and not :used_only
     ) as touches
      where account_id <> :account group by account_id, day
     """

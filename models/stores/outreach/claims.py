@@ -29,6 +29,8 @@ from models.tables import Action, Conversation, SeenEntry
 
 CALLBACK_WAIT = timedelta(seconds=5)
 BUSY_WAIT = timedelta(seconds=15)
+SHORT_WAIT = timedelta(minutes=1)
+"""What is late by so little waits where it stands: the plan is dense, and another slot would lie behind all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +123,16 @@ async def _is_sending(session: AsyncSession, scene: Scene, action: Action) -> bo
 async def _moved(session: AsyncSession, scene: Scene, action: Action) -> Decision | None:
     """Check caps, hours and rests with what was really done; a new time when one of them forbids this moment."""
     calendar = await calendars.load(session, scene.held, used_only=True, without=action.id)
-    answer = check_now(calendar, calendars.request_of(action, scene.sequence), scene.now)
+    request = calendars.request_of(action, scene.sequence)
+    answer = check_now(calendar, request, scene.now)
     if answer is None:
         return None
     if isinstance(answer, Move):
         explain(action, answer)
-        await give_slot(session, scene, action, not_before=answer.moved_to)
+        if answer.moved_to - scene.now <= SHORT_WAIT and check_now(calendar, request, answer.moved_to) is None:
+            action.scheduled_at = answer.moved_to
+        else:
+            await give_slot(session, scene, action, not_before=answer.moved_to)
     else:
         explain(action, *answer.why)
         unplan(action)
@@ -221,8 +227,9 @@ def _news_since(scene: Scene, action: Action) -> datetime | None:
 
 
 async def _chat_id(session: AsyncSession, scene: Scene, action: Action) -> str | None:
-    if action.conversation_id is not None:
-        return (await session.get_one(Conversation, action.conversation_id)).chat_id
+    conversation = await session.get(Conversation, action.conversation_id) if action.conversation_id else None
+    if conversation is not None:  # null once its person was erased
+        return conversation.chat_id
     return scene.person.chat_id if scene.person is not None else None
 
 

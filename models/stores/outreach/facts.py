@@ -8,8 +8,10 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.ids import new_id
+from models.rules.events import EventType, InviteAccepted
 from models.rules.outreach.sequences import Step
 from models.rules.outreach.states import ActionType
+from models.stores import events, suppressions
 from models.stores.outreach import persons
 from models.stores.outreach.scenes import Scene, ids_of
 from models.tables import Action, Enrollment, NetworkPerson
@@ -88,7 +90,7 @@ def note(session: AsyncSession, scene: Scene, learned: Learned) -> None:
         return
     known.read_at = scene.now
     if learned.connected:
-        set_connected(scene, known, scene.now)
+        set_connected(session, scene, known, scene.now)
     elif learned.pending:
         known.relation = "pending"
         known.invited_at = learned.invited_at or known.invited_at or scene.now
@@ -96,9 +98,47 @@ def note(session: AsyncSession, scene: Scene, learned: Learned) -> None:
         known.relation = "none"
 
 
-def set_connected(scene: Scene, known: NetworkPerson, at: datetime) -> None:
-    """The two are connected: what waits for the acceptance goes on."""
+def set_connected(session: AsyncSession, scene: Scene, known: NetworkPerson, at: datetime) -> None:
+    """The two are connected: what waits for the acceptance goes on, and an accepted invite is told of once."""
+    accepted = _accepts(known)
     known.relation = "connected"
-    known.connected_at = known.connected_at or at
+    if accepted or known.connected_at is None:
+        known.connected_at = at if known.invited_at is None else max(at, known.invited_at)
     if scene.enrollment is not None and scene.enrollment.accepted_at is None:
         scene.enrollment.accepted_at = at
+    if accepted:
+        enrollment_id = scene.enrollment.id if scene.enrollment is not None else None
+        data = InviteAccepted(
+            enrollment_id=enrollment_id, account_id=scene.account.id, profile_id=scene.profile_id or known.profile_id
+        )
+        events.emit(session, scene.tenant, EventType.INVITE_ACCEPTED, data, now=scene.now)
+
+
+def _accepts(known: NetworkPerson) -> bool:
+    """Whether being connected now means that the last invite, which nobody withdrew, was accepted, and is news."""
+    invited = known.invited_at
+    if invited is None or (known.withdrawn_at is not None and known.withdrawn_at >= invited):
+        return False
+    return known.connected_at is None or known.connected_at < invited
+
+
+ERASED = text(
+    f"""
+    select exists (
+      select from person_keys k join suppressions s on s.key_hash = k.hash
+       where k.profile_id = :id and s.reason = 'erasure' and {suppressions.BINDS}
+    )
+    """  # noqa: S608 - a constant of the suppressions
+)
+
+
+async def forget_erased(session: AsyncSession, scene: Scene, action: Action) -> None:
+    """Drop what a call told of somebody who was erased while it was under way; that it was made stays."""
+    whom = {"id": scene.profile_id or action.profile_id}
+    if not (await session.execute(ERASED, whom | suppressions.parameters(scene.tenant))).scalar_one():
+        return
+    action.provider_message_id = None
+    person, scene.person = scene.person, None
+    if person is not None:
+        await session.flush()
+        await session.delete(person)

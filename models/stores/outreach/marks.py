@@ -29,3 +29,21 @@ async def contacted(session: AsyncSession, tenant: Tenant, profile_ids: Collecti
         return
     named = {"workspace": tenant.workspace_id, "tenant": tenant.id, "ids": sorted(profile_ids), "now": now}
     await session.execute(CONTACTED, named)
+
+
+REPLIED = text(
+    """
+    insert into seen_entries as e (workspace_id, tenant_id, profile_id, status, do_not_contact, tags, first_seen_at,
+                                   run_ids, created_at)
+    values (:workspace, :tenant, :id, 'replied', false, '{}', :now, '{}', :now)
+    on conflict (tenant_id, profile_id) do update set
+      status = case when e.status in ('seen', 'shortlisted', 'contacted') then 'replied' else e.status end,
+      first_seen_at = coalesce(e.first_seen_at, excluded.first_seen_at)
+    """
+)
+
+
+async def replied(session: AsyncSession, tenant: Tenant, profile_id: str, now: datetime) -> None:
+    """Mark that a person wrote; what the caller noted since (rejected, interested, hired, …) stays."""
+    named = {"workspace": tenant.workspace_id, "tenant": tenant.id, "id": profile_id, "now": now}
+    await session.execute(REPLIED, named)

@@ -18,7 +18,7 @@ from models.rules.outreach.states import (
     SequenceStatus,
     takes_enrollments,
 )
-from models.rules.outreach.steps import Due, Wait, next_step
+from models.rules.outreach.steps import Due, Wait, WaitReason, next_step
 from models.stores.outreach import calendars, facts, persons, stopping
 from models.stores.outreach.scenes import Scene, ids_of
 from models.tables import Enrollment
@@ -72,6 +72,8 @@ class Ahead:
 
     slot: Slot | Refusal | None = None
     until: datetime | None = None
+    status: EnrollmentStatus | None = None
+    """What it waits for, where that is more than its time."""
 
     @property
     def at(self) -> datetime | None:
@@ -83,7 +85,8 @@ async def ahead(session: AsyncSession, scene: Scene, enrollment: Enrollment) -> 
     """When the enrollment would go on if it were resumed now."""
     planned = scene.action
     if planned is not None and planned.outcome != ActionOutcome.SCHEDULED:
-        return Ahead()
+        held = planned.outcome == ActionOutcome.AWAITING_APPROVAL
+        return Ahead(status=EnrollmentStatus.AWAITING_APPROVAL if held else None)
     following = next_step(
         scene.steps,
         scene.started(without=planned),
@@ -92,7 +95,8 @@ async def ahead(session: AsyncSession, scene: Scene, enrollment: Enrollment) -> 
         now=scene.now,
     )
     if isinstance(following, Wait):
-        return Ahead(until=following.until)
+        accept = following.reason is WaitReason.ACCEPTANCE
+        return Ahead(until=following.until, status=EnrollmentStatus.WAITING_FOR_ACCEPT if accept else None)
     if not isinstance(following, Due):
         return Ahead()
     approved = planned is not None and planned.approved_at is not None
@@ -126,7 +130,7 @@ async def _request(session: AsyncSession, scene: Scene, enrollment: Enrollment, 
 def resume(scene: Scene, enrollment: Enrollment, going: Ahead) -> None:
     """Let the enrollment go on; its workflow plans the next step from now."""
     begun = any(one.claimed_at is not None for one in scene.actions)
-    enrollment.status = (EnrollmentStatus.ACTIVE if begun else EnrollmentStatus.SCHEDULED).value
+    enrollment.status = (going.status or (EnrollmentStatus.ACTIVE if begun else EnrollmentStatus.SCHEDULED)).value
     enrollment.reason, enrollment.next_action_at = None, going.at
     if scene.action is not None and isinstance(going.slot, Slot):
         scene.action.scheduled_at = going.slot.at

@@ -15,7 +15,7 @@ from models.rules.outreach.states import ActionOutcome, ActionReason, ActionType
 from models.stores.outreach import deciding, endings, scenes
 from models.stores.outreach.answers import Decision
 from models.stores.outreach.claims import Parcel, parcel_of
-from models.stores.outreach.facts import Learned, note
+from models.stores.outreach.facts import Learned, forget_erased, note
 from models.stores.outreach.results import again, done
 from models.stores.outreach.scenes import Scene
 from models.stores.outreach.texts import Writer
@@ -55,6 +55,7 @@ async def record(session: AsyncSession, writer: Writer, subject_id: str, number:
         note(session, scene, read.learned)
         action.readings = [*action.readings, {"at": rfc3339(read.reading.at), "seen": read.reading.seen.value}]
         _conclude(session, scene, action, read)
+        await forget_erased(session, scene, action)
     return await deciding.decide_in(session, writer, scene)
 
 

@@ -7,15 +7,16 @@ than a reading back.
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.rules.outreach.pauses import MethodHold, Signal
+from models.rules.outreach.pauses import MethodHold, Signal, resends_mean_limit
 from models.rules.outreach.states import ActionOutcome, ActionReason, ActionType
 from models.stores.outreach import account_states, deciding, endings, news, scenes
 from models.stores.outreach.account_states import Standing
 from models.stores.outreach.answers import Decision
 from models.stores.outreach.claims import Parcel
-from models.stores.outreach.facts import Learned, note, set_connected
+from models.stores.outreach.facts import Learned, forget_erased, note, set_connected
 from models.stores.outreach.planning import unplan
 from models.stores.outreach.scenes import Scene
 from models.stores.outreach.texts import Writer
@@ -103,6 +104,7 @@ async def write(session: AsyncSession, writer: Writer, parcel: Parcel, result: R
     if action is not None and _counts(action, parcel.number):
         note(session, scene, result.learned)
         await _apply(session, scene, action, result)
+        await forget_erased(session, scene, action)
     return await deciding.decide_in(session, writer, scene)
 
 
@@ -119,6 +121,7 @@ async def _apply(session: AsyncSession, scene: Scene, action: Action, result: Re
             _stands_for_ours(scene, reason)
         case Refused(reason=reason):
             endings.end_action(session, scene, action, ActionOutcome.FAILED, reason)
+            await _look_for_limit(session, scene, reason)
         case Again(after=after):
             again(scene, action, after=_back_off(action) if after is None else after)
         case Limited():
@@ -149,17 +152,20 @@ def done(session: AsyncSession, scene: Scene, action: Action, *, at: datetime, m
     known = scene.network_person(session)
     match ActionType(action.type):
         case ActionType.INVITE:
-            if known.relation != "connected":
-                known.relation = "pending"
             known.invited_at = at
             if scene.enrollment is not None:
                 scene.enrollment.invited_at = at
+            if known.relation == "connected":  # accepted before anybody knew that it had been sent
+                known.connected_at = None
+                set_connected(session, scene, known, scene.now)
+            else:
+                known.relation = "pending"
         case ActionType.WITHDRAW_INVITE:
             known.withdrawn_at = at
             if known.relation == "pending":
                 known.relation = "none"
         case ActionType.MESSAGE:
-            set_connected(scene, known, at)  # the network takes messages between the connected only
+            set_connected(session, scene, known, at)  # the network takes messages between the connected only
         case ActionType.PROFILE_VISIT:
             pass
 
@@ -188,6 +194,26 @@ async def _limited(session: AsyncSession, scene: Scene, action: Action, result: 
         scene.account.holds = scene.account.holds | {action.type: answer.until.isoformat()}
     elif answer is None and not result.doubtful:
         action.not_before = scene.now + _back_off(action)
+
+
+RESENDS = text(
+    """
+    select profile_id, ended_at from actions
+     where account_id = :account and type = 'invite' and outcome = 'failed' and reason = 'recently_withdrawn'
+       and ended_at > coalesce((select max(ended_at) from actions where account_id = :account and type = 'invite'
+                                   and outcome = 'sent'), '-infinity')
+    """
+)
+
+
+async def _look_for_limit(session: AsyncSession, scene: Scene, reason: str) -> None:
+    """Several persons in a row "invited recently" are a limit of the account in disguise (provider, section 11)."""
+    if reason != ActionReason.RECENTLY_WITHDRAWN:
+        return
+    await session.flush()
+    rows = (await session.execute(RESENDS, {"account": scene.account.id})).all()
+    if resends_mean_limit([(row.profile_id, row.ended_at) for row in rows], scene.now):
+        await account_states.limit_reached(session, scene.held, Signal.DAILY)
 
 
 async def _troubled(session: AsyncSession, scene: Scene, standing: Standing) -> None:

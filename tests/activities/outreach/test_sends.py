@@ -1,15 +1,20 @@
 """What is due is done once on the network, whatever the worker, the wire or the network does meanwhile."""
 
 import asyncio
+import itertools
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
 
+from activities.outreach.inbox import NetworkInbox
 from activities.upstream.unipile import UnipileNetwork
 from models.rules.outreach.sequences import Step
 from models.rules.outreach.states import ActionType
-from models.stores.outreach import claims
+from models.stores.outreach import approvals, claims, sends
 from models.stores.outreach.claims import Parcel
+from models.stores.outreach.sends import Draft
 from tests.activities.outreach.sending import Stage
 from tests.models.stores.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, VISIT, WITHDRAW
 from workflows.contracts import Do
@@ -170,6 +175,25 @@ async def test_a_lost_answer_after_execution_is_reconciled(sending: Stage, fault
     assert (await sending.last(enrollment)).outcome == "sent"
 
 
+async def test_an_account_that_is_busy_while_the_call_ends_does_not_lose_its_result(sending: Stage) -> None:
+    await sending.connect(INVITE)
+    profile, _ = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    call = await sending.until_call(enrollment)
+    sending.far.order("users/invite", "latency", count=1, latency_ms=1500)
+    calling = asyncio.create_task(sending.act(enrollment, call))
+    for _ in range(100):
+        if (await sending.last(enrollment)).outcome == "sending":
+            break
+        await asyncio.sleep(0.02)
+    async with sending.database.transaction() as session:
+        await session.execute(text("select 1 from outreach_accounts for update"))
+        await asyncio.sleep(5)
+    await calling
+    action = await sending.last(enrollment)
+    assert (action.outcome, action.attempts) == ("sent", 1)
+
+
 async def test_a_lost_message_is_found_in_the_chat(sending: Stage) -> None:
     await sending.connect(GREETING)
     profile, person = await sending.somebody()
@@ -246,3 +270,99 @@ async def test_an_erased_persons_lost_message_is_still_recognised(sending: Stage
     await sending.sql("update enrollments set status = 'stopped', finished_at = service_now()")
     await sending.drive(enrollment)
     assert (await sending.last(enrollment)).outcome == "sent"
+
+
+async def direct(sending: Stage, type: ActionType, profile_id: str, written: str | None = None) -> str:
+    """Queue a direct send, as the API does."""
+    tenant = sending.member.tenant
+
+    async def work(session: AsyncSession) -> str:
+        draft = Draft(sending.account_id, type, profile_id, written, {"first_name": "Jo"})
+        planned = await sends.prepare(session, sending.writer, tenant, draft, api_key_id=None)
+        return sends.queue(session, planned).id
+
+    return await sending.run(work)
+
+
+async def test_direct_sends_go_out_once_each_with_a_rest_between_them(sending: Stage) -> None:
+    await sending.connect(INVITE)
+    first, person = await sending.somebody()
+    second, other = await sending.somebody(1)
+    sending.far.tie(other, "connected")
+    visit = await direct(sending, ActionType.PROFILE_VISIT, first)
+    invite = await direct(sending, ActionType.INVITE, first, "Hi {{first_name}}")
+    message = await direct(sending, ActionType.MESSAGE, second, "Hello {{first_name}}")
+    for subject in (visit, invite, message):
+        end = await sending.drive(subject)
+        assert end.do is Do.DONE
+    assert sending.written() == [("visit", person, None), ("invite", person, "Hi Jo"), ("message", other, "Hello Jo")]
+    done = [await sending.action(one) for one in (visit, invite, message)]
+    times = [one.sent_at for one in done if one.sent_at is not None]
+    assert all(later - earlier >= timedelta(seconds=45) for earlier, later in itertools.pairwise(times))
+    assert [one.wake_at for one in done] == [None] * 3
+    assert await sending.told() == ["action.sent"] * 3
+
+
+async def test_a_direct_message_is_not_sent_over_a_reply_that_came_meanwhile(sending: Stage) -> None:
+    await sending.connect(INVITE)
+    profile, person = await sending.somebody()
+    sending.far.tie(person, "connected")
+    message = await direct(sending, ActionType.MESSAGE, profile, "Hello")
+    await sending.later(seconds=5)
+    sending.far.act("reply", person, text="I was about to write")
+    await sending.drive(message)
+    assert sending.written() == []
+    action = await sending.action(message)
+    assert (action.outcome, action.reason) == ("refused", "replied")
+    assert await sending.told() == ["action.failed"]
+
+
+async def test_a_cancelled_direct_send_is_not_made(sending: Stage) -> None:
+    await sending.connect(INVITE)
+    profile, _ = await sending.somebody()
+    visit = await direct(sending, ActionType.PROFILE_VISIT, profile)
+    call = await sending.until_call(visit)
+    await sending.run(lambda session: approvals.cancel(session, sending.member.tenant, visit))
+    end = await sending.act(visit, call)
+    assert end.do is Do.DONE
+    assert sending.written() == []
+
+
+async def test_an_acceptance_and_a_reply_are_taken_over_from_the_network(
+    sending: Stage, network: UnipileNetwork
+) -> None:
+    await sending.connect(INVITE, MESSAGE, FOLLOW_UP)
+    profile, person = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    await sending.drive(enrollment, until=timedelta(hours=12))
+    inbox = NetworkInbox(sending.database, network, sending.vault)
+    sending.far.act("accept", person)
+    await inbox.read_invites(sending.account_id, sending.far.account)
+    await inbox.read_invites(sending.account_id, sending.far.account)
+    row = await sending.enrollment(enrollment)
+    assert row.accepted_at is not None
+    assert (await sending.told()).count("invite.accepted") == 1
+    await sending.drive(enrollment, until=timedelta(days=3))
+    assert [kind for kind, _, _ in sending.written()] == ["invite", "message"]
+    sending.far.act("reply", person, text="Tell me more")
+    await inbox.read_chats(sending.account_id, sending.far.account, None)
+    end = await sending.drive(enrollment)
+    assert end.do is Do.DONE
+    assert (await sending.enrollment(enrollment)).status == "replied"
+    assert len(sending.written()) == 2
+
+
+async def test_our_own_messages_and_notes_are_no_news(sending: Stage, network: UnipileNetwork) -> None:
+    await sending.connect(INVITE, MESSAGE, FOLLOW_UP)
+    profile, person = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    await sending.drive(enrollment, until=timedelta(hours=12))
+    inbox = NetworkInbox(sending.database, network, sending.vault)
+    sending.far.act("accept", person)
+    await inbox.read_chats(sending.account_id, sending.far.account, None)
+    await sending.drive(enrollment, until=timedelta(days=3))
+    await inbox.read_chats(sending.account_id, sending.far.account, None)
+    assert (await sending.enrollment(enrollment)).status == "active"
+    end = await sending.drive(enrollment)
+    assert end.do is Do.DONE
+    assert (await sending.enrollment(enrollment)).status == "completed"

@@ -119,6 +119,21 @@ async def test_what_changed_since_the_preview_is_refused_by_name(
     assert (await approve(workspace, held["id"], preview_hash=seen["preview_hash"])).status_code == 200
 
 
+async def test_a_text_that_nobody_has_seen_is_not_approved_without_its_preview(
+    workspace: Workspace, database: Database, held: dict[str, Any]
+) -> None:
+    changing = 'update enrollments set given = given || \'{"company": "Other"}\' where id = :id'
+    await run_sql(database, changing, id=held["enrollment_id"])
+    refused = await approve(workspace, held["id"])
+    assert error_of(refused, 409, "conflict")["details"]["changed"] == ["text", "person"]
+    (row,) = await run_sql(
+        database, "select rings > answered as rung from enrollments where id = :id", id=held["enrollment_id"]
+    )
+    assert row.rung  # the enrollment holds it anew
+    await look(database, held["enrollment_id"])
+    assert (await approve(workspace, held["id"])).status_code == 200
+
+
 async def test_a_hash_that_is_none_is_refused(workspace: Workspace, held: dict[str, Any]) -> None:
     refused = await approve(workspace, held["id"], preview_hash="nonsense")
     assert error_of(refused, 409, "conflict")["details"]["changed"] == ["text", "person", "account"]

@@ -12,12 +12,18 @@ from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.outreach.accounts import connected
 from tests.api.outreach.enrolling import INVITE, enroll, enrolled, preview, sequence
 from tests.api.people import fetched, meet, slug, url
+from tests.api.sourcing import deliver, fund, profile, start
 
 WRITTEN = """select (select count(*) from enrollments), (select count(*) from actions), (select count(*) from events),
                     (select count(*) from seen_entries), (select count(*) from people),
                     (select count(*) from cap_notices),
                     (select count(*) from outreach_accounts where warmup_started_at is not null)"""
 UNKNOWN = "prof_01jd3v8k5xe9q8w2r7t6y5v4p3"
+
+
+@pytest.fixture(autouse=True)
+async def verified(database: Database, workspace: Workspace) -> None:
+    await run_sql(database, "update workspaces set verified_at = now() where id = :id", id=workspace.id)
 
 
 @pytest.fixture
@@ -124,6 +130,20 @@ async def test_the_sources_are_taken_together_and_each_person_once(
     assert shown["data"][2]["rendered"][0]["text"] == "Hi Zed, shall we talk?"
 
 
+async def test_a_runs_candidates_come_in_delivery_order_with_the_names_of_their_snapshots(
+    workspace: Workspace, database: Database, invite: str
+) -> None:
+    await fund(database, workspace)
+    run = (await start(workspace.http)).json()["run"]
+    names = ("Ada Lovelace", "Grace Hopper", "Joan Clarke")
+    ids = await deliver(database, run, [profile(place, full_name=name) for place, name in enumerate(names)])
+    shown = await preview(workspace, invite, run_id=run["id"], limit=2)
+    texts = [(row["profile_id"], row["rendered"][0]["text"]) for row in shown["data"]]
+    assert texts == [(ids[0], "Hi Ada, shall we talk?"), (ids[1], "Hi Grace, shall we talk?")]
+    done = await enrolled(workspace, invite, run_id=run["id"])
+    assert [row["profile_id"] for row in done["enrollments"]] == ids
+
+
 @pytest.mark.parametrize("forbidden", ["suppressed", "do_not_contact", "already_contacted"])
 async def test_who_must_not_be_contacted_is_skipped_with_the_reason(
     workspace: Workspace, database: Database, invite: str, forbidden: str
@@ -203,6 +223,13 @@ async def test_it_needs_a_key_and_the_scope_to_send(workspace: Workspace, invite
     assert (await reader.post(f"{path}?dry_run=true", json=body)).status_code == 200
     error_of(await reader.post(path, json=body, headers={"Idempotency-Key": "x"}), 403, "insufficient_scope")
     await reader.aclose()
+
+
+async def test_an_unverified_workspace_enrolls_nobody(workspace: Workspace, database: Database, invite: str) -> None:
+    await run_sql(database, "update workspaces set verified_at = null where id = :id", id=workspace.id)
+    profile_id = await one(database, workspace)
+    error_of(await enroll(workspace, invite, profile_ids=[profile_id]), 403, "forbidden")
+    assert (await preview(workspace, invite, profile_ids=[profile_id]))["counts"]["schedule"] == 1
 
 
 async def test_a_held_first_step_waits_without_a_time_and_reserves_nothing(

@@ -15,6 +15,11 @@ from tests.api.outreach.enrolling import ENROLLMENTS, enrolled, enrollment_row, 
 from tests.api.people import fetched, meet, slug
 
 
+@pytest.fixture(autouse=True)
+async def verified(database: Database, workspace: Workspace) -> None:
+    await run_sql(database, "update workspaces set verified_at = now() where id = :id", id=workspace.id)
+
+
 @pytest.fixture
 async def account_id(database: Database, workspace: Workspace) -> str:
     return await connected(database, Tenant(workspace.id))
@@ -79,6 +84,26 @@ async def test_resuming_plans_from_now_as_its_preview_says(
 async def test_resuming_needs_a_key(workspace: Workspace, enrollment_id: str) -> None:
     answer = await workspace.http.post(f"{ENROLLMENTS}/{enrollment_id}/resume")
     error_of(answer, 400, "idempotency_key_required")
+
+
+async def test_a_held_step_is_held_again_when_it_is_resumed(
+    workspace: Workspace, database: Database, account_id: str
+) -> None:
+    made = await sequence(workspace, account_id, approve_every_message=True)
+    profile_id = await fetched(database, Tenant(workspace.id), slug())
+    (row,) = (await enrolled(workspace, made["id"], profile_ids=[profile_id]))["enrollments"]
+    assert (await call(workspace, row["id"], "pause")).json()["status"] == "paused"
+    shown = (await call(workspace, row["id"], "resume", dry_run=True)).json()
+    assert (shown["scheduled_at"], shown["would_fail"]) == (None, None)
+    assert (await call(workspace, row["id"], "resume")).json()["status"] == "awaiting_approval"
+
+
+async def test_an_unverified_workspace_resumes_nothing(
+    workspace: Workspace, database: Database, enrollment_id: str
+) -> None:
+    await call(workspace, enrollment_id, "pause")
+    await run_sql(database, "update workspaces set verified_at = null where id = :id", id=workspace.id)
+    error_of(await call(workspace, enrollment_id, "resume"), 403, "forbidden")
 
 
 async def test_resuming_into_a_pause_is_refused_with_its_end(

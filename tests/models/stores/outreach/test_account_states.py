@@ -161,6 +161,16 @@ async def test_passing_trouble_holds_at_once_and_is_told_after_half_an_hour(worl
     assert (await world.events())[0][1]["reason"] == "interrupted"
 
 
+async def test_resuming_what_was_paused_by_hand_in_passing_trouble_asks_the_provider(world: Accounts) -> None:
+    account_id = await world.made()
+    await world.do(account_id, account_states.pause_by_hand)
+    await stands(world, account_id, Standing.INTERRUPTED)
+    assert await resume(world, account_id) is True
+    assert await stands(world, account_id, Standing.INTERRUPTED) == "paused"
+    assert await resume(world, account_id) is True
+    assert await stands(world, account_id, Standing.READY) == "active"
+
+
 async def test_short_trouble_is_not_told_at_all(world: Accounts) -> None:
     account_id = await world.made()
     await stands(world, account_id, Standing.INTERRUPTED)

@@ -14,9 +14,10 @@ from models.database import Database
 from models.rules.suppressions import Reason
 from models.secrets import Vault
 from models.stores import erasures, people, suppressions
-from models.stores.outreach import account_states, accounts, claims, news, scenes, stopping
+from models.stores.outreach import account_states, accounts, claims, messages, stopping
 from models.stores.outreach.answers import Decision, Need
 from models.stores.outreach.claims import Parcel
+from models.stores.outreach.messages import Line
 from tests.interleaving import Meeting, meet
 from tests.models.stores.conftest import Member
 from tests.models.stores.outreach.sending_world import INVITE, MESSAGE, World
@@ -54,9 +55,8 @@ async def erase(world: World, enrollment_id: str, profile_id: str, session: Asyn
 
 
 async def reply(world: World, enrollment_id: str, profile_id: str, session: AsyncSession) -> None:
-    scene = await scenes.of_enrollment(session, enrollment_id)
-    assert scene is not None
-    await news.heard(session, scene, None, by_person=True, at=None)
+    line = Line(f"msg_{profile_id}", "Hello", await service_time(session), from_owner=False)
+    await messages.take(session, world.account_id, profile_id, f"chat_{profile_id}", [line])
 
 
 async def pause_account(world: World, enrollment_id: str, profile_id: str, session: AsyncSession) -> None:

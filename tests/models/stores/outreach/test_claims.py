@@ -13,7 +13,7 @@ from models.rules.outreach.steps import text_hash
 from models.secrets import Vault
 from models.stores.outreach.answers import Decision, Need
 from models.stores.outreach.claims import Parcel
-from models.stores.outreach.results import Done
+from models.stores.outreach.results import Again, Done
 from tests.models.stores.conftest import Member
 from tests.models.stores.outreach.sending_world import INVITE, MESSAGE, MONDAY, World
 
@@ -55,6 +55,42 @@ async def test_a_claim_notes_all_that_a_reading_back_needs(world: World) -> None
     assert row.wake_at is not None
     assert row.wake_at - parcel.claimed_at >= SENDING_LIVES  # the dispatcher looks after it when nobody else does
     assert (parcel.provider_id, parcel.person, parcel.known) == ("acc_provider", "person-1", False)
+
+
+async def test_an_older_call_does_not_claim_what_was_planned_anew(world: World) -> None:
+    enrollment, number = await due(world)
+    parcel = await world.claim(enrollment, number)
+    assert isinstance(parcel, Parcel)
+    await world.result(parcel, Again("busy", timedelta()))
+    decision = await world.decide(enrollment)
+    while decision.until is not None:
+        await world.at(decision.until)
+        decision = await world.decide(enrollment)
+    assert isinstance(await world.claim(enrollment, number), Decision)
+    assert (await world.last(enrollment)).attempts == 1
+    assert isinstance(await world.claim(enrollment, decision.number), Parcel)
+
+
+async def test_what_is_late_by_a_moment_waits_where_it_stands(world: World) -> None:
+    first, number = await due(world)
+    parcel = await world.claim(first, number)
+    assert isinstance(parcel, Parcel)
+    await world.result(parcel, Done())
+    others = [await world.enroll() for _ in range(3)]
+    for other in others:
+        await world.decide(other)
+    planned = [(await world.last(other)).scheduled_at for other in others]
+    assert planned[0] is not None
+    await world.at(planned[0] - timedelta(seconds=1))
+    await world.sql(
+        "update actions set scheduled_at = service_now(), not_before = null where id = :id",
+        id=(await world.last(others[0])).id,
+    )
+    await world.sql("update actions set ended_at = ended_at + interval '20 seconds' where outcome = 'sent'")
+    answer = await moved(world, others[0], (await world.last(others[0])).call_number)
+    assert answer.until is not None
+    assert planned[1] is not None
+    assert answer.until < planned[1]  # not behind everybody else
 
 
 async def test_an_unprocessed_callback_of_the_account_makes_it_wait_five_seconds(world: World) -> None:

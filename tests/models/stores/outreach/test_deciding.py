@@ -6,6 +6,7 @@ import pytest
 
 from models.database import Database
 from models.secrets import Vault
+from models.stores import doorbells
 from models.stores.outreach.answers import Need
 from models.stores.outreach.facts import Learned
 from models.stores.outreach.results import Done
@@ -77,3 +78,27 @@ async def test_without_acceptance_the_messages_are_skipped_and_the_invite_is_wit
     known = await world.known((await world.enrollment(enrollment)).profile_id)
     assert known.relation == "none"
     assert known.withdrawn_at is not None
+
+
+async def test_the_dispatcher_knows_account_and_sequence_of_whom_it_starts(world: World) -> None:
+    await world.open(INVITE)
+    enrollment = await world.enroll()
+    rows = await world.run(lambda session: doorbells.due(session, limit=10))
+    (row,) = [one for one in rows if one.subject.id == enrollment]
+    assert (row.sequence_id, row.account_id) == (world.sequence_id, world.account_id)
+    await world.decide(enrollment)
+    assert [one for one in await world.run(lambda session: doorbells.due(session, limit=10)) if one == row] == []
+
+
+async def test_an_operator_reads_why_it_waits(world: World) -> None:
+    await world.open(INVITE, MESSAGE)
+    first = await world.enroll()
+    parcel = await world.when_due(first)
+    await world.result(parcel, Done())
+    second = await world.enroll()
+    planned = await world.decide(second)
+    assert planned.reason.startswith("invite goes out at 30 Nov 10:")
+    assert planned.reason.endswith("moved by: spacing")
+    assert "- moved: spacing to 30 Nov 10:" in planned.details
+    assert "**scheduled**" in planned.details
+    assert "Jo" not in planned.details + planned.reason

@@ -18,7 +18,7 @@ from models.rules.outreach.states import ActionType
 from models.rules.suppressions import Reason
 from models.secrets import Vault
 from models.stores import people, suppressions
-from models.stores.outreach import sequences
+from models.stores.outreach import deciding, sequences
 from models.stores.outreach.sequences import Draft
 from models.stores.outreach.sources import Given
 from tests.models.stores.conftest import Member
@@ -108,6 +108,30 @@ async def test_the_first_step_waits_its_days_and_may_then_take_fourteen(world: W
     (one,) = await execute(world, await crowd(world, 1))
     assert one.at is not None
     assert MONDAY + timedelta(days=20) <= one.at <= MONDAY + timedelta(days=21)
+
+
+@pytest.mark.parametrize(
+    ("step", "approve", "status"),
+    [
+        (INVITE, False, "scheduled"),
+        (Step(ActionType.INVITE, "s_later", note="Hi {{first_name}}", wait_days=3), False, "scheduled"),
+        (INVITE, True, "awaiting_approval"),
+    ],
+    ids=["at once", "later", "held"],
+)
+async def test_the_workflow_keeps_what_enrolling_planned(
+    world: World, step: Step, *, approve: bool, status: str
+) -> None:
+    await world.open(step, approve_every_message=approve)
+    (promised,) = await execute(world, await crowd(world, 1))
+    planned = await world.sql("select text, outcome, scheduled_at, why, values_hash from actions")
+    (enrollment,) = await enrollments(world)
+    decision = await world.run(lambda session: deciding.decide(session, world.writer, enrollment.id))
+    assert decision.until == promised.at
+    assert await world.sql("select text, outcome, scheduled_at, why, values_hash from actions") == planned
+    (after,) = await enrollments(world)
+    assert (after.status, after.next_action_at) == (status, promised.at)
+    assert after.answered == after.rings
 
 
 async def test_the_number_of_queries_does_not_depend_on_the_number_of_people(world: World) -> None:

@@ -4,18 +4,22 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.database import Database
 from models.rules.outreach.pauses import Signal
 from models.rules.outreach.reconciling import Reading, Seen
 from models.rules.outreach.states import ActionReason
 from models.secrets import Vault
+from models.stores import erasures, people
 from models.stores.outreach import approvals
 from models.stores.outreach.account_states import Standing
 from models.stores.outreach.answers import Need
 from models.stores.outreach.claims import Parcel
+from models.stores.outreach.facts import Learned
 from models.stores.outreach.reconciling import Read
 from models.stores.outreach.results import Again, Done, Limited, NotNeeded, Refused, Troubled, Unclear
+from models.tables import Enrollment
 from tests.models.stores.conftest import Member
 from tests.models.stores.outreach.sending_world import INVITE, MESSAGE, WITHDRAW, World
 
@@ -116,6 +120,15 @@ async def test_an_account_in_trouble_holds_what_is_planned(
     assert (await world.last(enrollment)).outcome == "scheduled"
     assert answer.need is (Need.TIME if status == "active" else Need.RING)
     assert await world.told() == event
+
+
+async def test_three_persons_in_a_row_invited_recently_are_a_limit_of_the_account(world: World) -> None:
+    for number in range(3):
+        assert (await world.account()).status == "active", number
+        _, parcel = await claimed(world)
+        await world.result(parcel, Refused(ActionReason.RECENTLY_WITHDRAWN.value))
+    account = await world.account()
+    assert (account.status, account.pause_reason) == ("paused", "daily_limit")
 
 
 async def test_a_refused_person_ends_the_enrollment_and_leaves_the_account_alone(world: World) -> None:
@@ -250,3 +263,24 @@ async def test_a_reading_counts_once(world: World) -> None:
     await world.record(enrollment, 0, Read(Reading(await world.now(), Seen.DONE)))
     action = await world.last(enrollment)
     assert (action.outcome, len(action.readings)) == ("reconciling", 1)
+
+
+@pytest.mark.parametrize("unclear", [False, True])
+async def test_what_a_call_tells_of_somebody_erased_meanwhile_is_not_kept(world: World, *, unclear: bool) -> None:
+    enrollment, parcel = await claimed(world)
+
+    async def erase(session: AsyncSession) -> None:
+        profile_id = (await session.get_one(Enrollment, enrollment)).profile_id
+        await people.hold(session, [profile_id])
+        await erasures.erase(session, world.member.tenant.workspace_id, profile_id)
+
+    await world.run(erase)
+    learned = Learned(network_id="ACoJo", connected=False, pending=True)
+    if unclear:
+        await world.result(parcel, Unclear())
+        await world.record(enrollment, 0, Read(Reading(await world.now(), Seen.DONE), learned, message_id="msg_1"))
+    else:
+        await world.result(parcel, Done("msg_1", learned=learned))
+    action = (await world.actions(enrollment))[0]
+    assert (action.outcome, action.provider_message_id) == ("sent", None)  # caps count it
+    assert await world.sql("select 1 from network_people") == []

@@ -1,0 +1,223 @@
+"""Messages: what a chat with somebody whom a tenant wrote to says is kept, told of, and ends or holds their enrollment.
+
+Only what was written since the tenant first had to do with the person is read at all. Whoever is suppressed or erased
+is not heard: nothing is stored, told or changed.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.clock import service_time
+from models.ids import new_id
+from models.rules.events import EventType, ReplyReceived
+from models.rules.outreach.steps import text_hash
+from models.rules.subjects import Subject
+from models.stores import doorbells, events, suppressions
+from models.stores.outreach import accounts, facts, marks, news, relations, scenes
+from models.stores.outreach.scenes import Scene
+from models.tables import Action, Conversation, Message, OutreachAccount
+
+OVERLAP = timedelta(hours=1)
+"""Read again what the network may have shown late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A message as the network shows it: the provider's id, and whether the account's owner (or we) wrote it."""
+
+    provider_id: str
+    text: str | None
+    sent_at: datetime | None
+    from_owner: bool
+
+
+FIRST = text(
+    """
+    select least(
+      (select min(created_at) from enrollments where account_id = :account and profile_id = any(cast(:ids as text[]))),
+      (select min(created_at) from actions where account_id = :account and profile_id = any(cast(:ids as text[])))
+    ) as first
+    """
+)
+LAST = text("select last_message_at from conversations where account_id = :account and chat_id = :chat")
+
+
+BEGUN = text(
+    """
+    select least((select min(created_at) from enrollments where account_id = :account),
+                 (select min(created_at) from actions where account_id = :account)) as begun
+    """
+)
+
+
+async def begun_at(session: AsyncSession, account_id: str) -> datetime | None:
+    """Since when the account has had to do with anybody; null while it has not: none of its chats matter then."""
+    begun: datetime | None = await session.scalar(BEGUN, {"account": account_id})
+    return begun
+
+
+async def wanted_since(session: AsyncSession, account_id: str, profile_id: str, chat_id: str) -> datetime | None:
+    """From when on the messages of a chat are to be read; null when none of them are anybody's business."""
+    account = await session.get_one(OutreachAccount, account_id)
+    ids = await scenes.ids_of(session, profile_id)
+    if not ids or await suppressions.among(session, accounts.tenant_of(account), ids):
+        return None
+    first: datetime | None = await session.scalar(FIRST, {"account": account_id, "ids": [*ids, profile_id]})
+    last: datetime | None = await session.scalar(LAST, {"account": account_id, "chat": chat_id})
+    return first if first is None or last is None else max(first, last - OVERLAP)
+
+
+async def take(session: AsyncSession, account_id: str, profile_id: str, chat_id: str, lines: Sequence[Line]) -> None:
+    """Keep the messages that are new, oldest first, and do what they mean. Taking them again changes nothing."""
+    scene = await relations.scene_of(session, account_id, profile_id)
+    if scene is None or scene.profile_id is None or not lines:
+        return
+    if await suppressions.among(session, scene.tenant, [scene.profile_id]):
+        return
+    if scene.person is not None:
+        scene.person.chat_id = chat_id
+    conversation = await _conversation(session, scene, scene.profile_id, chat_id)
+    kept = await _kept(session, scene, conversation, lines)
+    await session.flush()
+    await _mean(session, scene, conversation, kept)
+
+
+async def _conversation(session: AsyncSession, scene: Scene, profile_id: str, chat_id: str) -> Conversation:
+    """The conversation of a chat, locked; made when it is new."""
+    query = select(Conversation).where(
+        col(Conversation.account_id) == scene.account.id, col(Conversation.chat_id) == chat_id
+    )
+    locked = query.with_for_update().execution_options(populate_existing=True)
+    found: Conversation | None = (await session.scalars(locked)).one_or_none()
+    if found is not None:
+        return found
+    made = Conversation(
+        id=new_id("conv", scene.now),
+        workspace_id=scene.account.workspace_id,
+        tenant_id=scene.account.tenant_id,
+        account_id=scene.account.id,
+        profile_id=profile_id,
+        enrollment_id=scene.enrollment.id if scene.enrollment is not None else None,
+        chat_id=chat_id,
+        created_at=scene.now,
+    )
+    session.add(made)
+    await session.flush()
+    return made
+
+
+async def _kept(
+    session: AsyncSession, scene: Scene, conversation: Conversation, lines: Sequence[Line]
+) -> list[Message]:
+    """The messages among these that were not known, now in the database."""
+    known = await _known(session, scene.account.id, [line.provider_id for line in lines])
+    ours = await _ours(session, scene)
+    now = await service_time(session)  # behind the conversation's lock: later than whatever was marked as read
+    kept = []
+    for line in lines:
+        if line.provider_id not in known:
+            known.add(line.provider_id)
+            kept.append(_message(conversation, line, ours, now))
+    session.add_all(kept)
+    for message in kept:
+        conversation.last_message_at = _later(conversation.last_message_at, message.sent_at)
+        if message.direction == "in":
+            conversation.last_inbound_at = _later(conversation.last_inbound_at, message.sent_at)
+    return kept
+
+
+def _later(one: datetime | None, other: datetime) -> datetime:
+    return other if one is None else max(one, other)
+
+
+async def _known(session: AsyncSession, account_id: str, provider_ids: Collection[str]) -> set[str]:
+    query = select(col(Message.provider_id)).where(
+        col(Message.account_id) == account_id, col(Message.provider_id).in_(provider_ids)
+    )
+    return set(await session.scalars(query))
+
+
+async def _ours(session: AsyncSession, scene: Scene) -> dict[str, str]:
+    """Ids and text hashes of what the service wrote to the person, or may have written, to the action of each."""
+    profile_id = scene.profile_id or ""
+    ids = await scenes.ids_of(session, profile_id)
+    query = select(Action).where(
+        col(Action.account_id) == scene.account.id,
+        col(Action.profile_id).in_([*ids, profile_id]),
+        col(Action.claimed_at).is_not(None),
+    )
+    rows = (await session.scalars(query.order_by(col(Action.created_at).desc(), col(Action.id).desc()))).all()
+    marks = {row.text_hash: row.id for row in rows if row.text_hash}
+    return marks | {row.provider_message_id: row.id for row in rows if row.provider_message_id}
+
+
+def _message(conversation: Conversation, line: Line, ours: dict[str, str], now: datetime) -> Message:
+    written = None if line.text is None else _storable(line.text)
+    action_id = None
+    if line.from_owner:
+        action_id = ours.get(line.provider_id) or (ours.get(text_hash(line.text)) if line.text is not None else None)
+    return Message(
+        id=new_id("msg", now),
+        workspace_id=conversation.workspace_id,
+        tenant_id=conversation.tenant_id,
+        conversation_id=conversation.id,
+        account_id=conversation.account_id,
+        profile_id=conversation.profile_id,
+        direction="out" if line.from_owner else "in",
+        sent_by="candidate" if not line.from_owner else "service" if action_id else "owner",
+        action_id=action_id,
+        provider_id=line.provider_id,
+        text=written,
+        sent_at=line.sent_at or now,
+        created_at=now,
+    )
+
+
+def _storable(written: str) -> str:
+    """A text without what PostgreSQL cannot hold: NUL characters and halves of surrogate pairs."""
+    return written.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+async def _mean(session: AsyncSession, scene: Scene, conversation: Conversation, kept: Sequence[Message]) -> None:
+    """What new messages mean: replies are told of and end the enrollment, the owner's own words hold it."""
+    replies = [one for one in kept if one.sent_by == "candidate"]
+    for one in replies:
+        _tell(session, scene, conversation, one)
+    if replies:
+        await marks.replied(session, scene.tenant, conversation.profile_id, scene.now)
+        person = scene.person
+        if person is not None and person.invited_at is not None and person.relation != "connected":
+            facts.set_connected(session, scene, person, replies[0].sent_at)  # nobody else can write
+    await _affect(session, scene, kept)
+
+
+async def _affect(session: AsyncSession, scene: Scene, kept: Sequence[Message]) -> None:
+    enrollment = scene.enrollment
+    if enrollment is None:
+        return
+    was_open = enrollment.finished_at is None
+    since = [one for one in kept if one.sent_at > enrollment.created_at and one.sent_by != "service"]
+    replies = [one.sent_at for one in since if one.sent_by == "candidate"]
+    if replies:
+        await news.replied(session, scene, replies[0])
+    elif since:
+        news.owner_wrote(scene, since[-1].sent_at)
+    if since and was_open:
+        await session.flush()
+        await doorbells.ring(session, Subject("enrollment", enrollment.id))
+
+
+def _tell(session: AsyncSession, scene: Scene, conversation: Conversation, message: Message) -> None:
+    data = ReplyReceived(
+        conversation_id=conversation.id,
+        message_id=message.id,
+        enrollment_id=conversation.enrollment_id,
+        account_id=conversation.account_id,
+        profile_id=conversation.profile_id,
+    )
+    events.emit(session, scene.tenant, EventType.REPLY_RECEIVED, data, now=scene.now)

@@ -1,0 +1,64 @@
+"""Conversations as the tests find them: written to and answered on the network behind the API's back."""
+
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+from models.clock import service_time
+from models.database import Database
+from models.stores.outreach import messages
+from models.stores.outreach.messages import Line
+from models.tables import NetworkPerson
+from models.tenancy import Tenant
+from tests.api.conftest import run_sql
+from tests.api.outreach.accounts import action
+
+GREETING = "Hello, a word about a job."
+
+
+async def greeted(database: Database, tenant: Tenant, account_id: str, profile_id: str) -> str:
+    """Somebody connected to the account got a message a minute ago; gives its chat."""
+    at = await database.run(service_time) - timedelta(minutes=1)
+    sent = await action(
+        database,
+        tenant,
+        account_id,
+        profile_id,
+        at=at,
+        type="message",
+        outcome="sent",
+        text=GREETING,
+        sent_at=at,
+        provider_message_id=f"msg_{uuid4().hex}",
+    )
+    await run_sql(database, "update actions set created_at = :at where id = :id", at=at, id=sent)
+    async with database.transaction() as session:
+        session.add(
+            NetworkPerson(
+                workspace_id=tenant.workspace_id,
+                tenant_id=tenant.id,
+                account_id=account_id,
+                profile_id=profile_id,
+                network_id=f"ACo{uuid4().hex}",
+                relation="connected",
+            )
+        )
+    return f"chat_{uuid4().hex}"
+
+
+async def writes(
+    database: Database, account_id: str, profile_id: str, chat_id: str, text: str, *, by_owner: bool = False
+) -> None:
+    """A message turns up in the chat."""
+    at: datetime = await database.run(service_time)
+    line = Line(f"msg_{uuid4().hex}", text, at, from_owner=by_owner)
+    await database.run(lambda session: messages.take(session, account_id, profile_id, chat_id, [line]))
+
+
+async def answered(
+    database: Database, tenant: Tenant, account_id: str, profile_id: str, text: str = "Tell me more"
+) -> str:
+    """Somebody was written to and answered; gives the conversation."""
+    chat_id = await greeted(database, tenant, account_id, profile_id)
+    await writes(database, account_id, profile_id, chat_id, text)
+    (row,) = await run_sql(database, "select id from conversations where chat_id = :id", id=chat_id)
+    return str(row.id)
