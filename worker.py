@@ -9,8 +9,6 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path

@@ -88,7 +88,9 @@ class Message(OwnedRow, table=True):
     __table_args__ = (
         UniqueConstraint("account_id", "provider_id"),
         Index("ix_messages_conversation_id_sent_at_id", "conversation_id", "sent_at", "id"),
-        Index("ix_messages_tenant_id_inbound", "tenant_id", "created_at", "id", postgresql_where=text("direction = 'in'")),
+        Index(
+            "ix_messages_tenant_id_inbound", "tenant_id", "created_at", "id", postgresql_where=text("direction = 'in'")
+        ),
         Index("ix_messages_profile_id", "profile_id"),
         CheckConstraint("direction in ('in', 'out')", name="direction"),
         CheckConstraint("sent_by in ('service', 'owner', 'candidate')", name="sent_by"),

@@ -73,6 +73,8 @@ async def state_of(database: Database, tenant: "Tenant") -> list[Any]:
             used = {name: value for name, value in values.items() if f":{name}" in statement}
             found.append((statement.rpartition(" from ")[2], await session.scalar(text(statement), used)))
     return found
+
+
 SNAPSHOT = """
 select md5(string_agg(t.row, '' order by t.row)) from (
   select id || r::text as row from runs r where workspace_id = :id
