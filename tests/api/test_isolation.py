@@ -75,36 +75,6 @@ async def state_of(database: Database, tenant: "Tenant") -> list[Any]:
     return found
 
 
-SNAPSHOT = """
-select md5(string_agg(t.row, '' order by t.row)) from (
-  select id || r::text as row from runs r where workspace_id = :id
-  union all select id || i::text from intents i where workspace_id = :id
-  union all select id || p::text from search_plans p where workspace_id = :id
-  union all select id || c::text from customers c where workspace_id = :id
-  union all select id || (to_jsonb(k) - 'last_used_at')::text from api_keys k where workspace_id = :id
-  union all select id || w::text from workspaces w where id = :id
-  union all select id || a::text from audit_entries a where workspace_id = :id
-  union all select id || g::text from grants g where workspace_id = :id
-  union all select id || l::text from ledger_entries l where workspace_id = :id
-  union all select id || s::text from suppressions s where workspace_id = :id
-  union all select tenant_id || e::text from seen_entries e where workspace_id = :id and note is not null
-  union all select id || l::text from lists l where workspace_id = :id
-  union all select list_id || p::text from list_people p where workspace_id = :id
-  union all select tenant_id || c::text from profile_copies c where workspace_id = :id
-  union all select id || e::text from events e where workspace_id = :id
-  union all select id || h::text from webhook_endpoints h where workspace_id = :id
-  union all select id || d::text from deliveries d where workspace_id = :id
-  union all select tenant_id || o::text from outreach_settings o where workspace_id = :id
-  union all select id || o::text from outreach_accounts o where workspace_id = :id
-  union all select id || s::text from sequences s where workspace_id = :id
-  union all select id || e::text from enrollments e where workspace_id = :id
-  union all select id || a::text from actions a where workspace_id = :id
-  union all select id || c::text from conversations c where workspace_id = :id
-  union all select id || m::text from messages m where workspace_id = :id
-) t
-"""
-
-
 CHANGED: dict[str, Any] = {"email_verification": False, "webhook_loopback": True, "unipile_api_key": "of nobody"}
 """Settings under which every operation gets as far as looking for its object."""
 
