@@ -8,12 +8,14 @@ RUN := $(VENV)/bin/python
 
 SOURCES := models workflows activities api stack sandbox benchmarks tests worker.py
 WORKERS ?= 2
+HITS ?= 100
+SEED ?= 1
 # Hashes pin the files; no index address gets into the lock.
 COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
   --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all lint format migrate lock clean
+.PHONY: help setup demo test chaos test-all lint format migrate lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "%-12s %s\n", $$1, $$2}'
@@ -33,6 +35,9 @@ demo: $(READY) ## Run the main job on the example job description, then stay up 
 
 test: $(READY) ## Run the tests, all but the slow ones
 	$(RUN) -m pytest -n $(WORKERS) -m "not slow"
+
+chaos: $(READY) ## Hit processes of a running installation HITS times while sequences run; SEED repeats the same hits
+	HITS=$(HITS) SEED=$(SEED) $(RUN) -m pytest tests/chaos -n 0 -s
 
 test-all: $(READY) ## Run all tests
 	$(RUN) -m pytest -n $(WORKERS)

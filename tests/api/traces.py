@@ -20,6 +20,7 @@ SEALED: Mapping[tuple[str, str], str] = {
     ("upstream_calls", "ask"): "upstream_call",
     ("upstream_calls", "result"): "upstream_call",
     ("network_callbacks", "body"): network_callbacks.BODY_PURPOSE,
+    ("outreach_accounts", "connect_state"): connecting.STATE_PURPOSE,
     ("outreach_accounts", "connect_url"): connecting.LINK_PURPOSE,
     ("payment_callbacks", "body"): payment_callbacks.BODY_PURPOSE,
 }

@@ -220,7 +220,6 @@ def test_keywords_may_stand_in_any_text(atlas: Directory) -> None:
         PeopleFilters(countries=("ZZ",)),
         PeopleFilters(location_ids=("loc_99",)),
         PeopleFilters(company_ids=("co_99",)),
-        PeopleFilters(titles=TitleFilter(include=("&",))),
         TierFilters(none_of=(PeopleFilters(),)),
         TierFilters(none_of=(PeopleFilters(experience_years=Range()),)),
         TierFilters(none_of=(PeopleFilters(open_to_work=True),)),
