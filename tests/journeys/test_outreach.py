@@ -1,4 +1,4 @@
-"""A sequence with twenty people over six weeks, on the real installation under virtual time.
+"""A sequence with 120 people over sixty days, on the real installation under virtual time.
 
 The network's own log is the truth: every execution is held against hours, rests and caps that are computed here anew.
 """
@@ -14,7 +14,7 @@ from tests.journeys.outreach import Outreach, key_of, moment, outside_hours, ove
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
 
-PEOPLE = 20
+PEOPLE = 120
 STEPS = [
     {"type": "invite", "note": "Hi {{first_name}}, I recruit in your field and would be glad to be in touch."},
     {
@@ -38,21 +38,21 @@ STEPS = [
 
 @pytest.fixture(scope="module")
 def installation() -> Iterator[Installation]:
-    with installed("--population", "600", "--virtual-time") as running:
+    with installed("--population", "3000", "--virtual-time") as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def sent(installation: Installation) -> Outreach:
-    """Twenty people enrolled, and 45 days passed."""
+    """120 people enrolled, and sixty days passed."""
     outreach = Outreach.begin(installation)
     steps = outreach.post(
-        "/v1/outreach/sequences", {"account_id": outreach.account_id, "name": "Twenty", "steps": STEPS}
+        "/v1/outreach/sequences", {"account_id": outreach.account_id, "name": "Sixty days", "steps": STEPS}
     )
     candidates = [{"profile_url": person["profile_url"], "first_name": "Jo"} for person in outreach.strangers(PEOPLE)]
     done = outreach.post("/v1/outreach/enrollments", {"sequence_id": steps["id"], "candidates": candidates})
     assert done["enrolled"] == PEOPLE, done["skipped"]
-    outreach.advance("45d")
+    outreach.advance("60d")
     return outreach
 
 
