@@ -15,6 +15,7 @@ from api.errors import refused
 from api.mcp.invocation import Invocation, Json, fingerprint
 from api.mcp.schemas import plain
 from api.mcp.toolsets import Toolset
+from api.mcp.words import described
 from api.operations.kernel import Effect, Operation
 from api.schemas.values import Ask
 
@@ -45,9 +46,12 @@ class Arguments(Ask):
         return json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
 
     def narrowed(self, to: type[B]) -> B:
-        """What an operation asks for, of what was given here."""
-        given = {name: getattr(self, name) for name in self.model_fields_set if name in to.model_fields}
-        return to.model_validate(given, by_name=True, by_alias=True)
+        """What an operation asks for, of what was given here, and of defaults that are the tool's own."""
+        fields = type(self).model_fields
+        own = {name for name in fields.keys() & to.model_fields.keys() if fields[name] is not to.model_fields[name]}
+        differ = {name for name in own if fields[name].get_default() != to.model_fields[name].get_default()}
+        names = (self.model_fields_set | differ) & to.model_fields.keys()
+        return to.model_validate({name: getattr(self, name) for name in names}, by_name=True, by_alias=True)
 
 
 class Executing(Arguments):
@@ -117,7 +121,7 @@ class Tool(Generic[A]):
     def input_schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments."""
         schema: dict[str, Any] = plain(self.arguments.model_json_schema(by_alias=True))
-        return schema
+        return described(schema, tool=self.name)
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:

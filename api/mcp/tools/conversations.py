@@ -88,12 +88,6 @@ async def _conversation(call: Invocation, asked: GetConversation) -> Conversatio
     return ConversationWithMessages(conversation=shown, messages=messages)
 
 
-def _noted(given: Mapping[str, JsonValue]) -> Operation[Any, Any]:
-    """Reading needs less than noting something."""
-    notes = given.get("mark_read") is True or given.get("intent") is not None
-    return conversations.change_conversation if notes else conversations.get_conversation
-
-
 class SendReply(WriteReply, Executing):
     """A conversation, and the answer."""
 
@@ -152,7 +146,6 @@ TOOLS: tuple[Tool[Any], ...] = (
         answers=ConversationWithMessages,
         run=_conversation,
         operation=conversations.get_conversation,
-        chosen=_noted,
         read_only=False,
         open_world=True,
     ),

@@ -226,8 +226,9 @@ TOOLS: tuple[Tool[Any], ...] = (
         arguments=RefineSearch,
         answers=SearchPlanned,
         run=_refine,
-        operation=intents.change_intent,
+        operation=search_plans.get_plan,
         names={"plan_id": "search_id"},
+        read_only=False,
     ),
     Tool(
         name="get_search_results",

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
+from uuid import uuid4
 
 import httpx2
 import pytest
@@ -12,7 +13,7 @@ from fastapi import FastAPI
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.api.conftest import Workspace, application
+from tests.api.conftest import Workspace, application, client
 
 Era = Literal["auto", "legacy"]
 URL = "http://api.test"
@@ -45,6 +46,13 @@ async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
         yield made
 
 
+async def new_workspace(app: FastAPI) -> Workspace:
+    async with client(app) as anybody:
+        body = {"name": "Acme", "email": f"{uuid4().hex}@example.com"}
+        made = (await anybody.post("/v1/workspaces", json=body)).json()
+    return Workspace(made["id"], made["api_key"], client(app, api_key=made["api_key"]))
+
+
 @dataclass
 class Agent:
     """Somebody who reaches the service by MCP."""
@@ -61,7 +69,9 @@ class Agent:
             yield made
 
     @asynccontextmanager
-    async def client(self, toolsets: str | None = "all", *, era: Era = "auto", path: str = "/mcp") -> AsyncIterator[Client]:
+    async def client(
+        self, toolsets: str | None = "all", *, era: Era = "auto", path: str = "/mcp"
+    ) -> AsyncIterator[Client]:
         address = f"{URL}{path}" + (f"?toolsets={toolsets}" if toolsets else "")
         async with self.http() as http, Client(streamable_http_client(address, http_client=http), mode=era) as made:
             yield made
@@ -85,4 +95,7 @@ async def agent(workspace: Workspace, agent_of: Agents) -> Agent:
     return agent_of(workspace)
 
 
-Opened = AbstractAsyncContextManager[Client]
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody works here: what waits for a worker is told so soon."""
+    monkeypatch.setattr("api.operations.outreach.accounts.WAIT_SECONDS", 0.2)
