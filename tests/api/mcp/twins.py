@@ -335,10 +335,10 @@ SAMPLES: Mapping[str, Callable[[World], list[Given]]] = {
         {"conversation_id": at.has["conversation_id"], "text": " "},
     ],
     "send_outreach_action": lambda at: [
-        {"account_id": at.has["account_id"], "type": "profile_visit", "profile_id": at.has["cached_id"]},
-        {"account_id": at.has["account_id"], "type": "profile_visit", "profile_id": at.has["cached_id"]}
+        {"account_id": at.has["account_id"], "type": "profile_visit", "profile_id": at.has["profile_id"]},
+        {"account_id": at.has["account_id"], "type": "profile_visit", "profile_id": at.has["profile_id"]}
         | {"confirm": True},
-        {"account_id": at.has["account_id"], "type": "message", "profile_id": at.has["cached_id"]},
+        {"account_id": at.has["account_id"], "type": "message", "profile_id": at.has["profile_id"]},
     ],
     "get_outreach_activity": lambda at: [{}, {"account_id": at.has["account_id"]}],
     "resolve_location": lambda _: [{"q": "Gent", "country": "BE"}, {"q": "Gent", "limit": 1}],
