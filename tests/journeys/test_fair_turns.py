@@ -36,7 +36,7 @@ def test_a_single_run_is_served_in_turn_and_never_after_a_crowd_of_another_works
     done = single.finished(one)
     assert done["status"] == "completed"
     open_ones = [run_id for run_id in many if crowd.run(run_id)["finished_at"] is None]
-    assert len(open_ones) > CROWD / 2
+    assert len(open_ones) >= CROWD / 4  # served in the order of asking, it would be none
     for run_id in many:
         crowd.finished(run_id)
     assert installation.people_log()["max_in_flight"] <= 5
