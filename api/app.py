@@ -3,14 +3,17 @@
 import contextlib
 import logging
 from collections.abc import AsyncIterator
+from typing import Any
 
 from fastapi import FastAPI, Request
+from mcp.server import Server
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import Response
 
 from api.auth import Networks
 from api.mcp.endpoint import Endpoint
+from api.mcp.server import create_server
 from api.middleware import Edge
 from api.operations import reference
 from api.operations.kernel import OPERATIONS, Kernel, UpstreamCaller
@@ -33,9 +36,15 @@ METHOD_NOT_ALLOWED = 405
 NOT_FOUND = 404
 
 
-def create_app(settings: Settings | None = None) -> FastAPI:
-    """The application of one process. Temporal is connected to when something is first rung."""
+def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | None = None) -> FastAPI:
+    """The application of one process. Temporal is connected to when something is first rung.
+
+    `mcp_server` is what answers at the MCP address instead of the service's own: official test suites call tools that
+    they prescribe. Raises `ValueError` for one with production settings.
+    """
     settings = settings or Settings()
+    if mcp_server is not None and settings.production:
+        raise ValueError("Another MCP server is a development switch and is refused with PRODUCTION")
     configure_logs(settings)
     logging.getLogger("uvicorn.access").disabled = True  # it would write query strings
     database = Database(settings.database_url, pool_size=settings.database_pool_size)
@@ -57,7 +66,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         finally:
             await database.close()
 
-    mcp = Endpoint(settings)
+    mcp = Endpoint(settings, mcp_server or create_server())
     routes = [route for router in ROUTERS for route in router.routes]
     routes += [*health.ROUTES, *callbacks.ROUTES, *network_callbacks.ROUTES]
     routes += [*documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES, *connected.ROUTES, *mcp.routes()]

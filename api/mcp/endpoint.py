@@ -4,8 +4,10 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
+from typing import Any
 from urllib.parse import urlsplit
 
+from mcp.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from mcp_types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
@@ -18,7 +20,6 @@ from starlette.types import Message, Receive, Scope, Send
 from api import body
 from api.errors import render
 from api.mcp import toolsets
-from api.mcp.server import create_server
 from api.middleware import entry_of
 from api.paths import KeyedRoute
 from models.errors import InvalidRequest, ServiceError
@@ -34,10 +35,9 @@ ASKS_FOR_PROGRESS = b'"progressToken"'
 
 
 class Endpoint:
-    """The ASGI application behind every path of `PATHS`. `running` holds it open; it runs once."""
+    """The ASGI application behind every path of `PATHS`: `server` by HTTP. `running` holds it open; it runs once."""
 
-    def __init__(self, settings: Settings) -> None:
-        server = create_server()
+    def __init__(self, settings: Settings, server: Server[Any]) -> None:
         self._security = TransportSecurityMiddleware(_allowed(settings))
         self._answering = StreamableHTTPSessionManager(app=server, json_response=True, stateless=True)
         self._streaming = StreamableHTTPSessionManager(app=server, json_response=False, stateless=True)
