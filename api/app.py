@@ -1,5 +1,6 @@
 """The composition root of the API process: `uvicorn --factory api.app:create_app`."""
 
+import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator
@@ -57,7 +58,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         finally:
             await database.close()
 
-    mcp = Endpoint(settings)
+    stopping = asyncio.Event()
+    mcp = Endpoint(settings, stopping)
     routes = [route for router in ROUTERS for route in router.routes]
     routes += [*health.ROUTES, *callbacks.ROUTES, *network_callbacks.ROUTES]
     routes += [*documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES, *connected.ROUTES, *mcp.routes()]
@@ -84,6 +86,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.kernel = kernel
     app.state.paths = paths
+    app.state.stopping = stopping
     app.router.routes.extend(routes)
     paths.learn(routes)
     return app
