@@ -5,8 +5,25 @@ claims (TRUSTED_PROXIES names whose claims count), and its own access log would 
 """
 
 import argparse
+import asyncio
+import socket
 
 import uvicorn
+
+from api.app import create_app
+
+
+class Server(uvicorn.Server):
+    """uvicorn, which tells those who wait for something to happen that the process is to stop."""
+
+    def __init__(self, config: uvicorn.Config, stopping: asyncio.Event) -> None:
+        super().__init__(config)
+        self._stopping = stopping
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer long polls at once, then let running requests end."""
+        self._stopping.set()
+        await super().shutdown(sockets)
 
 
 def main() -> None:
@@ -16,9 +33,9 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--drain-seconds", type=int, default=10, help="how long running requests may take on a stop")
     asked = parser.parse_args()
-    uvicorn.run(
-        "api.app:create_app",
-        factory=True,
+    app = create_app()
+    config = uvicorn.Config(
+        app,
         host=asked.host,
         port=asked.port,
         proxy_headers=False,
@@ -27,6 +44,7 @@ def main() -> None:
         timeout_graceful_shutdown=asked.drain_seconds,
         log_level="warning",
     )
+    Server(config, app.state.stopping).run()
 
 
 if __name__ == "__main__":

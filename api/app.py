@@ -1,5 +1,6 @@
 """The composition root of the API process: `uvicorn --factory api.app:create_app`."""
 
+import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator
@@ -66,7 +67,8 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
         finally:
             await database.close()
 
-    mcp = Endpoint(settings, mcp_server or create_server())
+    stopping = asyncio.Event()
+    mcp = Endpoint(settings, mcp_server or create_server(), stopping)
     routes = [route for router in ROUTERS for route in router.routes]
     routes += [*health.ROUTES, *callbacks.ROUTES, *network_callbacks.ROUTES]
     routes += [*documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES, *connected.ROUTES, *mcp.routes()]
@@ -93,6 +95,7 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
     )
     app.state.kernel = kernel
     app.state.paths = paths
+    app.state.stopping = stopping
     app.router.routes.extend(routes)
     paths.learn(routes)
     return app

@@ -13,10 +13,12 @@ from api.schemas.outreach.activity import ActivityView
 from api.schemas.outreach.conversations import ConversationView, MessageView
 from api.schemas.outreach.limits import LimitsView
 from api.schemas.people_lists import ListPersonView, ListView
+from api.schemas.purchases import AutoRefillView
 from api.schemas.raw import FetchedPerson
 from api.schemas.runs import BudgetView, Failure, Omitted, Progress, RunPreview, RunView, Spent, WouldFail
 from api.schemas.search_plans import PlanView
 from api.schemas.values import Answer
+from models.rules.offers import PACK
 from models.rules.planner import Anchor, AppliedFilter, Estimate, TargetRange
 from models.rules.run_states import FinishDetail, RunStatus, StopReason
 from models.rules.times import Time
@@ -169,6 +171,17 @@ class AccountOverview(Answer):
     workspace: WorkspaceView
     balance: BalanceView
     outreach_limits: list[LimitsView] | None = Field(description="Null when the key may not read outreach.")
+
+
+class AutoRefillPreview(AutoRefillView):
+    """Auto-refill as it would be set, what one purchase is, and whether the first would be made at once."""
+
+    dry_run: Literal[True] = True
+    pack_credits: int = PACK.credits
+    pack_price_cents: int = PACK.price_cents
+    balance_credits: int
+    buys_at_once: bool = Field(description="The balance is below the threshold already: a pack is bought right away.")
+    next_step: str
 
 
 class ConversationWithMessages(Answer):

@@ -12,6 +12,7 @@ from pydantic import BaseModel, JsonValue
 from api.errors import render
 from api.logs import described
 from api.mcp.invocation import Invocation, Report, derived_key
+from api.mcp.line import Line
 from api.mcp.tool import Executing, Result, Tool
 from api.middleware import Entry
 from api.operations.kernel import Call, Kernel, permit
@@ -29,10 +30,11 @@ UNREAD = "-"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls: what the edge noted of the request, and the kernel of the application."""
+    """Who calls: what the edge noted of the request, the line it came by, and the kernel of the application."""
 
     kernel: Kernel
     entry: Entry
+    line: Line
 
     @property
     def call(self) -> Call:
@@ -97,6 +99,7 @@ async def _called(tool: Tool[Any], given: Mapping[str, JsonValue], caller: Calle
         key=key or derived_key(told),
         told=told,
         report=report,
+        line=caller.line,
     )
     return await tool.run(invocation, asked)
 

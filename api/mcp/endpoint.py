@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,6 +21,8 @@ from starlette.types import Message, Receive, Scope, Send
 from api import body
 from api.errors import render
 from api.mcp import toolsets
+from api.mcp.envelope import check, wants_progress
+from api.mcp.line import STATE, Line
 from api.middleware import entry_of
 from api.paths import KeyedRoute
 from models.errors import InvalidRequest, ServiceError
@@ -31,13 +34,18 @@ MOST_MESSAGES = 50
 """In one batch."""
 AT_ONCE = 4
 """Messages of a batch that are worked on at a time."""
-ASKS_FOR_PROGRESS = b'"progressToken"'
+JSON = "application/json"
+TOO_LARGE = 413
 
 
 class Endpoint:
-    """The ASGI application behind every path of `PATHS`: `server` by HTTP. `running` holds it open; it runs once."""
+    """The ASGI application behind every path of `PATHS`: `server` by HTTP. `running` holds it open; it runs once.
 
-    def __init__(self, settings: Settings, server: Server[Any]) -> None:
+    Once `stopping` is set, nobody is kept waiting for something to happen.
+    """
+
+    def __init__(self, settings: Settings, server: Server[Any], stopping: asyncio.Event) -> None:
+        self._stopping = stopping
         self._security = TransportSecurityMiddleware(_allowed(settings))
         self._answering = StreamableHTTPSessionManager(app=server, json_response=True, stateless=True)
         self._streaming = StreamableHTTPSessionManager(app=server, json_response=False, stateless=True)
@@ -55,64 +63,122 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one POST: a message, or a batch of them."""
         request = Request(scope, receive)
-        if (refused := await self._security.validate_request(request, is_post=True)) is not None:
-            await refused(scope, receive, send)
+        try:
+            await self._check(request)
+            raw = await _read(request)
+            value = _parsed(raw)
+            batch = value if isinstance(value, list) else None
+            message = _message(value) if batch is None else {}
+        except Refusal as refusal:
+            await refusal.response(request)(scope, receive, send)
             return
+        line = Line(receive, self._stopping)
+        inner = {**scope, STATE: line}
+        try:
+            if batch is not None:
+                await (await self._batch(batch, Request(inner, receive), line))(scope, receive, send)
+                return
+            streams = wants_progress(message) and takes_streams(request)
+            manager = self._streaming if streams else self._answering
+            await manager.handle_request(_accepting(inner, streams=streams), _Replay(raw, line), send)
+        finally:
+            line.close()
+
+    async def _check(self, request: Request) -> None:
+        """Look at everything but the body."""
+        if (refused := await self._security.validate_request(request, is_post=False)) is not None:
+            told = bytes(refused.body).decode()
+            raise Refusal(InvalidRequest(f"{told}."), INVALID_REQUEST, status=refused.status_code)
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+            raise Refusal(InvalidRequest(f"The Content-Type must be {JSON}."), INVALID_REQUEST)
         try:
             toolsets.wanted(request.query_params.multi_items())
         except InvalidRequest as error:
-            await _problem(error, INVALID_PARAMS, request)(scope, receive, send)
-            return
-        try:
-            raw = await body.read(request)
-            value = body.parse(raw)
-        except InvalidRequest as error:
-            await _problem(error, PARSE_ERROR, request)(scope, receive, send)
-            return
-        if isinstance(value, list):
-            await (await self._batch(value, request))(scope, receive, send)
-            return
-        streams = ASKS_FOR_PROGRESS in raw
-        manager = self._streaming if streams else self._answering
-        await manager.handle_request(_accepting(scope, streams=streams), _Replay(raw, receive), send)
+            raise Refusal(error, INVALID_PARAMS) from None
 
-    async def _batch(self, messages: list[JsonValue], request: Request) -> Response:
+    async def _batch(self, messages: list[JsonValue], request: Request, line: Line) -> Response:
         """The answers to several messages, in their order; notifications have none. One request, one hit."""
         if not 1 <= len(messages) <= MOST_MESSAGES:
             error = InvalidRequest(f"A batch holds 1 to {MOST_MESSAGES} messages.")
-            return _problem(error, INVALID_REQUEST, request)
+            return Refusal(error, INVALID_REQUEST).response(request)
         turn = asyncio.Semaphore(AT_ONCE)
 
         async def answered(message: JsonValue) -> bytes:
             async with turn:
-                return await self._alone(message, request)
+                return await self._alone(message, request, line)
 
         answers = [found for found in await asyncio.gather(*map(answered, messages)) if found]
         if not answers:
             return Response(status_code=202)
-        return Response(b"[" + b",".join(answers) + b"]", media_type="application/json")
+        return Response(b"[" + b",".join(answers) + b"]", media_type=JSON)
 
-    async def _alone(self, message: JsonValue, request: Request) -> bytes:
+    async def _alone(self, message: JsonValue, request: Request, line: Line) -> bytes:
         """The answer to one message of a batch; empty when it has none."""
-        raw = json.dumps(message, ensure_ascii=False).encode()
-        scope = {**request.scope, "headers": _headers(request.scope, raw)}
+        try:
+            checked = _message(message)
+        except Refusal as refusal:
+            return bytes(refusal.response(request).body)
+        raw = json.dumps(checked, ensure_ascii=False).encode()
+        scope = {**request.scope, "headers": _headers(request.scope, checked, raw)}
         gathered = _Gathered()
-        await self._answering.handle_request(_accepting(scope, streams=False), _Replay(raw, request.receive), gathered)
+        await self._answering.handle_request(_accepting(scope, streams=False), _Replay(raw, line), gathered)
         return bytes(gathered.content)
+
+
+@dataclass(eq=False)
+class Refusal(Exception):
+    """What is wrong with a request before any of its messages is looked at, and how JSON-RPC numbers it."""
+
+    error: ServiceError
+    code: int
+    status: int | None = None
+
+    def response(self, request: Request) -> Response:
+        """JSON-RPC around the documented body."""
+        rendered = render(self.error, request_id=entry_of(request.scope).request_id)
+        told = {"code": self.code, "message": self.error.message, "data": json.loads(rendered.body)}
+        content = json.dumps({"jsonrpc": "2.0", "id": None, "error": told}, ensure_ascii=False)
+        return Response(content, status_code=self.status or rendered.status, media_type=JSON)
+
+
+async def _read(request: Request) -> bytes:
+    try:
+        return await body.read(request)
+    except InvalidRequest as error:
+        raise Refusal(error, INVALID_REQUEST, status=TOO_LARGE) from None
+
+
+def _parsed(raw: bytes) -> JsonValue:
+    try:
+        return body.parse(raw)
+    except InvalidRequest as error:
+        raise Refusal(error, PARSE_ERROR) from None
+
+
+def _message(value: JsonValue) -> dict[str, JsonValue]:
+    try:
+        return check(value)
+    except InvalidRequest as error:
+        raise Refusal(error, INVALID_REQUEST) from None
+
+
+def takes_streams(request: Request) -> bool:
+    """Whether the client reads a stream of events; one that asks for JSON alone gets no progress."""
+    return "text/event-stream" in request.headers.get("accept", "")
 
 
 class _Replay:
     """A request's body once more, and then what else comes of it: nothing but its end."""
 
-    def __init__(self, raw: bytes, receive: Receive) -> None:
+    def __init__(self, raw: bytes, line: Line) -> None:
         self._raw: bytes | None = raw
-        self._receive = receive
+        self._line = line
 
     async def __call__(self) -> Message:
         if self._raw is not None:
             raw, self._raw = self._raw, None
             return {"type": "http.request", "body": raw, "more_body": False}
-        return await self._receive()
+        return await self._line.gone()
 
 
 class _Gathered:
@@ -126,13 +192,11 @@ class _Gathered:
             self.content += message.get("body", b"")
 
 
-def _headers(scope: Scope, raw: bytes) -> list[tuple[bytes, bytes]]:
+def _headers(scope: Scope, message: dict[str, JsonValue], raw: bytes) -> list[tuple[bytes, bytes]]:
     """The headers of a batch for one of its messages. Those that name the method or the tool are of the whole."""
     left_out = {b"content-length", b"mcp-method", b"mcp-name"}
     kept = [(name, value) for name, value in scope["headers"] if name.lower() not in left_out]
-    told = json.loads(raw)
-    named = _routing(told) if isinstance(told, dict) else []
-    return [*kept, (b"content-length", str(len(raw)).encode()), *named]
+    return [*kept, (b"content-length", str(len(raw)).encode()), *_routing(message)]
 
 
 def _routing(message: dict[str, JsonValue]) -> list[tuple[bytes, bytes]]:
@@ -148,14 +212,6 @@ def _accepting(scope: Scope, *, streams: bool) -> Scope:
     accept = b"application/json, text/event-stream" if streams else b"application/json"
     kept = [(name, value) for name, value in scope["headers"] if name.lower() != b"accept"]
     return {**scope, "headers": [*kept, (b"accept", accept)]}
-
-
-def _problem(error: ServiceError, code: int, request: Request) -> Response:
-    """A refusal that belongs to no message: JSON-RPC around the documented body."""
-    rendered = render(error, request_id=entry_of(request.scope).request_id)
-    told = {"code": code, "message": error.message, "data": json.loads(rendered.body)}
-    content = json.dumps({"jsonrpc": "2.0", "id": None, "error": told}, ensure_ascii=False)
-    return Response(content, status_code=rendered.status, media_type="application/json")
 
 
 def _allowed(settings: Settings) -> TransportSecuritySettings:

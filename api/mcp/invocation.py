@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
+from api.mcp.line import Line
 from api.operations.kernel import REPLAYED, Call, Kernel, Operation, Shape
 from models.errors import InvalidRequest
 
@@ -63,6 +64,7 @@ class Invocation:
     key: str
     told: bytes
     report: Report
+    line: Line
 
     def of_wish(self, wish: str) -> "Invocation":
         """The same call, executed once for all calls of the tool that wish this, whatever else they say."""

@@ -25,6 +25,7 @@ from starlette.requests import Request
 
 from api.mcp import prompts, resources, toolsets
 from api.mcp.calling import Caller, call_tool
+from api.mcp.line import STATE
 from api.mcp.tool import Tool
 from api.mcp.tools import TOOLS
 from api.middleware import entry_of
@@ -84,7 +85,8 @@ def _served(ctx: Context) -> dict[str, Tool[Any]]:
 def _caller(ctx: Context) -> Caller:
     if ctx.request is None:
         raise AssertionError("this server is reached by HTTP alone")
-    return Caller(ctx.request.app.state.kernel, entry_of(ctx.request.scope))
+    scope = ctx.request.scope
+    return Caller(ctx.request.app.state.kernel, entry_of(scope), scope[STATE])
 
 
 async def _list_tools(ctx: Context, _: PaginatedRequestParams | None) -> ListToolsResult:

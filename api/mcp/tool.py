@@ -51,22 +51,42 @@ class Arguments(Ask):
         own = {name for name in fields.keys() & to.model_fields.keys() if fields[name] is not to.model_fields[name]}
         differ = {name for name in own if fields[name].get_default() != to.model_fields[name].get_default()}
         names = (self.model_fields_set | differ) & to.model_fields.keys()
-        return to.model_validate({name: getattr(self, name) for name in names}, by_name=True, by_alias=True)
+        return asked_of(to, {name: getattr(self, name) for name in names})
 
 
-class Executing(Arguments):
-    """Arguments of a tool that spends or sends."""
+def asked_of(to: type[B], given: Mapping[str, object]) -> B:
+    """What an operation asks for. Raises `InvalidRequest` for what the tool's own arguments let through."""
+    try:
+        return to.model_validate(given, by_name=True, by_alias=True)
+    except ValidationError as error:
+        raise refused(_problems(error), None) from None
+
+
+def _problems(error: ValidationError) -> list[Any]:
+    return error.errors(include_url=False, include_context=False, include_input=False)
+
+
+class Confirming(Arguments):
+    """Arguments of a tool that previews, unless it is confirmed."""
 
     confirm: bool = Field(default=False, description=CONFIRM)
+
+
+class Executing(Confirming):
+    """Arguments of a tool that spends or sends: done once for each key."""
+
     idempotency_key: Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,255}$")] | None = Field(
         default=None, description=KEY
     )
 
 
-DONE: dict[str, Any] = {
+PREVIEWED: dict[str, Any] = {
     "dry_run": {"type": "boolean", "description": "True: nothing was done, this is what confirming would do."},
+    "next_step": {"type": "string", "description": "What to call next, in words."},
+}
+"""What answers of tools that preview say besides."""
+DONE: dict[str, Any] = {
     "replayed": {"type": "boolean", "description": "True: this was done before, and not again."},
-    "next_step": {"type": "string"},
 }
 """What answers of tools that execute say besides."""
 
@@ -98,7 +118,7 @@ class Tool(Generic[A]):
     @property
     def executes(self) -> bool:
         """Whether it previews unless it is confirmed."""
-        return issubclass(self.arguments, Executing)
+        return issubclass(self.arguments, Confirming)
 
     def called(self, given: Mapping[str, JsonValue]) -> Operation[Any, Any] | None:
         """The operation that these arguments mean."""
@@ -110,8 +130,7 @@ class Tool(Generic[A]):
         try:
             return self.arguments.model_validate_json(text, strict=True)
         except ValidationError as error:
-            problems = error.errors(include_url=False, include_context=False, include_input=False)
-            raise refused(problems, dict(given)) from None
+            raise refused(_problems(error), dict(given)) from None
 
     def fingerprint(self, asked: Arguments) -> bytes:
         """Of the tool and its canonical arguments: what the same key must come with again."""
@@ -127,13 +146,13 @@ class Tool(Generic[A]):
     def output_schema(self) -> dict[str, Any]:
         """The JSON schema of the answer: an object, whichever of its forms."""
         schema = plain(TypeAdapter(self.answers).json_schema(mode="serialization"))
-        more = DONE if self.executes else {}
+        more = (PREVIEWED if self.executes else {}) | (DONE if issubclass(self.arguments, Executing) else {})
         return {"type": "object", **schema, "properties": schema.get("properties", {}) | more}
 
     @cached_property
     def listed(self) -> Listed:
         """The tool as `tools/list` shows it."""
-        reads = self.operation is None or self.operation.effect is Effect.READ
+        reads = not self.executes and (self.operation is None or self.operation.effect is Effect.READ)
         read_only = reads if self.read_only is None else self.read_only
         return Listed(
             name=self.name,

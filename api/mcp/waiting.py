@@ -17,23 +17,24 @@ async def until_final(
 ) -> tuple[RunView, Listing[CandidateRow]]:
     """The run and the page asked for, once the run has ended, the page is full, or `seconds` have passed.
 
-    The page is read after the run, so that of an ended run it misses nobody.
+    Nobody waits for a caller who hung up, or for longer than the process may run. The page is read after the run, so
+    that of an ended run it misses nobody.
     """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     ask = ListCandidates.model_validate({"run_id": run_id, **dict(query)})
-    told = -1
+    told, wait = -1, True
     while True:
         run = await call.read(runs.get_run, run_id)
         delivered = run.progress.candidates_delivered
-        last = run.status in FINAL or loop.time() >= deadline
+        last = run.status in FINAL or not wait or loop.time() >= deadline
         if last or delivered != told:
             page = await call.read(candidates.list_candidates, ask)
             if last or page.has_more:
                 return run, page
             told = delivered
             await call.report(delivered, run.progress.target, _words(run))
-        await asyncio.sleep(min(LOOK_SECONDS, max(0.0, deadline - loop.time())))
+        wait = await call.line.rest(min(LOOK_SECONDS, max(0.0, deadline - loop.time())))
 
 
 def _words(run: RunView) -> str:

@@ -83,7 +83,7 @@ HERE: Mapping[str, Mapping[str, str]] = {
         "company": "For rendering, where the profile does not say.",
     },
     "add_suppression": {"profile_id": "The person, by id or by profile_url."},
-    "approve_message": {"preview_hash": "Of the preview: only what it showed is approved."},
+    "approve_message": {"preview_hash": "Of the preview; needed to approve: only what it showed is sent."},
     "enroll_candidates": {"candidates": "People by id or address, with words to render messages with."},
     "get_outreach_activity": {"since": "From here, inclusive, ISO 8601; by default 30 days before until."}
     | {"until": "To here, exclusive; by default now."},
@@ -107,7 +107,11 @@ HERE: Mapping[str, Mapping[str, str]] = {
         "last_name": "With first_name, instead of full_name.",
     },
     "resolve_area": {"city": "The town's name.", "location_id": "The town's id, instead of its name."},
-    "resolve_companies": {"q": "The name.", "domain": "The domain, instead of the name."},
+    "resolve_companies": {
+        "q": "The name.",
+        "domain": "The domain, instead of the name.",
+        "limit": "How many at most: 1 to 100. Not with live.",
+    },
     "resolve_location": {
         "q": "The name, with or without its area: `Gent`, `Springfield, IL`.",
         "kind": "Only places of this kind.",

@@ -6,9 +6,9 @@ from typing import Any
 from pydantic import Field
 
 from api.mcp import guides
-from api.mcp.answers import AccountOverview, Guide
-from api.mcp.invocation import Invocation
-from api.mcp.tool import Arguments, Tool, simple
+from api.mcp.answers import AccountOverview, AutoRefillPreview, Guide
+from api.mcp.invocation import PREVIEWED, Invocation, Json
+from api.mcp.tool import Arguments, Confirming, Tool, simple
 from api.mcp.toolsets import Toolset
 from api.operations import billing, purchases, workspaces
 from api.operations.outreach import accounts, limits
@@ -45,8 +45,29 @@ async def _limits(call: Invocation) -> list[LimitsView] | None:
     return [await call.read(limits.get_limits, account_id) for account_id in connected]
 
 
-class SetRefill(SetAutoRefill, Arguments):
+class SetRefill(SetAutoRefill, Confirming):
     """When to buy a pack, and how much a month may cost."""
+
+    confirm: bool = Field(
+        default=False,
+        description="Needed with enabled=true, which lets money be spent; without it that is a preview. Stopping"
+        " (enabled=false) needs none.",
+    )
+
+
+async def _set_refill(call: Invocation, asked: SetRefill) -> Json | AutoRefillPreview:
+    """Whatever leaves it enabled can buy: a higher bound, an earlier threshold, or a decline that is forgotten."""
+    wished = asked.narrowed(SetAutoRefill)
+    if call.confirmed or not asked.enabled:
+        return await call.invoke(purchases.set_auto_refill, wished)
+    shown = await call.preview(purchases.set_auto_refill, wished)
+    balance = await call.read(billing.get_balance, None)
+    return AutoRefillPreview(
+        **AutoRefillView.model_validate({name: shown[name] for name in AutoRefillView.model_fields}).model_dump(),
+        balance_credits=balance.balance_credits,
+        buys_at_once=balance.balance_credits < asked.threshold_credits,
+        next_step=PREVIEWED,
+    )
 
 
 class GetGuide(Arguments):
@@ -85,11 +106,13 @@ TOOLS: tuple[Tool[Any], ...] = (
         name="set_auto_refill",
         title="Set auto-refill",
         toolset=Toolset.SOURCING,
-        description="Buy a pack (7,500 credits for 99 EUR) whenever the balance falls below threshold_credits, for at"
-        " most monthly_cap_cents a month. It spends money: only do it when a person has said so. enabled=false stops.",
+        description="Have a pack (7,500 credits for 99 EUR) bought whenever the balance falls below threshold_credits,"
+        " for at most monthly_cap_cents a month. With enabled=true it is a preview until confirm=true; from then on"
+        " money is spent without asking again, so confirm only figures that a person has named. enabled=false stops it"
+        " at once.",
         arguments=SetRefill,
-        answers=AutoRefillView,
-        run=simple(purchases.set_auto_refill, lambda asked: asked.narrowed(SetAutoRefill)),
+        answers=AutoRefillView | AutoRefillPreview,
+        run=_set_refill,
         operation=purchases.set_auto_refill,
         open_world=True,
     ),

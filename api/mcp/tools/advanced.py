@@ -1,14 +1,17 @@
 """The tools for those who build a search piece by piece, and the raw layer."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, JsonValue, model_validator
 
 from api.mcp.invocation import Invocation, Json, within
-from api.mcp.tool import Arguments, Executing, Tool, simple
+from api.mcp.tool import Arguments, Executing, Tool, asked_of, simple
 from api.mcp.toolsets import Toolset
-from api.operations import events, intents, lookups, raw, search_plans, suppressions
+from api.operations import companies, events, intents, lookups, raw, search_plans, suppressions
 from api.operations.intents import IntentChange
+from api.operations.kernel import Operation
+from api.schemas.companies import CompaniesFetched, FetchCompanies
 from api.schemas.events import EventView, ListEvents
 from api.schemas.intents import CreateIntent, GivenIntent, IntentView
 from api.schemas.lists import Listing
@@ -25,6 +28,7 @@ from api.schemas.lookups import (
 from api.schemas.raw import MatchPerson, PeopleFound, PersonMatched, PricePreview, SearchPeople
 from api.schemas.registers import NamePerson, SuppressionView
 from api.schemas.search_plans import CreatePlan, PlanView
+from models.errors import InvalidRequest
 
 
 class ResolveLocation(FindLocations, Arguments):
@@ -35,8 +39,36 @@ class ResolveArea(FindArea, Arguments):
     """A circle around a town, given by name or by id."""
 
 
-class ResolveCompanies(FindCompanies, Arguments):
+class ResolveCompanies(FindCompanies, Executing):
     """A company by name or by domain."""
+
+    live: bool = Field(
+        default=False,
+        description="true: ask the live source for exactly this one, with industry and size. 1 credit when it is found"
+        " and was not known; a preview of the price without confirm.",
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "ResolveCompanies":
+        if not self.live and {"confirm", "idempotency_key"} & self.model_fields_set:
+            raise InvalidRequest("confirm belongs to live: looking up what is known is free.", field="confirm")
+        if self.live and (self.q is None) is (self.domain is None):
+            raise InvalidRequest("Give q or domain.", field="q")
+        if self.live and "limit" in self.model_fields_set:
+            raise InvalidRequest("limit does not go with live, which looks for one company.", field="limit")
+        return self
+
+
+async def _companies(call: Invocation, asked: ResolveCompanies) -> Json:
+    if not asked.live:
+        return await call.invoke(lookups.find_companies, asked.narrowed(FindCompanies))
+    names, domains = ([one] if one is not None else [] for one in (asked.q, asked.domain))
+    wanted = asked_of(FetchCompanies, {"names": names, "domains": domains})
+    return await call.invoke(companies.fetch_companies, wanted)
+
+
+def _looked_up(given: Mapping[str, JsonValue]) -> Operation[Any, Any]:
+    return companies.fetch_companies if given.get("live") is True else lookups.find_companies
 
 
 class ListFilterValues(FindFilterValues, Arguments):
@@ -103,13 +135,19 @@ TOOLS: tuple[Tool[Any], ...] = (
         description="The location ids within a radius of a town, for search_people_raw. Free.",
         answers=AreaView,
     ),
-    _row(
-        lookups.find_companies,
-        ResolveCompanies,
+    Tool(
         name="resolve_companies",
         title="Resolve companies",
-        description="Ids of companies by name or domain. Free.",
-        answers=Listing[CompanyView],
+        toolset=Toolset.ADVANCED,
+        description="Ids of companies by name or domain, best first. Free. What is not known can be asked of the live"
+        " source with live=true and confirm=true: 1 credit if it is found.",
+        arguments=ResolveCompanies,
+        answers=Listing[CompanyView] | CompaniesFetched | PricePreview,
+        run=_companies,
+        operation=lookups.find_companies,
+        chosen=_looked_up,
+        names={"names": "q", "names.0": "q", "domains": "domain", "domains.0": "domain"},
+        open_world=True,
     ),
     _row(
         lookups.find_filter_values,

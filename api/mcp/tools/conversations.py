@@ -53,6 +53,12 @@ def _decided(given: Mapping[str, JsonValue]) -> Operation[Any, Any]:
 
 async def _approve(call: Invocation, asked: ApproveMessage) -> Json:
     if asked.decision is Decision.APPROVE:
+        if call.confirmed and asked.preview_hash is None:
+            raise InvalidRequest(
+                "preview_hash: this field is required to approve.",
+                field="preview_hash",
+                fix="Call without confirm, show the text, and pass the preview_hash of that answer.",
+            )
         return await call.invoke(actions.approve_action, Approval(asked.action_id, asked.narrowed(ApproveAction)))
     if asked.preview_hash is not None:
         raise InvalidRequest("preview_hash belongs to approving.", field="preview_hash")
@@ -114,8 +120,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         title="Approve a message",
         toolset=Toolset.OUTREACH,
         description="Let a message that waits for approval go out, or reject it. Without confirm it shows the text, the"
-        " time and a preview_hash: show the text to a person, then confirm with that preview_hash, and only what was"
-        " shown is sent. 0 credits.",
+        " time and a preview_hash: show the text to a person, then confirm with that preview_hash. Only what was shown"
+        " is sent. 0 credits.",
         arguments=ApproveMessage,
         answers=ActionView | ActionPreview,
         run=_approve,

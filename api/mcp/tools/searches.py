@@ -6,7 +6,7 @@ from pydantic import Field
 
 from api.mcp.answers import Searches, SearchPlanned, SearchResults, SearchStarted, UnconfirmedSearch
 from api.mcp.invocation import Invocation, within
-from api.mcp.tool import Arguments, Executing, Tool, simple
+from api.mcp.tool import Arguments, Executing, Tool, asked_of, simple
 from api.mcp.toolsets import Toolset
 from api.mcp.waiting import until_final
 from api.operations import intents, runs, search_plans
@@ -75,7 +75,7 @@ class StartSearch(Executing):
             given["plan_id"] = self.search_id
         if self.budget_credits is not None:
             given["budget"] = Budget(max_credits=self.budget_credits)
-        return StartRun.model_validate(given)
+        return asked_of(StartRun, given)
 
     def of_plan(self, plan: PlanView) -> "StartSearch":
         """The same wish for a plan that was just made of it."""

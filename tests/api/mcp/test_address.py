@@ -80,7 +80,7 @@ async def test_nothing_but_post_is_taken(workspace: Workspace, method: str) -> N
 async def test_an_overlong_body_is_refused(workspace: Workspace, size: int) -> None:
     text = "x" * (size * 1024 * 1024)
     answer = await post(workspace, called(1, "start_search", job_description=text))
-    assert answer.status_code == 400
+    assert answer.status_code == 413
     assert answer.json()["error"]["data"]["error"]["code"] == "invalid_request"
 
 
