@@ -8,6 +8,9 @@ RUN := $(VENV)/bin/python
 
 SOURCES := models workflows activities api stack sandbox benchmarks tests worker.py
 WORKERS ?= 2
+# Programs of others that prove the MCP address, pinned by a lock file.
+PROGRAMS := tests/conformance/node
+PROGRAMS_READY := $(PROGRAMS)/node_modules/.package-lock.json
 HITS ?= 100
 SEED ?= 1
 # Hashes pin the files; no index address gets into the lock.
@@ -15,10 +18,10 @@ COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universa
   --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test chaos test-all lint format migrate lock clean
+.PHONY: help setup demo test chaos mcp-conformance test-all lint format migrate lock clean
 
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "%-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
 
 setup: $(READY) ## Prepare .venv with the locked dependencies; does nothing when it is up to date
 
@@ -38,6 +41,13 @@ test: $(READY) ## Run the tests, all but the slow ones
 
 chaos: $(READY) ## Hit processes of a running installation HITS times while sequences run; SEED repeats the same hits
 	HITS=$(HITS) SEED=$(SEED) $(RUN) -m pytest tests/chaos -n 0 -s
+
+mcp-conformance: $(READY) $(PROGRAMS_READY) ## Prove the MCP address by the official suites and others' clients; needs npm
+	$(RUN) -m tests.conformance
+
+$(PROGRAMS_READY): $(PROGRAMS)/package-lock.json
+	cd $(PROGRAMS) && npm ci --loglevel=error
+	@touch $@
 
 test-all: $(READY) ## Run all tests
 	$(RUN) -m pytest -n $(WORKERS)
@@ -61,4 +71,4 @@ lock: $(READY) ## Choose dependency versions anew, within pyproject.toml
 
 clean: ## End a running stack, remove its data, .venv and every cache
 	test ! -x $(RUN) || $(RUN) -m stack reset
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) $(PROGRAMS)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

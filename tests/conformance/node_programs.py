@@ -1,0 +1,33 @@
+"""Running the pinned programs of `node/`, which `make mcp-conformance` installs from its lock file."""
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+from stack.processes import base_environment
+
+FOLDER = Path(__file__).parent / "node"
+MODULES = FOLDER / "node_modules"
+NODE = MODULES / ".bin" / "node"
+LIMIT_SECONDS = 300.0
+
+Done = subprocess.CompletedProcess[str]
+
+
+def are_installed() -> bool:
+    """Whether there is a Node, and all that it runs."""
+    return NODE.exists()
+
+
+def run(program: Path, *arguments: str) -> Done:
+    """A program with these arguments, once it has ended. What it keeps in its user's home goes nowhere."""
+    with tempfile.TemporaryDirectory(prefix="conformance-home-") as home:
+        return subprocess.run(
+            [str(NODE), str(program), *arguments],
+            cwd=FOLDER,
+            env=base_environment() | {"HOME": home},
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_SECONDS,
+        )
