@@ -2,6 +2,8 @@
 
 import subprocess
 import tempfile
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from stack.processes import base_environment
@@ -17,6 +19,33 @@ Done = subprocess.CompletedProcess[str]
 def are_installed() -> bool:
     """Whether there is a Node, and all that it runs."""
     return NODE.exists()
+
+
+def converse(program: Path, *arguments: str, heard: Callable[[str], None]) -> Done:
+    """The same for a program that is answered while it runs: `heard` gets each line that it says."""
+    said: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="conformance-home-") as home:
+        running = subprocess.Popen(
+            [str(NODE), str(program), *arguments],
+            cwd=FOLDER,
+            env=base_environment() | {"HOME": home},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        limit = threading.Timer(LIMIT_SECONDS, running.kill)
+        limit.start()
+        try:
+            assert running.stdout is not None
+            for line in running.stdout:
+                said.append(line)
+                heard(line.strip())
+            code = running.wait()
+        finally:
+            limit.cancel()
+            running.kill()
+            running.wait()
+    return Done(running.args, code, "".join(said), "")
 
 
 def run(program: Path, *arguments: str) -> Done:

@@ -1,0 +1,71 @@
+"""Signing in: the official authorization suite, and both TypeScript clients, with a person who allows it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from stack.ports import LOOPBACK, Ports
+from tests.conformance import clients, node_programs, server_suite
+from tests.conformance.outcomes import Outcome, Verdict
+from tests.conformance.person import Person
+from tests.journeys.recruiter import Recruiter
+
+PREFERRED_PORT = 3977
+FEWEST = 5
+SCENARIOS = 2
+PART = "authorization suite"
+
+
+def new_person(facts: dict[str, Any]) -> Person:
+    """Somebody with a workspace of their own."""
+    return Person(facts, Recruiter.join(facts, name="Conformance").get("/v1/workspace")["email"])
+
+
+def suite(facts: dict[str, Any], output: Path) -> list[Outcome]:
+    """What the official suite says about the authorization server; results are kept in `output`."""
+    ports, person = Ports(), new_person(facts)
+    port = ports.take(PREFERRED_PORT)
+    issuer = str(facts["api_url"])
+
+    def heard(line: str) -> None:
+        if line.startswith(f"{issuer}/authorize?"):
+            person.allow(line)
+
+    try:
+        client_id = _registered(issuer, f"http://{LOOPBACK}:{port}/callback")
+        asked = ["--url", issuer, "--client-id", client_id, "--resource", str(facts["mcp_url"])]
+        done = node_programs.converse(
+            server_suite.PROGRAM, "authorization", *asked, "-p", str(port), "-o", str(output), heard=heard
+        )
+    finally:
+        ports.release()
+    checks = [check for path in sorted(output.rglob("checks.json")) for check in json.loads(path.read_text())]
+    found = [_outcome(check) for check in checks if check["status"] != "INFO"]
+    if done.returncode != 0 or len(found) < SCENARIOS:
+        found.append(Outcome(PART, "the suite's own verdict", Verdict.FAILED, done.stdout[-3000:]))
+    return found
+
+
+def sign_in(facts: dict[str, Any], client: str) -> list[Outcome]:
+    """What a client says that finds out by itself where to sign in, and a person allows it."""
+    person = new_person(facts)
+
+    def heard(line: str) -> None:
+        if line.startswith('{"authorize":'):
+            person.allow(json.loads(line)["authorize"])
+
+    done = node_programs.converse(node_programs.FOLDER / "oauth.mjs", client, str(facts["mcp_url"]), heard=heard)
+    return clients.outcomes(f"sign-in, {client} client", done, fewest=FEWEST)
+
+
+def _registered(issuer: str, redirect_uri: str) -> str:
+    metadata = {"client_name": "Conformance", "redirect_uris": [redirect_uri], "token_endpoint_auth_method": "none"}
+    answer = httpx.post(f"{issuer}/register", json=metadata, trust_env=False).raise_for_status()
+    return str(answer.json()["client_id"])
+
+
+def _outcome(check: dict[str, Any]) -> Outcome:
+    passed = check["status"] == "SUCCESS"
+    return Outcome(PART, check["id"], Verdict.PASSED if passed else Verdict.FAILED, check.get("errorMessage") or "")
