@@ -6,15 +6,20 @@ Ends with a table, and with 1 when something failed that is not expected to. Eve
 import argparse
 import json
 import signal
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.conformance import clients, inspector, node_programs, server_suite
-from tests.conformance.outcomes import Outcome, failures, table
+import httpx
+
+from stack.installation import StackError
+from tests.conformance import authorization, clients, inspector, node_programs, server_suite
+from tests.conformance.outcomes import Outcome, Verdict, failures, table
 from tests.conformance.serving import fixtured
 from tests.journeys.installation import installed
 from tests.journeys.recruiter import Recruiter
@@ -22,15 +27,27 @@ from tests.journeys.recruiter import Recruiter
 POPULATION = 3000
 
 
+Part = Callable[[], list[Outcome]]
+
+
 def prove(facts: dict[str, Any], output: Path) -> Iterator[Outcome]:
     """Every proof on one installation, of which `facts` are what `up` said."""
     with fixtured(facts, _key(facts)) as url:
         for revision in server_suite.REVISIONS:
-            yield from server_suite.run(url, revision, output / revision)
-    for era in inspector.ERAS:
-        yield from inspector.run(facts["mcp_url"], _key(facts), era)
-    for client in clients.CLIENTS:
-        yield from clients.run(facts["mcp_url"], _key(facts), client)
+            yield from _proved("server suite", partial(server_suite.run, url, revision, output / revision))
+    yield from _proved("authorization suite", partial(authorization.suite, facts, output / "authorization"))
+    for era in clients.CLIENTS:
+        yield from _proved("inspector", partial(inspector.run, facts["mcp_url"], _key(facts), era))
+        yield from _proved("typescript client", partial(clients.run, facts["mcp_url"], _key(facts), era))
+        yield from _proved("sign-in", partial(authorization.sign_in, facts, era))
+
+
+def _proved(name: str, part: Part) -> list[Outcome]:
+    """What a part found; one that breaks off has failed, and the others are still made."""
+    try:
+        return part()
+    except (AssertionError, httpx.HTTPError, OSError, ValueError, StackError, subprocess.SubprocessError) as problem:
+        return [Outcome(name, "broke off", Verdict.FAILED, repr(problem))]
 
 
 def _key(facts: dict[str, Any]) -> str:

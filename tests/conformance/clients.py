@@ -6,6 +6,7 @@ from tests.conformance import node_programs
 from tests.conformance.outcomes import Outcome, Verdict
 
 CLIENTS = ("legacy", "modern")
+"""By the era of the protocol that they speak."""
 FEWEST = 12
 """Checks that each client goes through."""
 CHECK = '{"check":'

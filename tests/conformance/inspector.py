@@ -9,7 +9,6 @@ from tests.conformance import node_programs
 from tests.conformance.outcomes import Outcome, Verdict
 
 PROGRAM = node_programs.MODULES / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
-ERAS = ("legacy", "modern")
 TOOL_ERROR = 5
 NO_KEY = 3
 

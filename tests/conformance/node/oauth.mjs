@@ -60,7 +60,6 @@ async function listening() {
     heard(new URL(request.url, "http://127.0.0.1").searchParams);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  server.unref();
   return { address: `http://127.0.0.1:${server.address().port}/callback`, answered };
 }
 
