@@ -26,6 +26,7 @@ from activities.failures import SilentFailures
 from activities.housekeeping import HousekeepingSteps, OptOutSteps
 from activities.jobs import JobSteps
 from activities.mails import MailSteps
+from activities.oauth_clients import ClientSteps
 from activities.outreach.accounts import AccountSteps
 from activities.outreach.inbox import NetworkInbox
 from activities.outreach.sends import SendSteps
@@ -53,6 +54,7 @@ from workflows.account import AccountWorkflow
 from workflows.action import ActionWorkflow
 from workflows.call import CallWorkflow
 from workflows.callback import CallbackWorkflow
+from workflows.client import ClientWorkflow
 from workflows.connection import connect
 from workflows.contacts import ContactsWorkflow
 from workflows.contracts import Queue
@@ -82,6 +84,7 @@ WORKFLOWS = [
     PaymentWorkflow,
     CallbackWorkflow,
     RefillWorkflow,
+    ClientWorkflow,
 ]
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types")
 GRACE = timedelta(seconds=20)
@@ -133,7 +136,7 @@ def service_worker(parts: Parts) -> Worker:
             *(fetches.next, finds.next),
             *(mails.next, webhooks.next, duties.next, duties.do),
             *(accounts.next, sends.enrollment_next, sends.action_next),
-            *(payments.next, callbacks.next, refills.next),
+            *(payments.next, callbacks.next, refills.next, ClientSteps(parts.database, None).next),
         ],
         workflow_runner=runner(),
         interceptors=[SilentFailures()],
@@ -211,11 +214,14 @@ def payments_worker(parts: Parts) -> Worker:
 
 
 def webhooks_worker(parts: Parts, guard: Guard) -> Worker:
-    """Attempts at webhook endpoints. They mostly wait, and only so many of one endpoint are ever in the queue."""
+    """Attempts at webhook endpoints, and other reads of addresses that strangers chose.
+
+    They mostly wait, and only so many of one endpoint are ever in the queue.
+    """
     return Worker(
         parts.client,
         task_queue=Queue.WEBHOOKS,
-        activities=[DeliverySteps(parts.database, parts.vault, guard).attempt],
+        activities=[DeliverySteps(parts.database, parts.vault, guard).attempt, ClientSteps(parts.database, guard).read],
         interceptors=[SilentFailures()],
         max_concurrent_activities=WEBHOOKS_AT_ONCE,
         graceful_shutdown_timeout=GRACE,

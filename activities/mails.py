@@ -50,7 +50,8 @@ class MailSteps:
         return await self.next(step)
 
     async def _send(self, letter: mails.Letter) -> bool:
-        mail = texts.verification(
+        write = {mails.VERIFICATION: texts.verification, mails.SIGN_IN: texts.sign_in}[letter.kind]
+        mail = write(
             public_url=self._public_url,
             token=self._vault.open(mails.SECRET_PURPOSE, letter.sealed_secret).decode(),
             first_name=letter.first_name,

@@ -12,10 +12,13 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import Response
 
+from api.audiences import Audiences
 from api.auth import Networks
 from api.mcp.endpoint import Endpoint
 from api.mcp.server import create_server
 from api.middleware import Edge
+from api.oauth import documents, endpoints
+from api.oauth import pages as oauth_pages
 from api.operations import reference
 from api.operations.kernel import OPERATIONS, Kernel, UpstreamCaller
 from api.pages import connected, documentation, opt_out, verification
@@ -72,7 +75,8 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
     routes = [route for router in ROUTERS for route in router.routes]
     routes += [*health.ROUTES, *callbacks.ROUTES, *network_callbacks.ROUTES]
     routes += [*documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES, *connected.ROUTES, *mcp.routes()]
-    paths = Paths(OPERATIONS)
+    routes += [*documents.ROUTES, *endpoints.ROUTES, *oauth_pages.ROUTES]
+    paths, audiences = Paths(OPERATIONS), Audiences(settings.public_url)
     app = FastAPI(
         title="Recruiting sourcing and outreach service",
         version=CURRENT,
@@ -88,6 +92,7 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
                 networks=Networks(settings.trusted_proxies),
                 limit=settings.rate_limit_per_minute,
                 is_public=paths.is_public,
+                audiences=audiences,
             ),
             Middleware(Direct, routes=routes),
         ],
@@ -96,6 +101,7 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
     app.state.kernel = kernel
     app.state.paths = paths
     app.state.stopping = stopping
+    app.state.audiences = audiences
     app.router.routes.extend(routes)
     paths.learn(routes)
     return app

@@ -92,16 +92,19 @@ def check_rate(admission: Admission, limit: int) -> None:
         raise RateLimited(admission.resets_in)
 
 
-def check_caller(admission: Admission) -> None:
-    """Refuse requests without a working key and those of a suspended workspace.
+def check_caller(admission: Admission, *, audience: str | None) -> None:
+    """Refuse requests without a working key, with another resource's access token, and of a suspended workspace.
 
-    Raises `Unauthorized` or `Forbidden`.
+    `audience` is the resource that the request is for, null where keys alone are taken. Raises `Unauthorized` or
+    `Forbidden`.
     """
     if admission.caller is None:
         raise Unauthorized(
             "The API key is missing, invalid, expired or revoked.",
             fix="Send the header Authorization: Bearer <API_KEY>.",
         )
+    if admission.audience is not None and admission.audience != audience:
+        raise Unauthorized("This access token is for another resource.")
     if admission.suspended:
         raise Forbidden("This workspace is suspended.")
 

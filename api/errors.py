@@ -42,7 +42,7 @@ def _headers(error: ServiceError) -> dict[str, str]:
     if isinstance(error, MethodNotAllowed):
         headers["Allow"] = ", ".join(error.allow)
     if isinstance(error, Unauthorized):
-        headers["WWW-Authenticate"] = "Bearer"
+        headers["WWW-Authenticate"] = error.challenge
     return headers
 
 

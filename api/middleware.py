@@ -11,10 +11,11 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import auth, versions
+from api.audiences import Audiences
 from api.errors import render
 from api.logs import described
 from models.database import Database, constraint, sqlstate
-from models.errors import InternalError, ServiceError
+from models.errors import InternalError, ServiceError, Unauthorized
 from models.rules.access import Caller
 from models.rules.versions import CURRENT
 from models.stores import admission
@@ -51,7 +52,10 @@ class Entry:
 
 
 class Edge:
-    """Pure ASGI middleware. `is_public(path)` says whether a path is served without a key."""
+    """Pure ASGI middleware. `is_public(path)` says whether a path is served without a key.
+
+    `audiences` says which paths take access tokens, and how to get one.
+    """
 
     def __init__(
         self,
@@ -61,12 +65,14 @@ class Edge:
         networks: auth.Networks,
         limit: int,
         is_public: Callable[[str], bool],
+        audiences: Audiences,
     ) -> None:
         self._app = app
         self._database = database
         self._networks = networks
         self._limit = limit
         self._is_public = is_public
+        self._audiences = audiences
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request in, and say what became of it."""
@@ -124,10 +130,17 @@ class Edge:
         entry.extra |= auth.rate_headers(found, self._limit)
         auth.check_rate(found, self._limit)
         if not public:
-            auth.check_caller(found)
+            self._check_caller(found, scope["path"], presented=hashed is not None)
         entry.version = versions.spoken(headers.get("service-version"), found.caller.version if found.caller else None)
         if not public:
             entry.tenant = auth.tenant_of(found)
+
+    def _check_caller(self, found: Admission, path: str, *, presented: bool) -> None:
+        try:
+            auth.check_caller(found, audience=self._audiences.at(path))
+        except Unauthorized as error:
+            error.challenge = self._audiences.challenge(path, presented=presented) or error.challenge
+            raise
 
     def _network(self, scope: Scope, headers: Mapping[str, str]) -> str:
         peer = scope["client"][0] if scope.get("client") else None

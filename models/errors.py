@@ -118,10 +118,11 @@ class IdempotencyKeyRequired(ServiceError):
 
 
 class Unauthorized(ServiceError):
-    """No, an invalid, an expired or a revoked key."""
+    """No, an invalid, an expired or a revoked key. `challenge` is what `WWW-Authenticate` says."""
 
     code = "unauthorized"
     status = 401
+    challenge = "Bearer"
 
 
 class InsufficientCredits(ServiceError):

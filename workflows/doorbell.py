@@ -23,6 +23,7 @@ WORKFLOW_OF: Mapping[str, str] = {
     "payment": "payment",
     "callback": "callback",
     "refill": "refill",
+    "client": "client",
 }
 """The workflow type that owns each kind of waiting row."""
 
@@ -39,6 +40,7 @@ SUMMARY_OF: Mapping[str, str] = {
     "payment": "One purchase at the payment provider",
     "callback": "Works one callback of the payment provider in",
     "refill": "Buys credits when a workspace runs low",
+    "client": "Reads the description of one OAuth client",
 }
 RPC_LIMIT = timedelta(seconds=2)
 

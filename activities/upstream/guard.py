@@ -1,8 +1,8 @@
-"""POSTs to addresses that strangers chose: resolved and checked first, then sent to the address that was checked.
+"""Requests to addresses that strangers chose: resolved and checked first, then sent to the address that was checked.
 
-The name is resolved once for each POST; the connection goes to a literal address, while SNI, the certificate check and
-the Host header stay on the name. No proxy or other setting of the environment, no redirect, no connection kept, five
-seconds for everything, no more of the answer's body than `READ_AT_MOST`.
+The name is resolved once for each request; the connection goes to a literal address, while SNI, the certificate check
+and the Host header stay on the name. No proxy or other setting of the environment, no redirect, no connection kept,
+five seconds for everything, no more of the answer's body than `READ_AT_MOST` or what is asked for.
 """
 
 import asyncio
@@ -26,6 +26,16 @@ class Posted:
 
     duration_ms: int
     status_code: int | None = None
+    error: AttemptError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What came of a GET: the status, the type and the whole of the body; or why there is none."""
+
+    status_code: int | None = None
+    media_type: str = ""
+    body: bytes = b""
     error: AttemptError | None = None
 
 
@@ -60,28 +70,45 @@ class Guard:
 
     async def send(self, target: Target, body: bytes, headers: Mapping[str, str]) -> Posted:
         """The same for a URL that has been read."""
-        attempt = _Attempt(self._transport, target, body, headers)
+        attempt = _Attempt(self._transport, "POST", target, body, headers)
         began = time.monotonic()
-        error: AttemptError | None = None
-        try:
-            async with asyncio.timeout(self._limit_seconds):
-                addresses = await self._resolver.addresses(target)
-                await attempt.make(addresses, connect_seconds=self._limit_seconds / len(addresses))
-        except AddressRefused:
-            error = AttemptError.ADDRESS_REFUSED
-        except Unresolved:
-            error = AttemptError.UNRESOLVED
-        except (TimeoutError, httpx.TimeoutException):
-            error = AttemptError.TIMEOUT
-        except httpx.ProtocolError:
-            error = AttemptError.BAD_ANSWER
-        except (httpx.TransportError, OSError, ssl.SSLError):
-            error = AttemptError.CONNECTION_FAILED
+        error = await self._make(attempt)
         ended = attempt.answered_at or time.monotonic()
         duration_ms = round((ended - began) * 1000)
         if attempt.status_code is not None:
             return Posted(duration_ms, attempt.status_code)
         return Posted(duration_ms, error=error or AttemptError.BAD_ANSWER)
+
+    async def get(self, url: str, headers: Mapping[str, str], *, most: int) -> Read:
+        """GET once, with the answer's body; one of more than `most` bytes, or cut off, is a bad answer."""
+        try:
+            target = parse(url, loopback=self._loopback)
+        except RefusedUrl:
+            return Read(error=AttemptError.ADDRESS_REFUSED)
+        attempt = _Attempt(self._transport, "GET", target, b"", headers, most=most)
+        error = await self._make(attempt)
+        if error is not None or attempt.status_code is None:
+            return Read(error=error or AttemptError.BAD_ANSWER)
+        if len(attempt.read) > most:
+            return Read(error=AttemptError.BAD_ANSWER)
+        return Read(attempt.status_code, attempt.media_type, bytes(attempt.read))
+
+    async def _make(self, attempt: "_Attempt") -> AttemptError | None:
+        try:
+            async with asyncio.timeout(self._limit_seconds):
+                addresses = await self._resolver.addresses(attempt.target)
+                await attempt.make(addresses, connect_seconds=self._limit_seconds / len(addresses))
+        except AddressRefused:
+            return AttemptError.ADDRESS_REFUSED
+        except Unresolved:
+            return AttemptError.UNRESOLVED
+        except (TimeoutError, httpx.TimeoutException):
+            return AttemptError.TIMEOUT
+        except httpx.ProtocolError:
+            return AttemptError.BAD_ANSWER
+        except (httpx.TransportError, OSError, ssl.SSLError):
+            return AttemptError.CONNECTION_FAILED
+        return None
 
     async def close(self) -> None:
         """Close what is open."""
@@ -97,15 +124,26 @@ class Guard:
 
 
 class _Attempt:
-    """One POST, with the status as soon as it is known."""
+    """One request, with the status as soon as it is known, and what was read of the body: just over `most` bytes."""
 
     def __init__(
-        self, transport: httpx.AsyncHTTPTransport, target: Target, body: bytes, headers: Mapping[str, str]
+        self,
+        transport: httpx.AsyncHTTPTransport,
+        method: str,
+        target: Target,
+        body: bytes,
+        headers: Mapping[str, str],
+        *,
+        most: int = READ_AT_MOST,
     ) -> None:
         self._transport = transport
-        self._target = target
+        self._method = method
+        self.target = target
         self._body = body
         self._headers = headers
+        self._most = most
+        self.read = bytearray()
+        self.media_type = ""
         self.status_code: int | None = None
         self.answered_at: float | None = None
 
@@ -120,23 +158,23 @@ class _Attempt:
         return None
 
     async def _send(self, address: Address, connect_seconds: float) -> None:
-        url = httpx.URL(self._target.url)
-        if url.host != self._target.host:
+        url = httpx.URL(self.target.url)
+        if url.host != self.target.host:
             raise AddressRefused  # the text means another host to this library: what was checked is not what is sent to
         request = httpx.Request(
-            "POST",
+            self._method,
             url.copy_with(host=str(address)),
             headers={"Host": url.netloc.decode(), "Connection": "close", **self._headers},
             content=self._body,
-            extensions={"sni_hostname": self._target.host, "timeout": {"connect": connect_seconds}},
+            extensions={"sni_hostname": self.target.host, "timeout": {"connect": connect_seconds}},
         )
         response = await self._transport.handle_async_request(request)
         try:
             self.status_code, self.answered_at = response.status_code, time.monotonic()
-            left = READ_AT_MOST
+            self.media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             async for chunk in response.aiter_raw(READ_AT_MOST):
-                left -= len(chunk)
-                if left <= 0:
+                self.read += chunk
+                if len(self.read) >= self._most + 1:
                     break
         finally:
             await response.aclose()

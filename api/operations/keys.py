@@ -2,20 +2,24 @@
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from api.operations.kernel import Context, Effect, operation
-from api.schemas.account import ChangeKey, CreateKey, KeyCreated, KeyView, RotateKey
+from api.schemas.account import ChangeKey, CreateKey, GrantedTo, KeyCreated, KeyView, RotateKey
 from api.schemas.lists import Listing, PageAsk
 from models.errors import Conflict, Forbidden, InvalidRequest, NotFound, Unauthorized
 from models.rules.access import SECRET_BYTES, Power, Scope, is_live, key_secret
 from models.stores import api_keys, customers, workspaces
 from models.stores.api_keys import NewKey, power_of
+from models.stores.oauth import grants
 from models.tables import ApiKey
 from models.tenancy import Tenant
 
 LAST_DIGITS = 4
+GRANT = "oauth"
+"""The kind of keys that are grants: made by signing in alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +40,11 @@ class KeyRotation:
 
 @operation("api_keys.list", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
 async def list_keys(ctx: Context, ask: PageAsk) -> Listing[KeyView]:
-    """Every key of the workspace, revoked ones included."""
+    """Every key of the workspace, and every grant to an MCP client, revoked ones included."""
     paging = ctx.paging(ask)
     found = await api_keys.listed(ctx.session, ctx.tenant.workspace_id, paging.page)
-    spent = await api_keys.spent(ctx.session, [key.id for key in found.rows], ctx.now.date())
-    return paging.listing(found, lambda key: KeyView.model_validate(_shown(key, spent.get(key.id, 0))))
+    shown = await _views(ctx, found.rows)
+    return paging.listing(found, lambda key: shown[key.id])
 
 
 @operation("api_keys.get", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
@@ -60,7 +64,7 @@ async def create_key(ctx: Context, ask: CreateKey) -> KeyCreated:
     account = Tenant(ctx.tenant.workspace_id)
     key, secret = await new_key(ctx, account, name=ask.name, power=power, expires_at=ask.expires_at)
     await ctx.note("api_key.created", subject_id=key.id, data={"scopes": list(key.scopes)})
-    return KeyCreated.model_validate(_shown(key, 0) | {"secret": secret})
+    return KeyCreated(**(await _view(ctx, key)).model_dump(), secret=secret)
 
 
 @operation("api_keys.change", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
@@ -80,10 +84,12 @@ async def change_key(ctx: Context, ask: KeyChange) -> KeyView:
     )
     _check_width(before, own)
     _check_width(after, own)
+    if key.kind == GRANT:
+        _check_consent(change, before)
     if "expires_at" in given:
         _check_expiry(ctx, change.expires_at)
         key.expires_at = change.expires_at
-    if before.administers and not after.administers:
+    if key.kind != GRANT and before.administers and not after.administers:
         await _check_last(ctx, key)
     key.name = change.name or key.name
     key.scopes, key.daily_cap_credits = sorted(after.scopes), after.daily_cap_credits
@@ -97,6 +103,8 @@ async def rotate_key(ctx: Context, ask: KeyRotation) -> KeyCreated:
     own = await _enter(ctx)
     key = await _live(ctx, ask.key_id)
     _check_width(power_of(key), own)
+    if key.kind == GRANT:
+        raise Conflict("A grant has no secret of its own: its client exchanges its tokens by itself.")
     overlap = timedelta(seconds=ask.rotation.overlap_seconds)
     secret = _new_secret()
     key.previous_hash = key.secret_hash if overlap else None
@@ -108,13 +116,14 @@ async def rotate_key(ctx: Context, ask: KeyRotation) -> KeyCreated:
 
 @operation("api_keys.revoke", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
 async def revoke_key(ctx: Context, key_id: str) -> None:
-    """End a key with the next request. Revoking it again changes nothing."""
+    """End a key, or a grant with all its tokens, with the next request. Revoking it again changes nothing."""
     own = await _enter(ctx)
     key = await _find(ctx, key_id)
     _check_width(power_of(key), own)
     if key.revoked_at is not None:
         return
-    if power_of(key).administers and is_live(revoked_at=None, expires_at=key.expires_at, now=ctx.now):
+    administers = key.kind != GRANT and power_of(key).administers
+    if administers and is_live(revoked_at=None, expires_at=key.expires_at, now=ctx.now):
         await _check_last(ctx, key)
     key.revoked_at = ctx.now
     key.previous_hash = key.previous_expires_at = None
@@ -187,13 +196,29 @@ async def _live(ctx: Context, key_id: str) -> ApiKey:
     return key
 
 
+def _check_consent(change: ChangeKey, before: Power) -> None:
+    """A grant is never more than what somebody agreed to."""
+    if change.scopes is not None and not change.scopes <= before.scopes:
+        raise InvalidRequest("A grant cannot get more scopes: its client has to ask for them.", field="scopes")
+    if "expires_at" in change.model_fields_set:
+        raise InvalidRequest("A grant expires when it is not refreshed. Revoke it to end it.", field="expires_at")
+
+
 async def _view(ctx: Context, key: ApiKey) -> KeyView:
-    spent = await api_keys.spent(ctx.session, [key.id], ctx.now.date())
-    return KeyView.model_validate(_shown(key, spent.get(key.id, 0)))
+    return (await _views(ctx, [key]))[key.id]
 
 
-def _shown(key: ApiKey, spent_today: int) -> dict[str, object]:
-    return key.model_dump(include=set(KeyView.model_fields)) | {"spent_today_credits": spent_today}
+async def _views(ctx: Context, keys: Sequence[ApiKey]) -> dict[str, KeyView]:
+    ids = [key.id for key in keys]
+    spent = await api_keys.spent(ctx.session, ids, ctx.now.date())
+    granted = await grants.of_keys(ctx.session, [key.id for key in keys if key.kind == GRANT])
+    return {key.id: _shown(key, spent.get(key.id, 0), granted.get(key.id)) for key in keys}
+
+
+def _shown(key: ApiKey, spent_today: int, granted: grants.Granted | None) -> KeyView:
+    client = None if granted is None else GrantedTo.model_validate(granted, from_attributes=True)
+    own = key.model_dump(include=set(KeyView.model_fields))
+    return KeyView.model_validate(own | {"type": key.kind, "client": client, "spent_today_credits": spent_today})
 
 
 def _new_secret() -> str:

@@ -122,11 +122,26 @@ class VerificationSent(Answer):
     expires_at: Time
 
 
+class GrantedTo(Answer):
+    """The MCP client that somebody has let in by signing in. `name` is what it claims; `resource` is the audience."""
+
+    client_id: str
+    name: str
+    redirect_host: str
+    resource: str
+
+
 class KeyView(Answer):
-    """An API key without its secret."""
+    """An API key without its secret, or (`type` oauth) what an MCP client was granted by signing in.
+
+    The prefix and the last characters of a grant are those of its newest access token; it expires 30 days after it was
+    last refreshed.
+    """
 
     id: str
     object: Literal["api_key"] = "api_key"
+    type: Literal["key", "oauth"]
+    client: GrantedTo | None
     name: str
     prefix: str
     last4: str

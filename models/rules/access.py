@@ -79,9 +79,9 @@ _BODY_LENGTH = 43  # 256 bits in base62
 _CHECKSUM_LENGTH = 6
 
 
-def key_secret(noise: bytes) -> str:
+def key_secret(noise: bytes, *, prefix: str = PREFIX) -> str:
     """A key's secret: prefix, 32 random bytes in base62, six characters of CRC-32 by which leak scanners know it."""
-    body = PREFIX + _base62(int.from_bytes(noise), _BODY_LENGTH)
+    body = prefix + _base62(int.from_bytes(noise), _BODY_LENGTH)
     return body + _base62(zlib.crc32(body.encode()), _CHECKSUM_LENGTH)
 
 

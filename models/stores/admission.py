@@ -12,16 +12,22 @@ USED_SECONDS = 60
 
 # The hit counts for the key when the secret is one that works, else for the network. Rate windows follow the wall
 # clock; a window that lies in the future, after the clock was set back, starts anew. Keys follow the service clock.
-# A key row locked by somebody who changes it is skipped: its last use is noted by the next call.
+# A key row locked by somebody who changes it is skipped: its last use is noted by the next call. An access token is a
+# secret of its grant for an hour of the wall clock, at one audience alone.
 ADMIT = f"""
 with clock as materialized (
   select service_now() as now, clock_timestamp() as wall
+), asked as materialized (
+  select k.id, null as audience from clock, api_keys k
+   where k.secret_hash = $1 or (k.previous_hash = $1 and k.previous_expires_at > clock.now)
+  union all
+  select g.id, g.resource from clock, oauth_tokens t join oauth_grants g on g.id = t.grant_id
+   where t.token_hash = $1 and t.kind = 'access' and t.expires_at > clock.wall
 ), presented as materialized (
   select k.id, k.workspace_id, k.customer_id, k.scopes, k.daily_cap_credits, k.version, k.last_used_at,
-         w.suspended_at is not null as suspended
-    from clock, api_keys k join workspaces w on w.id = k.workspace_id
-   where (k.secret_hash = $1 or (k.previous_hash = $1 and k.previous_expires_at > clock.now))
-     and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock.now)
+         w.suspended_at is not null as suspended, asked.audience
+    from clock, asked join api_keys k on k.id = asked.id join workspaces w on w.id = k.workspace_id
+   where k.revoked_at is null and (k.expires_at is null or k.expires_at > clock.now)
 ), hit as (
   insert into rate_windows as r (id, started_at, hits)
   select coalesce((select id from presented), $2), wall, 1 from clock
@@ -39,7 +45,7 @@ with clock as materialized (
         for no key update of k skip locked)
 )
 select p.id as key_id, p.workspace_id, p.customer_id as bound_to, p.scopes, p.daily_cap_credits, p.version, p.suspended,
-       c.status as customer_status,
+       p.audience, c.status as customer_status,
        hit.hits,
        greatest(1, ceil(extract(epoch from hit.started_at - clock.wall) + {WINDOW_SECONDS}))::int as resets_in,
        clock.now
@@ -58,7 +64,10 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The answer to one request. `caller` is null without a working key; `now` is service time."""
+    """The answer to one request. `caller` is null without a working key; `now` is service time.
+
+    `audience` is the resource that an access token is for, null for keys, which are for everything.
+    """
 
     hits: int
     resets_in: int
@@ -66,6 +75,7 @@ class Admission:
     caller: Caller | None = None
     suspended: bool = False
     customer: Selected | None = None
+    audience: str | None = None
 
 
 class _Row:
@@ -78,6 +88,7 @@ class _Row:
     daily_cap_credits: int | None
     version: str
     suspended: bool
+    audience: str | None
     customer_status: str | None
     hits: int
     resets_in: int
@@ -105,6 +116,7 @@ async def admit(database: Database, *, secret_hash: bytes | None, network: str, 
         caller=_caller(row, row.key_id),
         suspended=row.suspended,
         customer=_selected(row, customer_id),
+        audience=row.audience,
     )
 
 

@@ -75,11 +75,12 @@ async def listed(session: AsyncSession, workspace_id: str, page: Page) -> Slice[
 
 
 async def other_administrators(session: AsyncSession, workspace_id: str, key_id: str, now: datetime) -> int:
-    """How many other keys could still change the account's keys."""
+    """How many other keys could still change the account's keys. Grants cannot: their tokens are for MCP alone."""
     keys = await session.scalars(
         select(ApiKey).where(
             col(ApiKey.workspace_id) == workspace_id,
             col(ApiKey.id) != key_id,
+            col(ApiKey.kind) == "key",
             col(ApiKey.revoked_at).is_(None),
             or_(col(ApiKey.expires_at).is_(None), col(ApiKey.expires_at) > now),
         )

@@ -9,21 +9,31 @@ from sqlmodel import col
 
 from models.clock import service_time
 from models.ids import new_id
+from models.rules.oauth.lives import SIGN_IN_LIFE
+from models.rules.signup import LINK_LIFE
 from models.rules.subjects import Subject
 from models.tables import Mail, Workspace
 
 SECRET_PURPOSE = "mail"  # noqa: S105 - the vault's purpose, not a secret
-LIFE = timedelta(hours=48)
-"""How long a mail is tried: as long as its link works."""
+VERIFICATION, SIGN_IN = "verification", "sign_in"
+LIFE = {VERIFICATION: LINK_LIFE, SIGN_IN: SIGN_IN_LIFE}
+"""How long a mail of each kind is tried: as long as its link works."""
 
 
 async def queue_verification(
     session: AsyncSession, workspace_id: str, *, sealed_token: bytes, now: datetime
 ) -> Subject:
     """Queue the confirmation mail of a workspace; the caller rings the returned subject."""
-    mail = Mail(
-        id=new_id("mail", now), workspace_id=workspace_id, kind="verification", secret=sealed_token, created_at=now
-    )
+    return await _queue(session, workspace_id, VERIFICATION, sealed_token, now)
+
+
+async def queue_sign_in(session: AsyncSession, workspace_id: str, *, sealed_token: bytes, now: datetime) -> Subject:
+    """Queue the mail by which the owner of a workspace signs in; the caller rings the returned subject."""
+    return await _queue(session, workspace_id, SIGN_IN, sealed_token, now)
+
+
+async def _queue(session: AsyncSession, workspace_id: str, kind: str, sealed_token: bytes, now: datetime) -> Subject:
+    mail = Mail(id=new_id("mail", now), workspace_id=workspace_id, kind=kind, secret=sealed_token, created_at=now)
     session.add(mail)
     await session.flush()
     return Subject("mail", mail.id)
@@ -45,7 +55,7 @@ async def next_attempt(session: AsyncSession, mail_id: str) -> MailState:
     mail = await _locked(session, mail_id)
     now = await service_time(session)
     mail.answered = mail.rings
-    if mail.secret is not None and now >= mail.created_at + LIFE:
+    if mail.secret is not None and now >= mail.created_at + LIFE[mail.kind]:
         mail.secret = None
     if mail.secret is None:
         mail.wake_at = None

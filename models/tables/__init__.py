@@ -8,6 +8,7 @@ from models.tables.companies import CompanyKey, CompanyRecord
 from models.tables.events import Delivery, Event, EventClock, WebhookEndpoint
 from models.tables.inbox import Conversation, Message, NetworkCallback, NetworkEndpoint
 from models.tables.jobs import Contact, ContactAsked, ContactLookup, Job, JobInput
+from models.tables.oauth import OauthClient, OauthGrant, OauthSignIn, OauthToken
 from models.tables.outreach import (
     Action,
     CapNotice,
@@ -54,6 +55,7 @@ WAITING: dict[str, type[WaitingRow]] = {
     "payment": Payment,
     "callback": PaymentCallback,
     "refill": AutoRefill,
+    "client": OauthClient,
 }
 """Each kind of waiting row by the first part of its workflow id."""
 
@@ -94,6 +96,10 @@ __all__ = [
     "NetworkCallback",
     "NetworkEndpoint",
     "NetworkPerson",
+    "OauthClient",
+    "OauthGrant",
+    "OauthSignIn",
+    "OauthToken",
     "OutreachAccount",
     "OutreachSettings",
     "Payment",

@@ -9,22 +9,28 @@ from models.tables.base import JSON, TEXTS, TIME, OwnedRow, Payload, Row
 
 
 class ApiKey(Row, table=True):
-    """A key. Secrets are kept as SHA-256; after a rotation the previous one works until `previous_expires_at`."""
+    """A key. Secrets are kept as SHA-256; after a rotation the previous one works until `previous_expires_at`.
+
+    One of kind `oauth` is what somebody granted to a client by signing in: it has tokens instead of a secret.
+    """
 
     __tablename__ = "api_keys"
     __table_args__ = (
         UniqueConstraint("secret_hash"),
         UniqueConstraint("previous_hash"),
         Index("ix_api_keys_workspace_id", "workspace_id"),
+        CheckConstraint("kind in ('key', 'oauth')", name="kind"),
+        CheckConstraint("(kind = 'key') = (secret_hash is not null)", name="secret"),
     )
 
     id: str = Field(primary_key=True)
+    kind: str = "key"
     workspace_id: str = Field(foreign_key="workspaces.id")
     customer_id: str | None = Field(default=None, foreign_key="customers.id")
     name: str
     prefix: str
     last4: str
-    secret_hash: bytes = Field(sa_type=LargeBinary)
+    secret_hash: bytes | None = Field(default=None, sa_type=LargeBinary)
     previous_hash: bytes | None = Field(default=None, sa_type=LargeBinary)
     previous_expires_at: datetime | None = Field(default=None, sa_type=TIME)
     scopes: list[str] = Field(sa_type=TEXTS)

@@ -62,7 +62,7 @@ class Mail(WaitingRow, table=True):
     """One mail to send. `secret` (encrypted) is what its link carries; it is cleared once the mail is sent."""
 
     __tablename__ = "mails"
-    __table_args__ = (*waiting_indexes("mails"), CheckConstraint("kind in ('verification')", name="kind"))
+    __table_args__ = (*waiting_indexes("mails"), CheckConstraint("kind in ('verification', 'sign_in')", name="kind"))
 
     id: str = Field(primary_key=True)
     workspace_id: str = Field(foreign_key="workspaces.id")

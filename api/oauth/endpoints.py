@@ -1,0 +1,108 @@
+"""The addresses that clients call by themselves: registration, tokens, revocation."""
+
+import base64
+from urllib.parse import unquote_plus
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from api.oauth.documents import REGISTER, REVOKE, TOKEN
+from api.oauth.forms import HEADERS, Fields, document, form, invoke, run, spoken, told
+from api.operations.oauth import clients, tokens
+from api.operations.oauth.errors import Refused, invalid_client
+from api.schemas.oauth import Credentials, ExchangeCode, Refresh, Register, Registered, RevokeToken, Tokens
+from models.rules.oauth.clients import CODE_GRANT, MAX_URL, REFRESH_GRANT
+
+MAX_SECRET = 512
+
+
+async def register(request: Request) -> Response:
+    """Register a client."""
+    ask = Register(metadata=await document(request))
+    made = await run(request, clients.register, ask, Registered)
+    return told(made.model_dump(exclude_none=True), status=201)
+
+
+async def token(request: Request) -> Response:
+    """Exchange a code or a refresh token."""
+    given = await form(request)
+    kind = given.need("grant_type")
+    if kind == CODE_GRANT:
+        answer = await run(request, tokens.exchange, _exchange(request, given), Tokens)
+    elif kind == REFRESH_GRANT:
+        answer = await run(request, tokens.refresh, _refresh(request, given), Tokens)
+    else:
+        raise Refused("unsupported_grant_type", f"grant_type must be {CODE_GRANT} or {REFRESH_GRANT}.")
+    if answer.error is not None:
+        raise Refused(answer.error, "This was used before. What it gave has been revoked: sign in again.")
+    return told(answer.model_dump(exclude_none=True))
+
+
+async def revoke(request: Request) -> Response:
+    """End a token."""
+    given = await form(request)
+    given.get("token_type_hint")  # both kinds are looked up the same way
+    ask = RevokeToken(client=_credentials(request, given), token=_secret(given, "token"))
+    await invoke(request, tokens.revoke, ask)
+    return Response(status_code=200, headers=HEADERS)
+
+
+def _exchange(request: Request, given: Fields) -> ExchangeCode:
+    return ExchangeCode(
+        client=_credentials(request, given),
+        code=_secret(given, "code"),
+        code_verifier=given.need("code_verifier"),
+        redirect_uri=given.get("redirect_uri"),
+        resource=_resource(given),
+    )
+
+
+def _refresh(request: Request, given: Fields) -> Refresh:
+    return Refresh(
+        client=_credentials(request, given),
+        refresh_token=_secret(given, "refresh_token"),
+        scope=given.get("scope"),
+        resource=_resource(given),
+    )
+
+
+def _resource(given: Fields) -> str | None:
+    if len(given.all("resource")) > 1:
+        raise Refused("invalid_target", "A token is for one resource.")
+    return given.get("resource")
+
+
+def _secret(given: Fields, name: str) -> str:
+    """Codes and tokens; what is longer than any of ours is none of them, and is not even hashed."""
+    return given.need(name)[:MAX_SECRET]
+
+
+def _credentials(request: Request, given: Fields) -> Credentials:
+    """Who the client says it is: in the header or in the form, not in both (RFC 6749, section 2.3)."""
+    scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
+    client_id, secret = given.get("client_id"), given.get("client_secret")
+    if scheme.lower() == "basic":
+        named, proof = _basic(encoded)
+        if secret is not None or client_id not in (None, named):
+            raise Refused("invalid_request", "The client says in two ways who it is.")
+        client_id, secret = named, proof or None
+    if client_id is None or len(client_id) > MAX_URL:
+        raise invalid_client()
+    return Credentials(client_id=client_id, secret=secret)
+
+
+def _basic(encoded: str) -> tuple[str, str]:
+    try:
+        name, colon, secret = base64.b64decode(encoded.strip(), validate=True).decode("utf-8").partition(":")
+    except ValueError:
+        raise invalid_client() from None
+    if not colon or "\x00" in name + secret:
+        raise invalid_client()
+    return unquote_plus(name), unquote_plus(secret)
+
+
+ROUTES = [
+    Route(path, spoken(handler), methods=["POST", "OPTIONS"])
+    for path, handler in ((REGISTER, register), (TOKEN, token), (REVOKE, revoke))
+]

@@ -1,0 +1,166 @@
+"""Reading what OAuth clients and browsers send, and answering them: forms, JSON errors, headers."""
+
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api.body import parse
+from api.middleware import entry_of
+from api.operations.kernel import Call, Kernel, Operation, Shape
+from api.operations.oauth.errors import Refused
+from api.schemas.values import Answer
+from models.errors import InvalidRequest, RateLimited, ServiceError
+from models.rules.oauth.clients import MAX_DOCUMENT
+
+A = TypeVar("A")
+B = TypeVar("B", bound=Answer)
+
+MAX_FORM = 32_768
+MAX_FIELDS = 100
+FORM = "application/x-www-form-urlencoded"
+SHAPE = Shape(status=lambda _: 200)
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Pragma": "no-cache",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Access-Control-Allow-Origin": "*",
+}
+"""Of JSON answers. Any page may ask: there are no cookies here, and what is asked proves itself."""
+PREFLIGHT = HEADERS | {
+    "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, MCP-Protocol-Version",
+    "Access-Control-Max-Age": "3600",
+}
+RETRY_SECONDS = "1"
+SERVER_ERROR = 500
+
+
+class Fields:
+    """Parameters of a query or a form. Empty ones count as left out (RFC 6749, section 3.1)."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self._found: dict[str, list[str]] = {}
+        for name, value in pairs:
+            if value:
+                self._found.setdefault(name, []).append(value)
+
+    def get(self, name: str) -> str | None:
+        """The one value. Raises `Refused` when there are several, or when it is no text."""
+        found = self._found.get(name, [])
+        if len(found) > 1:
+            raise Refused("invalid_request", f"{name[:100]} is given twice.")
+        if found and ("\x00" in found[0] or any("\ud800" <= each <= "\udfff" for each in found[0])):
+            raise Refused("invalid_request", f"{name[:100]} is no text.")
+        return found[0] if found else None
+
+    def need(self, name: str) -> str:
+        """The one value. Raises `Refused` without it."""
+        if (found := self.get(name)) is None:
+            raise Refused("invalid_request", f"{name} is missing.")
+        return found
+
+    def all(self, name: str) -> list[str]:
+        """Every value."""
+        return self._found.get(name, [])
+
+    def check_single(self) -> None:
+        """Raise `Refused` when any parameter is given twice."""
+        for name in self._found:
+            self.get(name)
+
+
+async def form(request: Request) -> Fields:
+    """The body as a form. Raises `Refused`."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
+        raise Refused("invalid_request", f"The body must be {FORM}.")
+    raw = await read(request, most=MAX_FORM)
+    try:
+        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
+    except ValueError:
+        raise Refused("invalid_request", "The body is no form.") from None
+    return Fields(pairs)
+
+
+async def document(request: Request) -> dict[str, object]:
+    """The body as a JSON object. Raises `Refused`."""
+    raw = await read(request, most=MAX_DOCUMENT)
+    try:
+        told = parse(raw)
+    except InvalidRequest as error:
+        raise Refused("invalid_client_metadata", error.message) from None
+    if not isinstance(told, dict):
+        raise Refused("invalid_client_metadata", "The body must be a JSON object.")
+    return dict(told)
+
+
+async def read(request: Request, *, most: int) -> bytes:
+    """The body. Raises `Refused` when it is too long."""
+    raw = b""
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > most:
+            raise Refused("invalid_request", f"The body is larger than {most} bytes.")
+    return raw
+
+
+async def run(request: Request, operation: Operation[A, B], ask: A, answer: type[B]) -> B:
+    """Run an operation that needs no key, and give its answer."""
+    outcome = await invoke(request, operation, ask)
+    return answer.model_validate_json(outcome)
+
+
+async def invoke(request: Request, operation: Operation[Any, Any], ask: object) -> bytes:
+    """Run an operation that needs no key; its answer as JSON, empty without one."""
+    entry = entry_of(request.scope)
+    if entry.admission is None:
+        raise AssertionError("public paths are admitted like every other")
+    kernel: Kernel = request.app.state.kernel
+    call = Call(version=entry.version, now=entry.admission.now, network=entry.network)
+    return (await kernel.invoke(operation, ask, call, shape=SHAPE)).body
+
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def spoken(handler: Handler) -> Handler:
+    """A JSON endpoint whose refusals are in the words of OAuth."""
+
+    async def answered(request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers=PREFLIGHT)
+        try:
+            return await handler(request)
+        except Refused as error:
+            return refusal(request, error)
+        except InvalidRequest as error:
+            return refusal(request, Refused("invalid_request", error.message))
+        except RateLimited:
+            raise
+        except ServiceError as error:
+            if error.status >= SERVER_ERROR:
+                raise
+            busy = Refused("temporarily_unavailable", "Somebody else is changing this. Try again.", status=503)
+            return refusal(request, busy)
+
+    return answered
+
+
+def refusal(request: Request, error: Refused) -> Response:
+    """An OAuth error as JSON (RFC 6749, section 5.2)."""
+    answer = told({"error": error.code, "error_description": error.description}, status=error.status)
+    if error.code == "invalid_client" and request.headers.get("authorization", "").lower().startswith("basic "):
+        answer.headers["WWW-Authenticate"] = 'Basic realm="oauth"'
+    if error.code == "temporarily_unavailable":
+        answer.headers["Retry-After"] = RETRY_SECONDS
+    return answer
+
+
+def told(value: object, *, status: int = 200) -> Response:
+    """A JSON answer that nobody keeps."""
+    content = json.dumps(value, ensure_ascii=False)
+    return Response(content, status_code=status, headers=HEADERS, media_type="application/json")

@@ -1,0 +1,1 @@
+"""Queries about signing MCP clients in by OAuth."""
