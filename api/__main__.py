@@ -12,6 +12,9 @@ import uvicorn
 
 from api.app import create_app
 
+KEEP_ALIVE_SECONDS = 75
+"""Longer than clients and proxies keep a resting connection: whoever closes first must not be the one that is asked."""
+
 
 class Server(uvicorn.Server):
     """uvicorn, which tells those who wait for something to happen that the process is to stop."""
@@ -41,6 +44,7 @@ def main() -> None:
         proxy_headers=False,
         access_log=False,
         server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=asked.drain_seconds,
         log_level="warning",
     )

@@ -1,6 +1,7 @@
 """`python -m api` on a real socket: what its log holds, and what only a real server shows."""
 
 import contextlib
+import http.client
 import json
 import os
 import socket
@@ -113,3 +114,15 @@ def test_what_is_not_http_is_refused(url: str) -> None:
         with socket.create_connection((host, int(port)), timeout=5) as connection:
             connection.sendall(raw)
             assert connection.recv(4096).startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.slow
+def test_a_connection_that_rests_for_as_long_as_proxies_keep_one_is_still_served(url: str) -> None:
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=20)
+    connection.connect()
+    connection.auto_open = False
+    for rest in (0, 61):
+        time.sleep(rest)
+        connection.request("GET", "/health")
+        assert connection.getresponse().read() == b'{"status":"ok"}'
+    connection.close()

@@ -40,6 +40,7 @@ def prove(facts: dict[str, Any], output: Path) -> Iterator[Outcome]:
         yield from _proved("inspector", partial(inspector.run, facts["mcp_url"], _key(facts), era))
         yield from _proved("typescript client", partial(clients.run, facts["mcp_url"], _key(facts), era))
         yield from _proved("sign-in", partial(authorization.sign_in, facts, era))
+        yield from _proved("sign-in, inspector", partial(authorization.inspector_sign_in, facts, era))
 
 
 def _proved(name: str, part: Part) -> list[Outcome]:

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from stack.ports import LOOPBACK, Ports
-from tests.conformance import clients, node_programs, server_suite
+from tests.conformance import clients, inspector, node_programs, server_suite
 from tests.conformance.outcomes import Outcome, Verdict
 from tests.conformance.person import Person
 from tests.journeys.recruiter import Recruiter
@@ -16,6 +16,7 @@ PREFERRED_PORT = 3977
 FEWEST = 5
 SCENARIOS = 2
 PART = "authorization suite"
+NAVIGATE = "Please navigate to: "
 
 
 def new_person(facts: dict[str, Any]) -> Person:
@@ -58,6 +59,26 @@ def sign_in(facts: dict[str, Any], client: str) -> list[Outcome]:
 
     done = node_programs.converse(node_programs.FOLDER / "oauth.mjs", client, str(facts["mcp_url"]), heard=heard)
     return clients.outcomes(f"sign-in, {client} client", done, fewest=FEWEST)
+
+
+def inspector_sign_in(facts: dict[str, Any], era: str) -> list[Outcome]:
+    """What the Inspector says when it has no key: it asks the person, and then lists the tools."""
+    ports, person = Ports(), new_person(facts)
+    callback = f"http://{LOOPBACK}:{ports.take(PREFERRED_PORT)}/oauth/callback"
+
+    def heard(line: str) -> None:
+        if line.startswith(NAVIGATE):
+            person.allow(line.removeprefix(NAVIGATE))
+
+    try:
+        where = (str(facts["mcp_url"]), "--transport", "http", "--protocol-era", era, "--format", "json")
+        asked = ("--cli", *where, "--callback-url", callback, "--method", "tools/list")
+        done = node_programs.converse(inspector.PROGRAM, *asked, heard=heard)
+    finally:
+        ports.release()
+    listed = done.returncode == 0 and '{"result":{"tools":[' in done.stdout
+    verdict = Verdict.PASSED if listed else Verdict.FAILED
+    return [Outcome(f"sign-in, inspector, {era}", "tools/list", verdict, "" if listed else done.stdout[-2000:])]
 
 
 def _registered(issuer: str, redirect_uri: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from api.__main__ import KEEP_ALIVE_SECONDS
 from api.app import create_app
 from tests.conformance.fixtures.server import create_fixtured_server
 
@@ -34,7 +35,15 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     port = parser.parse_args().port
     app: Any = LetIn(create_app(mcp_server=create_fixtured_server()), os.environ["CONFORMANCE_KEY"])
-    uvicorn.run(app, host="127.0.0.1", port=port, access_log=False, log_level="warning", timeout_graceful_shutdown=2)
+    uvicorn.run(
+        app,
+        host="127.0.0.1",
+        port=port,
+        access_log=False,
+        log_level="warning",
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=2,
+    )
 
 
 if __name__ == "__main__":

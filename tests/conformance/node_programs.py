@@ -21,6 +21,11 @@ def are_installed() -> bool:
     return NODE.exists()
 
 
+def _environment(home: str) -> dict[str, str]:
+    """What a program keeps goes into `home`. It may ask for a browser, though there is no terminal to ask at."""
+    return base_environment() | {"HOME": home, "MCP_AUTO_OPEN_ENABLED": "true", "MCP_INSPECTOR_SECRET_STORE": "memory"}
+
+
 def converse(program: Path, *arguments: str, heard: Callable[[str], None]) -> Done:
     """The same for a program that is answered while it runs: `heard` gets each line that it says."""
     said: list[str] = []
@@ -28,7 +33,7 @@ def converse(program: Path, *arguments: str, heard: Callable[[str], None]) -> Do
         running = subprocess.Popen(
             [str(NODE), str(program), *arguments],
             cwd=FOLDER,
-            env=base_environment() | {"HOME": home},
+            env=_environment(home),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -54,7 +59,7 @@ def run(program: Path, *arguments: str) -> Done:
         return subprocess.run(
             [str(NODE), str(program), *arguments],
             cwd=FOLDER,
-            env=base_environment() | {"HOME": home},
+            env=_environment(home),
             check=False,
             capture_output=True,
             text=True,

@@ -1,6 +1,7 @@
 // Checks of one client: each is one line of JSON on standard output, and the exit code says whether all of them hold.
 
 import assert from "node:assert/strict";
+import { inspect } from "node:util";
 
 let failed = 0;
 
@@ -12,7 +13,7 @@ export async function check(name, work) {
   try {
     result = await work();
   } catch (error) {
-    problem = String(error?.stack ?? error).slice(0, 2000);
+    problem = inspect(error).slice(0, 2000); // with what caused it
     failed += 1;
   }
   console.log(JSON.stringify({ check: name, problem, seconds: (performance.now() - began) / 1000 }));
