@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance import clients, node_programs, server_suite
+from tests.conformance import authorization, clients, node_programs, server_suite
 from tests.conformance.outcomes import failures
 from tests.conformance.serving import fixtured
 from tests.journeys.recruiter import Recruiter
@@ -34,3 +34,14 @@ def test_the_official_suite_finds_no_unexpected_failure(fixtured_url: str, revis
 def test_a_client_of_another_language_does_the_main_job(running_stack: dict[str, Any], client: str) -> None:
     api_key = Recruiter.join(running_stack).api_key
     assert failures(clients.run(str(running_stack["mcp_url"]), api_key, client)) == []
+
+
+def test_the_official_authorization_suite_finds_no_failure(running_stack: dict[str, Any], tmp_path: Path) -> None:
+    outcomes = authorization.suite(running_stack, tmp_path / "results")
+    assert failures(outcomes) == []
+    assert len(outcomes) >= authorization.SCENARIOS
+
+
+@pytest.mark.parametrize("client", clients.CLIENTS)
+def test_a_client_finds_out_where_to_sign_in_and_a_person_allows_it(running_stack: dict[str, Any], client: str) -> None:
+    assert failures(authorization.sign_in(running_stack, client)) == []
