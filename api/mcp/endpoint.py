@@ -19,6 +19,7 @@ from api import body
 from api.errors import render
 from api.mcp import toolsets
 from api.mcp.server import create_server
+from api.mcp.step_up import SteppingUp
 from api.middleware import entry_of
 from api.paths import KeyedRoute
 from models.errors import InvalidRequest, ServiceError
@@ -74,7 +75,8 @@ class Endpoint:
             return
         streams = ASKS_FOR_PROGRESS in raw
         manager = self._streaming if streams else self._answering
-        await manager.handle_request(_accepting(scope, streams=streams), _Replay(raw, receive), send)
+        telling = SteppingUp(send, entry_of(scope), request.app.state.audiences, request.url.path)
+        await manager.handle_request(_accepting(scope, streams=streams), _Replay(raw, receive), telling)
 
     async def _batch(self, messages: list[JsonValue], request: Request) -> Response:
         """The answers to several messages, in their order; notifications have none. One request, one hit."""
