@@ -17,6 +17,7 @@ from api.logs import described
 from models.database import Database, constraint, sqlstate
 from models.errors import InternalError, ServiceError, Unauthorized
 from models.rules.access import Caller
+from models.rules.access import Scope as Permission
 from models.rules.versions import CURRENT
 from models.stores import admission
 from models.stores.admission import Admission
@@ -42,6 +43,8 @@ class Entry:
     tenant: Tenant | None = None
     network: str = ""
     extra: dict[str, str] = field(default_factory=dict)
+    lacking: Permission | None = None
+    """What an access token turned out to lack."""
     status: int = 500
     started: bool = False
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, JsonValue
 
 from api.errors import render
 from api.logs import described
+from api.mcp import step_up
 from api.mcp.invocation import Invocation, Report, derived_key
 from api.mcp.line import Line
 from api.mcp.tool import Executing, Result, Tool
@@ -53,7 +54,8 @@ class Caller:
         """What the work answers; a crash is written down and becomes the documented error."""
         try:
             return await work
-        except ServiceError:
+        except ServiceError as error:
+            step_up.note(error, self.entry)
             raise
         except Exception as error:  # noqa: BLE001 - the last resort of one call, as the edge is that of a request
             log.error(  # noqa: TRY400 - messages of exceptions can hold personal data; `described` leaves them out

@@ -23,6 +23,7 @@ from api.errors import render
 from api.mcp import toolsets
 from api.mcp.envelope import check, wants_progress
 from api.mcp.line import STATE, Line
+from api.mcp.step_up import SteppingUp
 from api.middleware import entry_of
 from api.paths import KeyedRoute
 from models.errors import InvalidRequest, ServiceError
@@ -80,7 +81,8 @@ class Endpoint:
                 return
             streams = wants_progress(message) and takes_streams(request)
             manager = self._streaming if streams else self._answering
-            await manager.handle_request(_readable(inner), _Replay(raw, line), send)
+            telling = SteppingUp(send, entry_of(scope), request.app.state.audiences, request.url.path)
+            await manager.handle_request(_readable(inner), _Replay(raw, line), telling)
         finally:
             line.close()
 

@@ -30,7 +30,7 @@ def issuer_of(request: Request) -> str:
 async def resource(request: Request) -> Response:
     """What a client learns of one protected resource."""
     audiences = audiences_of(request)
-    path = request.url.path.removeprefix(METADATA)
+    path = request.url.path.removeprefix(METADATA).rstrip("/")
     return told(
         {
             "resource": audiences.at(path or proofs.PATHS[0]),

@@ -35,6 +35,13 @@ RETENTION = (
     "delete from payment_callbacks where processed_at <= service_now() - interval '60 days'",
     "delete from signup_counts where day < (service_now() at time zone 'UTC')::date - 1",
     "delete from cap_notices where created_at <= service_now() - interval '30 days'",
+    "delete from oauth_sign_ins where expires_at <= clock_timestamp() - interval '1 day'",
+    "delete from oauth_tokens t using api_keys k where k.id = t.grant_id and"
+    " (t.expires_at <= clock_timestamp() or t.used_at <= clock_timestamp() - interval '30 days'"
+    " or k.revoked_at is not null or k.expires_at <= service_now())",
+    "delete from oauth_clients c where not exists (select 1 from oauth_grants g where g.client_id = c.id)"
+    " and not exists (select 1 from oauth_sign_ins s where s.client_id = c.id)"
+    " and coalesce(c.fetched_at, c.created_at) <= clock_timestamp() - interval '7 days'",
     "delete from rate_windows where started_at <= clock_timestamp() - interval '10 minutes'",
 )
 

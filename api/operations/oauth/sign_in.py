@@ -12,7 +12,7 @@ from models.rules.access import Scope
 from models.rules.oauth.lives import CODE_LIFE, SIGN_IN_LIFE
 from models.rules.oauth.redirects import host_of, is_loopback
 from models.rules.signup import TOKEN_BYTES, address_key
-from models.stores import doorbells, mails
+from models.stores import doorbells, mails, workspaces
 from models.stores.oauth import clients, sign_ins
 from models.stores.oauth.clients import wall_time
 from models.stores.oauth.grants import hash_of
@@ -101,7 +101,7 @@ async def _open(ctx: Context, sign_in: OauthSignIn | None, browser: str) -> tupl
     over = sign_in.decided_at is not None or sign_in.expires_at <= await wall_time(ctx.session)
     if over or sign_in.workspace_id is None:
         raise InvalidVerificationLink(INVALID)
-    mailed = await sign_ins.workspace(ctx.session, sign_in.workspace_id)
+    mailed = await workspaces.find(ctx.session, sign_in.workspace_id)
     choices = await _workspaces(ctx, mailed.email_key)
     client = await ctx.session.get(OauthClient, sign_in.client_id)
     if client is None or not choices:

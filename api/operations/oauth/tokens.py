@@ -6,13 +6,13 @@ from api.operations.kernel import Context, Effect, operation
 from api.operations.oauth.clients import authenticated
 from api.operations.oauth.errors import Refused, invalid_grant
 from api.schemas.oauth import ExchangeCode, Refresh, RevokeToken, Tokens
-from models.errors import InvalidRequest
 from models.rules.access import Scope, is_live
 from models.rules.oauth import proofs
 from models.rules.oauth.lives import ACCESS_LIFE
+from models.stores import workspaces
 from models.stores.oauth import grants, sign_ins
 from models.stores.oauth.clients import wall_time
-from models.tables import ApiKey, OauthSignIn
+from models.tables import ApiKey
 
 EXPIRES_IN = int(ACCESS_LIFE / timedelta(seconds=1))
 REPLAYED = Tokens(error="invalid_grant")
@@ -38,7 +38,7 @@ async def exchange(ctx: Context, ask: ExchangeCode) -> Tokens:
     if ask.redirect_uri is not None and ask.redirect_uri != sign_in.redirect_uri:
         raise invalid_grant()
     _check_resource(ctx, ask.resource, sign_in.resource)
-    await _check_standing(ctx, sign_in)
+    await _check_standing(ctx, sign_in.workspace_id)
     key, pair = await grants.create(ctx.session, sign_in, client)
     sign_in.grant_id = key.id
     client.used_at = client.used_at or now
@@ -58,6 +58,7 @@ async def refresh(ctx: Context, ask: Refresh) -> Tokens:
     now = await ctx.read_clock()
     if not is_live(revoked_at=held.key.revoked_at, expires_at=held.key.expires_at, now=now):
         raise invalid_grant()
+    await _check_standing(ctx, held.key.workspace_id)
     _check_resource(ctx, ask.resource, held.grant.resource)
     wanted = proofs.scopes_of(ask.scope) if ask.scope else frozenset()
     if wanted is None or not wanted <= set(held.key.scopes):
@@ -86,12 +87,11 @@ def _check_resource(ctx: Context, asked: str | None, granted: str) -> None:
         raise Refused("invalid_target", "This resource is not the one that was consented to.")
 
 
-async def _check_standing(ctx: Context, sign_in: OauthSignIn) -> None:
-    """Whether the workspace may still be signed in to."""
-    if sign_in.workspace_id is None:
-        raise InvalidRequest("This sign-in chose no workspace.")
-    workspace = await sign_ins.workspace(ctx.session, sign_in.workspace_id)
-    if workspace.suspended_at is not None:
+async def _check_standing(ctx: Context, workspace_id: str | None) -> None:
+    """Whether the workspace may still be reached. Raises `Refused`."""
+    if workspace_id is None:
+        raise AssertionError("a sign-in that gave a code has a workspace")
+    if (await workspaces.find(ctx.session, workspace_id)).suspended_at is not None:
         raise invalid_grant()
 
 

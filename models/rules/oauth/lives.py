@@ -13,9 +13,7 @@ MAILS_AN_HOUR = 5
 REGISTRATIONS_A_DAY = 100
 """Clients that one network may register in 24 hours."""
 UNUSED_REGISTRATIONS = 20_000
-"""Registered clients of the installation that nobody has signed in with yet."""
-UNUSED_LIFE = timedelta(days=7)
-"""How long a registration is kept that nobody signs in with."""
+"""Clients of the installation that nobody has signed in with yet; each is forgotten after seven days."""
 DOCUMENT_LIFE = timedelta(hours=1)
 """How long a client metadata document is believed without being read again."""
 DOCUMENT_RETRY = timedelta(seconds=30)

@@ -49,8 +49,3 @@ async def locked_by_code(session: AsyncSession, code_hash: bytes) -> OauthSignIn
     """The sign-in that gave a code, closed to others until the transaction ends."""
     query = select(OauthSignIn).where(col(OauthSignIn.code_hash) == code_hash).with_for_update()
     return (await session.scalars(query)).one_or_none()
-
-
-async def workspace(session: AsyncSession, workspace_id: str) -> Workspace:
-    """A workspace that is signed in to."""
-    return (await session.scalars(select(Workspace).where(col(Workspace.id) == workspace_id))).one()

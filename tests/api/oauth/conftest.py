@@ -111,7 +111,7 @@ class Program:
     def address(self, **changed: Any) -> str:
         return str(httpx.URL(f"{URL}/authorize", params=self.asked(**changed)))
 
-    async def exchange(self, code: str, **changed: Any) -> httpx.Response:
+    async def exchange(self, code: str, /, **changed: Any) -> httpx.Response:
         told = {
             "grant_type": "authorization_code",
             "code": code,
@@ -121,7 +121,7 @@ class Program:
         }
         return await self.post("/token", told | changed)
 
-    async def refresh(self, token: str, **changed: Any) -> httpx.Response:
+    async def refresh(self, token: str, /, **changed: Any) -> httpx.Response:
         return await self.post("/token", {"grant_type": "refresh_token", "refresh_token": token} | changed)
 
     async def post(self, path: str, told: dict[str, Any]) -> httpx.Response:
