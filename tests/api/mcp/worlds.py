@@ -83,7 +83,7 @@ async def furnish(world: World) -> None:
         run = (await start(http)).json()["run"]
         has[name] = run["id"]
         if name == "run_id":
-            has["profile_id"] = (await deliver(database, run, [profile(1), profile(2), profile(3)]))[0]
+            has["profile_id"], has["spare_id"], _ = await deliver(database, run, [profile(1), profile(2), profile(3)])
     async with database.transaction() as session:
         done = "update runs set status = 'completed', stop_reason = 'finish', finished_at = now() where id = :r"
         await session.execute(text(done), {"r": has["run_id"]})
@@ -119,6 +119,8 @@ async def _outreach(world: World, tenant: Tenant) -> None:
         shown = await world.workspace.http.get("/v1/outreach/actions", params=query)
         has[f"{wanted}_action_id"] = shown.json()["data"][0]["id"]
     del has["enrollments"]
+    approving = f"/v1/outreach/actions/{has['waiting_action_id']}/approve?dry_run=true"
+    has["preview_hash"] = (await world.workspace.http.post(approving)).json()["preview_hash"]
     await world.workspace.http.post(f"/v1/outreach/enrollments/{has['pausing_id']}/pause")
     writer = await fetched(database, tenant, "el-voorbeeld-1")
     has["conversation_id"] = await answered(database, tenant, has["account_id"], writer)
