@@ -210,8 +210,8 @@ def _routing(message: dict[str, JsonValue]) -> list[tuple[bytes, bytes]]:
 def _accepting(scope: Scope, *, streams: bool) -> Scope:
     """The request as one that takes what it is answered with: clients that ask for JSON alone, or for nothing."""
     accept = b"application/json, text/event-stream" if streams else b"application/json"
-    kept = [(name, value) for name, value in scope["headers"] if name.lower() != b"accept"]
-    return {**scope, "headers": [*kept, (b"accept", accept)]}
+    kept = [(name, value) for name, value in scope["headers"] if name.lower() not in (b"accept", b"content-type")]
+    return {**scope, "headers": [*kept, (b"accept", accept), (b"content-type", JSON.encode())]}
 
 
 def _allowed(settings: Settings) -> TransportSecuritySettings:

@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 
 from api.errors import refused
 from api.mcp.invocation import Invocation, Json, fingerprint
-from api.mcp.schemas import plain
+from api.mcp.schemas import joined, plain
 from api.mcp.toolsets import Toolset
 from api.mcp.words import described
 from api.operations.kernel import Effect, Operation
@@ -139,13 +139,15 @@ class Tool(Generic[A]):
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments."""
-        schema: dict[str, Any] = plain(self.arguments.model_json_schema(by_alias=True))
-        return described(schema, tool=self.name)
+        schema: dict[str, Any] = described(plain(self.arguments.model_json_schema(by_alias=True)), tool=self.name)
+        fields = schema["properties"]
+        how = {name: fields[name] for name in ("confirm", "idempotency_key") if name in fields}
+        return schema | {"properties": {name: fields[name] for name in fields if name not in how} | how}
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
         """The JSON schema of the answer: an object, whichever of its forms."""
-        schema = plain(TypeAdapter(self.answers).json_schema(mode="serialization"))
+        schema = joined(plain(TypeAdapter(self.answers).json_schema(mode="serialization")))
         more = (PREVIEWED if self.executes else {}) | (DONE if issubclass(self.arguments, Executing) else {})
         return {"type": "object", **schema, "properties": schema.get("properties", {}) | more}
 

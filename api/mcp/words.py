@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from api.mcp.schemas import NULL_MEANS, without_null
+
 ANYWHERE: Mapping[str, str] = {
     "account_id": "An outreach account, of list_outreach_accounts.",
     "cursor": "`next_cursor` of the previous page, with the same other arguments.",
@@ -150,10 +152,12 @@ def _each(part: dict[str, Any], name: str) -> dict[str, Any]:
     if "properties" not in part:
         return part
     here = HERE.get(name, {})
-    fields = {
-        field: one if "description" in one and field not in here else {**one, "description": _word(here, field)}
-        for field, one in part["properties"].items()
-    }
+    needed = part.get("required", ())
+    fields = {}
+    for field, shown in part["properties"].items():
+        one = shown if name in NULL_MEANS else without_null(shown, required=field in needed)
+        described_so = "description" in one and field not in here
+        fields[field] = one if described_so else {**one, "description": _word(here, field)}
     return {**part, "properties": fields}
 
 
