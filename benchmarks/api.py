@@ -130,8 +130,9 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one side did in one round; latencies in milliseconds."""
+    """What one side did in one round: how many it answered, and how fast; latencies in milliseconds."""
 
+    count: int
     rate: float
     p50: float
     p99: float
@@ -169,7 +170,7 @@ async def measure(port: int, target: Target, *, connections: int, seconds: float
     await asyncio.gather(*(caller() for _ in range(connections)))
     elapsed = time.perf_counter() - began
     ordered = sorted(latencies)
-    return Round(len(ordered) / elapsed, statistics.median(ordered), ordered[int(len(ordered) * 0.99)])
+    return Round(len(ordered), len(ordered) / elapsed, statistics.median(ordered), ordered[int(len(ordered) * 0.99)])
 
 
 async def compare(port: int, sides: list[Target], *, connections: int, seconds: float, rounds: int) -> float:
