@@ -48,7 +48,8 @@ HERE: Mapping[str, Mapping[str, str]] = {
         "nice": "What is looked for first, and given up when too few people have it.",
     },
     "GivenLocation": {
-        "anchor_location_id": "The middle of a circle: a town, region or metropolitan area of resolve_location.",
+        "anchor_location_id": "The middle of a circle: a town, region or metropolitan area of resolve_location."
+        " Without that tool (toolset advanced), start_search with a job_description that names the place.",
         "radius_km": "How far around the anchor: 1 to 200, by default 50.",
     },
     "GivenExclude": {"profile_ids": "People who must not be found."},
@@ -100,6 +101,7 @@ HERE: Mapping[str, Mapping[str, str]] = {
         "unread": "true: what nobody has read yet; false: the rest.",
         "since": "What came since then, inclusive, ISO 8601.",
     },
+    "lookup_people": {"async": "true: answers a job at once, to be read with get_people_job."},
     "match_person": {
         "company_id": "The employer's id, of resolve_companies, instead of its name.",
         "location_id": "Where they live, of resolve_location; makes it surer.",

@@ -219,6 +219,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         answers=SequenceView,
         run=_save,
         operation=sequences.create_sequence,
+        destructive=True,
     ),
     Tool(
         name="enroll_candidates",

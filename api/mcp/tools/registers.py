@@ -111,6 +111,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         answers=SeenEntryView,
         run=simple(seen.change_seen, lambda asked: SeenChange(asked.profile_id, asked.narrowed(ChangeSeen))),
         operation=seen.change_seen,
+        destructive=True,
     ),
     Tool(
         name="check_candidates",
