@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -73,14 +73,14 @@ class Endpoint:
             await refusal.response(request)(scope, receive, send)
             return
         line = Line(receive, self._stopping)
-        inner = {**scope, STATE: line}
+        inner = {**scope, STATE: line, "headers": _typed(scope["headers"])}
         try:
             if batch is not None:
                 await (await self._batch(batch, Request(inner, receive), line))(scope, receive, send)
                 return
             streams = wants_progress(message) and takes_streams(request)
             manager = self._streaming if streams else self._answering
-            await manager.handle_request(_accepting(inner, streams=streams), _Replay(raw, line), send)
+            await manager.handle_request(_readable(inner), _Replay(raw, line), send)
         finally:
             line.close()
 
@@ -121,7 +121,7 @@ class Endpoint:
         raw = json.dumps(checked, ensure_ascii=False).encode()
         scope = {**request.scope, "headers": _headers(request.scope, checked, raw)}
         gathered = _Gathered()
-        await self._answering.handle_request(_accepting(scope, streams=False), _Replay(raw, line), gathered)
+        await self._answering.handle_request(_readable(scope), _Replay(raw, line), gathered)
         return bytes(gathered.content)
 
 
@@ -167,6 +167,12 @@ def takes_streams(request: Request) -> bool:
     return "text/event-stream" in request.headers.get("accept", "")
 
 
+def _typed(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers with the content type that was checked, which the protocol server takes in one spelling alone."""
+    kept = [(name, value) for name, value in headers if name.lower() != b"content-type"]
+    return [*kept, (b"content-type", JSON.encode())]
+
+
 class _Replay:
     """A request's body once more, and then what else comes of it: nothing but its end."""
 
@@ -207,11 +213,13 @@ def _routing(message: dict[str, JsonValue]) -> list[tuple[bytes, bytes]]:
     return [(name, value.encode()) for name, value in found.items() if isinstance(value, str)]
 
 
-def _accepting(scope: Scope, *, streams: bool) -> Scope:
-    """The request as one that takes what it is answered with: clients that ask for JSON alone, or for nothing."""
-    accept = b"application/json, text/event-stream" if streams else b"application/json"
-    kept = [(name, value) for name, value in scope["headers"] if name.lower() not in (b"accept", b"content-type")]
-    return {**scope, "headers": [*kept, (b"accept", accept), (b"content-type", JSON.encode())]}
+def _readable(scope: Scope) -> Scope:
+    """The request as the protocol server reads it: taking whatever form it is answered in, no blanks around values.
+
+    Clients may ask for JSON alone, or for nothing. Blanks belong to no value, but not every HTTP parser drops them.
+    """
+    kept = [(name, value.strip(b" \t")) for name, value in scope["headers"] if name.lower() != b"accept"]
+    return {**scope, "headers": [*kept, (b"accept", b"application/json, text/event-stream")]}
 
 
 def _allowed(settings: Settings) -> TransportSecuritySettings:
