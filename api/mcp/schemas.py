@@ -34,20 +34,3 @@ def without_null(field: dict[str, Any], *, required: bool) -> dict[str, Any]:
         return field
     (kind,) = (one for one in kinds if one != NULL)
     return {**kind, **{name: value for name, value in field.items() if name != "anyOf"}}
-
-
-def joined(schema: Node) -> Node:
-    """The schema of an answer with `type: [T, null]` for a plain type or null."""
-    if isinstance(schema, list):
-        return [joined(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    made = {name: joined(node) for name, node in schema.items()}
-    kinds = made.get("anyOf", [])
-    if len(kinds) != 2 or NULL not in kinds:  # noqa: PLR2004 - a type, or null
-        return made
-    (kind,) = (one for one in kinds if one != NULL) if kinds != [NULL, NULL] else (NULL,)
-    if not isinstance(kind.get("type"), str) or "enum" in kind or "const" in kind:
-        return made
-    del made["anyOf"]
-    return {**made, **kind, "type": [kind["type"], "null"]}

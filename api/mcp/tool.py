@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 
 from api.errors import refused
 from api.mcp.invocation import Invocation, Json, fingerprint
-from api.mcp.schemas import joined, plain
+from api.mcp.schemas import plain
 from api.mcp.toolsets import Toolset
 from api.mcp.words import described
 from api.operations.kernel import Effect, Operation
@@ -147,7 +147,7 @@ class Tool(Generic[A]):
     @cached_property
     def output_schema(self) -> dict[str, Any]:
         """The JSON schema of the answer: an object, whichever of its forms."""
-        schema = joined(plain(TypeAdapter(self.answers).json_schema(mode="serialization")))
+        schema = plain(TypeAdapter(self.answers).json_schema(mode="serialization"))
         more = (PREVIEWED if self.executes else {}) | (DONE if issubclass(self.arguments, Executing) else {})
         return {"type": "object", **schema, "properties": schema.get("properties", {}) | more}
 
