@@ -9,6 +9,7 @@ import asyncio
 import socket
 
 import uvicorn
+from sse_starlette.sse import AppStatus
 
 from api.app import create_app
 
@@ -36,6 +37,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--drain-seconds", type=int, default=10, help="how long running requests may take on a stop")
     asked = parser.parse_args()
+    # Else the library of event streams cuts those whose answers are about to come.
+    AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]
     app = create_app()
     config = uvicorn.Config(
         app,

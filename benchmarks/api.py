@@ -130,8 +130,9 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one side did in one round; latencies in milliseconds."""
+    """What one side did in one round: how many it answered, and how fast; latencies in milliseconds."""
 
+    count: int
     rate: float
     p50: float
     p99: float
@@ -142,7 +143,8 @@ def get(path: str, headers: str = "") -> bytes:
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode()
 
 
-async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> bytes:
+async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> bytes:
+    """The body of the answer to one request on an open connection."""
     writer.write(request)
     head = await reader.readuntil(b"\r\n\r\n")
     if not head.startswith(b"HTTP/1.1 200"):
@@ -159,7 +161,7 @@ async def measure(port: int, target: Target, *, connections: int, seconds: float
     async def caller() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         while (began := time.perf_counter()) < end:
-            await _ask(reader, writer, target.request)
+            await ask(reader, writer, target.request)
             latencies.append((time.perf_counter() - began) * 1000)
         writer.close()
         await writer.wait_closed()
@@ -168,7 +170,7 @@ async def measure(port: int, target: Target, *, connections: int, seconds: float
     await asyncio.gather(*(caller() for _ in range(connections)))
     elapsed = time.perf_counter() - began
     ordered = sorted(latencies)
-    return Round(len(ordered) / elapsed, statistics.median(ordered), ordered[int(len(ordered) * 0.99)])
+    return Round(len(ordered), len(ordered) / elapsed, statistics.median(ordered), ordered[int(len(ordered) * 0.99)])
 
 
 async def compare(port: int, sides: list[Target], *, connections: int, seconds: float, rounds: int) -> float:
@@ -190,7 +192,7 @@ async def _check_same(port: int, sides: list[Target]) -> None:
     answers = []
     for side in sides:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        answers.append(json.loads(await _ask(reader, writer, side.request)))
+        answers.append(json.loads(await ask(reader, writer, side.request)))
         writer.close()
     if answers[0] != answers[1]:
         different = {name for name in answers[0] | answers[1] if answers[0].get(name) != answers[1].get(name)}
@@ -253,8 +255,8 @@ def database(folder: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def served(url: str, log: Path) -> Iterator[int]:
-    """Both applications in one uvicorn process."""
+def served(url: str, log: Path, *, app: str = "benchmarks.api:serve", **more: str) -> Iterator[int]:
+    """Both applications in one uvicorn process, with more in its environment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -262,8 +264,9 @@ def served(url: str, log: Path) -> Iterator[int]:
         "DATABASE_URL": url,
         "SECRET_KEY": "a secret of the benchmark, long enough",
         "RATE_LIMIT_PER_MINUTE": "100000000",
+        **more,
     }
-    command = [sys.executable, "-m", "uvicorn", "benchmarks.api:serve", "--factory", "--port", str(port)]
+    command = [sys.executable, "-m", "uvicorn", app, "--factory", "--port", str(port)]
     with log.open("w") as output:
         process = subprocess.Popen(
             [*command, "--no-access-log", "--no-proxy-headers"], cwd=ROOT, env=environment, stdout=output, stderr=output

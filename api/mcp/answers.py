@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from api.mcp.invocation import REFUSED
 from api.schemas.account import BalanceView, WorkspaceView
 from api.schemas.candidates import CandidateRow, FullCandidate
 from api.schemas.jobs import JobView
@@ -60,7 +61,7 @@ class SearchPlanned(Answer):
     would_fail: WouldFail | None = Field(description="The error that confirming now would give.")
     next_available_at: Time | None
     dry_run: Literal[True] = True
-    next_step: str = CONFIRM_SEARCH
+    next_step: str
 
     @classmethod
     def of(cls, preview: RunPreview) -> "SearchPlanned":
@@ -70,6 +71,7 @@ class SearchPlanned(Answer):
             search_id=plan.id,
             tiers=[TierBrief.model_validate(tier, from_attributes=True) for tier in plan.tiers],
             estimate=preview.estimate,
+            next_step=CONFIRM_SEARCH if preview.would_fail is None else REFUSED,
             **_parts(plan, "intent_id summary target target_range anchor applied_filters ignored_fields warnings"),
             **_parts(preview, "budget required_credits balance_credits would_fail next_available_at"),
         )

@@ -1,6 +1,7 @@
 """How a tool is called: permission, arguments, the row, and the answer or the error as the protocol shows it."""
 
 import json
+import re
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ from api.mcp.tool import Executing, Result, Tool
 from api.middleware import Entry
 from api.operations.kernel import Call, Kernel, permit
 from models.database import constraint, sqlstate
-from models.errors import InternalError, InvalidRequest, ServiceError
+from models.errors import InternalError, ServiceError
 from models.rules.versions import CURRENT
 
 T = TypeVar("T")
@@ -107,10 +108,10 @@ async def _called(tool: Tool[Any], given: Mapping[str, JsonValue], caller: Calle
 
 
 def _rename(error: ServiceError, names: Mapping[str, str]) -> None:
-    """Name the field as the tool calls it."""
+    """Name fields as the tool calls them."""
+    for theirs, ours in sorted(names.items(), reverse=True):  # `names.0` before `names`
+        error.message = re.sub(rf"\b{re.escape(theirs)}\b", ours, error.message)
     field = error.details.get("field")
-    if isinstance(error, InvalidRequest) and isinstance(field, str) and field in names:
-        error.message = error.message.replace(field, names[field])
     if isinstance(field, str) and field in names:
         error.details["field"] = names[field]
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -74,7 +74,7 @@ class Endpoint:
             await refusal.response(request)(scope, receive, send)
             return
         line = Line(receive, self._stopping)
-        inner = {**scope, STATE: line}
+        inner = {**scope, STATE: line, "headers": _typed(scope["headers"])}
         try:
             if batch is not None:
                 await (await self._batch(batch, Request(inner, receive), line))(scope, receive, send)
@@ -167,6 +167,12 @@ def _message(value: JsonValue) -> dict[str, JsonValue]:
 def takes_streams(request: Request) -> bool:
     """Whether the client reads a stream of events; one that asks for JSON alone gets no progress."""
     return "text/event-stream" in request.headers.get("accept", "")
+
+
+def _typed(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers with the content type that was checked, which the protocol server takes in one spelling alone."""
+    kept = [(name, value) for name, value in headers if name.lower() != b"content-type"]
+    return [*kept, (b"content-type", JSON.encode())]
 
 
 class _Replay:

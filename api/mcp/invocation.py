@@ -22,6 +22,10 @@ Report = Callable[[float, float | None, str], Awaitable[None]]
 
 SHAPE = Shape(status=lambda _: 200)
 PREVIEWED = "Nothing was spent, sent or changed. Call again with the same arguments and confirm=true to do it."
+REFUSED = (
+    "Nothing was spent, sent or changed. Confirming now would be refused: would_fail says why. Tell the person you work"
+    " for."
+)
 DONE_BEFORE = (
     "This was done before with equal arguments, and this is the answer of then. Nothing was done now. To do it once"
     " more, call again with a new idempotency_key."
@@ -90,7 +94,7 @@ class Invocation:
     async def preview(self, operation: Operation[A, B], ask: A) -> Json:
         """What executing would do and cost."""
         answer = await self._answer(operation, ask, replace(self.call, dry_run=True))
-        return answer | {"next_step": PREVIEWED}
+        return answer | {"next_step": REFUSED if answer.get("would_fail") else PREVIEWED}
 
     async def _answer(self, operation: Operation[Any, Any], ask: object, call: Call) -> Json:
         outcome = await self.kernel.invoke(operation, ask, call, shape=SHAPE)

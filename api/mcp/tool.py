@@ -59,7 +59,7 @@ def asked_of(to: type[B], given: Mapping[str, object]) -> B:
     try:
         return to.model_validate(given, by_name=True, by_alias=True)
     except ValidationError as error:
-        raise refused(_problems(error), None) from None
+        raise refused(_problems(error), dict(given)) from None  # type: ignore[arg-type]
 
 
 def _problems(error: ValidationError) -> list[Any]:
@@ -139,8 +139,10 @@ class Tool(Generic[A]):
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments."""
-        schema: dict[str, Any] = plain(self.arguments.model_json_schema(by_alias=True))
-        return described(schema, tool=self.name)
+        schema: dict[str, Any] = described(plain(self.arguments.model_json_schema(by_alias=True)), tool=self.name)
+        fields = schema["properties"]
+        how = {name: fields[name] for name in ("confirm", "idempotency_key") if name in fields}
+        return schema | {"properties": {name: fields[name] for name in fields if name not in how} | how}
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:

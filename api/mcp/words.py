@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from api.mcp.schemas import NULL_MEANS, without_null
+
 ANYWHERE: Mapping[str, str] = {
     "account_id": "An outreach account, of list_outreach_accounts.",
     "cursor": "`next_cursor` of the previous page, with the same other arguments.",
@@ -46,7 +48,8 @@ HERE: Mapping[str, Mapping[str, str]] = {
         "nice": "What is looked for first, and given up when too few people have it.",
     },
     "GivenLocation": {
-        "anchor_location_id": "The middle of a circle: a town, region or metropolitan area of resolve_location.",
+        "anchor_location_id": "The middle of a circle: a town, region or metropolitan area of resolve_location."
+        " Without that tool (toolset advanced), start_search with a job_description that names the place.",
         "radius_km": "How far around the anchor: 1 to 200, by default 50.",
     },
     "GivenExclude": {"profile_ids": "People who must not be found."},
@@ -98,6 +101,7 @@ HERE: Mapping[str, Mapping[str, str]] = {
         "unread": "true: what nobody has read yet; false: the rest.",
         "since": "What came since then, inclusive, ISO 8601.",
     },
+    "lookup_people": {"async": "true: answers a job at once, to be read with get_people_job."},
     "match_person": {
         "company_id": "The employer's id, of resolve_companies, instead of its name.",
         "location_id": "Where they live, of resolve_location; makes it surer.",
@@ -150,10 +154,12 @@ def _each(part: dict[str, Any], name: str) -> dict[str, Any]:
     if "properties" not in part:
         return part
     here = HERE.get(name, {})
-    fields = {
-        field: one if "description" in one and field not in here else {**one, "description": _word(here, field)}
-        for field, one in part["properties"].items()
-    }
+    needed = part.get("required", ())
+    fields = {}
+    for field, shown in part["properties"].items():
+        one = shown if name in NULL_MEANS else without_null(shown, required=field in needed)
+        described_so = "description" in one and field not in here
+        fields[field] = one if described_so else {**one, "description": _word(here, field)}
     return {**part, "properties": fields}
 
 

@@ -40,6 +40,14 @@ class Addition:
 
 
 @dataclass(frozen=True, slots=True)
+class NewList:
+    """A list to be made, and who is to be put into it."""
+
+    name: str
+    people: AddPeople
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A person in a list."""
 
@@ -122,6 +130,13 @@ async def add_people(ctx: Context, ask: Addition) -> PeopleAdded:
         already_there=len(sorted_out.places) - added,
         omitted=Omitted(suppressed=sorted_out.suppressed, duplicates=sorted_out.duplicates),
     )
+
+
+@operation("lists.create_with_people", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+async def create_with_people(ctx: Context, ask: NewList) -> PeopleAdded:
+    """Make a list of people: all of it, or no list either. Without a route of its own."""
+    made = await create_list.handler(ctx, CreateList(name=ask.name))
+    return await add_people.handler(ctx, Addition(made.id, ask.people))
 
 
 @operation("lists.people.change", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)

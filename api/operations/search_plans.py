@@ -1,13 +1,26 @@
 """Search plans: made from an intent, read and listed; free and never changed."""
 
+from dataclasses import dataclass
+
 from api.operations.drafts import IntentDraft, new_draft, stored_draft, stored_intent
+from api.operations.intents import IntentChange, change_intent
 from api.operations.kernel import Context, Effect, operation
+from api.schemas.intents import GivenIntent
 from api.schemas.lists import Listing
 from api.schemas.search_plans import CreatePlan, ListPlans, PlanView
 from models.errors import InvalidRequest
 from models.rules.access import Scope
 from models.rules.run_states import DEFAULT_TARGET
 from models.stores import intents, search_plans
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement:
+    """A plan, what is to be different in its intent, and how many people are wanted; null: as before."""
+
+    plan_id: str
+    changes: GivenIntent
+    target: int | None
 
 
 @operation("search_plans.create", scope=Scope.SOURCING_READ, effect=Effect.WRITE)
@@ -26,6 +39,15 @@ async def _draft(ctx: Context, ask: CreatePlan) -> tuple[IntentDraft, str | None
     if ask.job_description is not None or ask.intent is not None:
         raise InvalidRequest("Give an intent_id, or a job_description and/or an intent, not both.", field="intent_id")
     return stored_draft(ctx, await stored_intent(ctx, ask.intent_id)), ask.intent_id
+
+
+@operation("search_plans.refine", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+async def refine_plan(ctx: Context, ask: Refinement) -> PlanView:
+    """Change the intent of a plan and plan it anew: both, or neither. Without a route of its own."""
+    before = await search_plans.get(ctx.session, ctx.tenant, ask.plan_id)
+    changed = await change_intent.handler(ctx, IntentChange(before.intent_id, ask.changes))
+    target = ask.target or PlanView.of(before).target
+    return await create_plan.handler(ctx, CreatePlan(intent_id=changed.id, target=target))
 
 
 @operation("search_plans.get", scope=Scope.SOURCING_READ, effect=Effect.READ)

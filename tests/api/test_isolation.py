@@ -1,4 +1,4 @@
-"""No operation reaches into another tenant: every route of the application is tried, new ones by themselves.
+"""No operation reaches into another tenant: every route and every tool is tried, new ones by themselves.
 
 A victim owns one object of every kind. Each route that names an object is called with the victim's ids by another
 workspace, by another customer and by the account around it; each list is read; each body is sent with the victim's
@@ -14,18 +14,32 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
-from sqlalchemy import text
-from sqlmodel import SQLModel
 
 from api import openapi
+from api.mcp.tools import TOOLS
 from api.operations.kernel import OPERATIONS
 from models.database import Database
 from models.rules.access import Scope
 from models.tenancy import Tenant as Owner
-from tests.api.conftest import application, client, run_sql
+from tests.api.bodies import body_schema, minimal
+from tests.api.conftest import client, run_sql
+from tests.api.mcp.conftest import serving
+from tests.api.mcp.intrusions import (
+    FILTERING,
+    HEADERS,
+    NAMING,
+    NEUTRAL,
+    OF_WORKSPACES,
+    REFUSED,
+    message,
+    object_arguments,
+    refusal,
+    tried_arguments,
+)
 from tests.api.outreach.accounts import connected
 from tests.api.outreach.inbox import answered
 from tests.api.people import fetched, slug, url
+from tests.api.states import state_of
 from tests.api.test_events import told
 
 GIVEN = {
@@ -42,38 +56,6 @@ GIVEN = {
 
 OWN_NOTES = {"seen.change"}
 """Operations that name nothing but a person, about whom every tenant has notes of its own."""
-
-VOLATILE = "'{last_used_at}'"
-"""What changes by calling alone."""
-
-
-def snapshots() -> list[str]:
-    """A statement for each table that holds what somebody owns, new ones by themselves: a digest of a tenant's rows."""
-    made = []
-    for table in SQLModel.metadata.sorted_tables:
-        owner = next((name for name in ("tenant_id", "workspace_id") if name in table.c), None)
-        if table.name == "workspaces":
-            owner = "id"
-        if owner is None:
-            continue
-        whose = ":tenant" if owner == "tenant_id" else ":workspace"
-        row = f"(to_jsonb(t) - cast({VOLATILE} as text[]))::text"
-        digest = f"select md5(string_agg({row}, '' order by {row}))"
-        made.append(f"{digest} from {table.name} t where t.{owner} = {whose}")
-    return made
-
-
-async def state_of(database: Database, tenant: "Tenant") -> list[Any]:
-    """Everything that the tenant has, as digests."""
-    owner = tenant.customer_id or tenant.workspace_id
-    async with database.transaction() as session:
-        found = []
-        for statement in snapshots():
-            values = {"tenant": owner, "workspace": tenant.workspace_id}
-            used = {name: value for name, value in values.items() if f":{name}" in statement}
-            found.append((statement.rpartition(" from ")[2], await session.scalar(text(statement), used)))
-    return found
-
 
 CHANGED: dict[str, Any] = {"email_verification": False, "webhook_loopback": True, "unipile_api_key": "of nobody"}
 """Settings under which every operation gets as far as looking for its object."""
@@ -94,6 +76,18 @@ class Tenant:
             headers["Service-Customer"] = self.customer_id
         return await self.http.request(method, path, json=body, headers=headers)
 
+    async def tool(self, name: str, given: dict[str, Any]) -> httpx.Response:
+        """A call of a tool, or whatever else the message says."""
+        return await self.message(message("tools/call", name=name, arguments=given))
+
+    async def message(self, asked: dict[str, Any]) -> httpx.Response:
+        headers = HEADERS | ({"Service-Customer": self.customer_id} if self.customer_id else {})
+        return await self.http.post("/mcp?toolsets=all", json=asked, headers=headers)
+
+    async def state(self, database: Database) -> list[Any]:
+        """Everything it owns, as digests."""
+        return await state_of(database, self.workspace_id, self.customer_id)
+
     async def made(self, path: str, body: Any, *within: str) -> str:
         answer = await self.call("POST", path, body)
         assert answer.is_success, answer.text
@@ -105,7 +99,7 @@ class Tenant:
 
 @pytest.fixture(scope="module")
 async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
-    async with application(module_database_url, **CHANGED) as made:
+    async with serving(module_database_url, **CHANGED) as made:
         yield made
 
 
@@ -226,28 +220,6 @@ def concerns(route: APIRoute, intruder: Tenant, victim: Tenant) -> bool:
     return operation.for_customers and not (intruder.customer_id is None and operation.name.startswith("events."))
 
 
-def minimal(schemas: dict[str, Any], schema: dict[str, Any]) -> Any:
-    """The smallest value that a schema takes."""
-    if "$ref" in schema or "anyOf" in schema:
-        inner = schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema["anyOf"][0]
-        return minimal(schemas, inner)
-    if "const" in schema or "enum" in schema:
-        return schema.get("const", schema.get("enum", [None])[0])
-    kind = schema.get("type")
-    if kind == "object":
-        return {name: minimal(schemas, schema["properties"][name]) for name in schema.get("required", [])}
-    if kind == "array":
-        return [minimal(schemas, schema["items"])] * schema.get("minItems", 0)
-    plain = {"integer": schema.get("minimum", 1), "number": schema.get("minimum", 1), "boolean": False}
-    return plain.get(str(kind), "x" * max(1, schema.get("minLength", 1)))
-
-
-def body_schema(document: dict[str, Any], path: str, method: str) -> dict[str, Any] | None:
-    content = document["paths"][path][method.lower()].get("requestBody", {}).get("content", {})
-    found: dict[str, Any] | None = content.get("application/json", {}).get("schema")
-    return found
-
-
 def calls(document: dict[str, Any], route: APIRoute, victim: Tenant) -> list[tuple[str, str, Any]]:
     """Method, path with the victim's ids, and a body that would be taken of somebody else."""
     path = route.path_format
@@ -266,7 +238,7 @@ async def test_no_route_reaches_an_object_of_another_tenant(
     app: FastAPI, document: dict[str, Any], database: Database, pair: tuple[Tenant, Tenant]
 ) -> None:
     intruder, victim = pair
-    before = await state_of(database, victim)
+    before = await victim.state(database)
     tried = 0
     for route in routes(app):
         if not route.param_convertors or not concerns(route, intruder, victim):
@@ -278,7 +250,7 @@ async def test_no_route_reaches_an_object_of_another_tenant(
             assert victim.owned["note"] not in answer.text
             tried += 1
     assert tried >= 5
-    assert await state_of(database, victim) == before
+    assert await victim.state(database) == before
 
 
 async def test_no_list_shows_an_object_of_another_tenant(app: FastAPI, pair: tuple[Tenant, Tenant]) -> None:
@@ -296,7 +268,7 @@ async def test_no_body_reaches_an_object_of_another_tenant(
 ) -> None:
     intruder, victim = pair
     schemas = document["components"]["schemas"]
-    before = await state_of(database, victim)
+    before = await victim.state(database)
     tried = set()
     for route in routes(app):
         if route.param_convertors or not concerns(route, intruder, victim):
@@ -317,7 +289,7 @@ async def test_no_body_reaches_an_object_of_another_tenant(
                 assert answer.is_client_error, f"{method} {route.path} {name}: {answer.status_code} {answer.text}"
                 tried.add(name)
     assert {"intent_id", "plan_id"} <= tried
-    assert await state_of(database, victim) == before
+    assert await victim.state(database) == before
 
 
 async def test_the_owner_reaches_all_of_it(app: FastAPI, account: Tenant, customer: Tenant) -> None:
@@ -344,7 +316,7 @@ async def bound(app: FastAPI, account: Tenant, customer: Tenant) -> Tenant:
 async def test_a_key_bound_to_a_customer_uses_no_account_route(
     app: FastAPI, document: dict[str, Any], database: Database, account: Tenant, bound: Tenant
 ) -> None:
-    before = await state_of(database, account)
+    before = await account.state(database)
     tried = 0
     for route in routes(app):
         if OPERATIONS[route.operation_id or ""].for_customers:
@@ -355,7 +327,7 @@ async def test_a_key_bound_to_a_customer_uses_no_account_route(
             assert answer.json()["error"]["code"] == "forbidden"
             tried += 1
     assert tried >= 20
-    assert await state_of(database, account) == before
+    assert await account.state(database) == before
 
 
 async def test_a_key_without_a_scope_does_nothing_that_needs_it(
@@ -366,7 +338,7 @@ async def test_a_key_without_a_scope_does_nothing_that_needs_it(
     for missing in Scope:
         body = {"name": "Less", "scopes": sorted(set(Scope) - {missing})}
         keys[missing] = client(app, api_key=(await account.call("POST", "/v1/api-keys", body)).json()["secret"])
-    before = await state_of(database, account)
+    before = await account.state(database)
     for route in routes(app):
         operation = OPERATIONS[route.operation_id or ""]
         assert operation.scope is not None
@@ -374,7 +346,7 @@ async def test_a_key_without_a_scope_does_nothing_that_needs_it(
             intruder = Tenant(account.workspace_id, keys[operation.scope])
             answer = await intruder.call(method, path, body)
             assert answer.status_code == 403, f"{method} {path}: {answer.status_code} {answer.text}"
-    assert await state_of(database, account) == before
+    assert await account.state(database) == before
 
 
 def test_every_operation_of_the_description_is_tried(app: FastAPI, document: dict[str, Any]) -> None:
@@ -385,3 +357,72 @@ def test_every_operation_of_the_description_is_tried(app: FastAPI, document: dic
         if operation["security"]
     }
     assert described == {(method, route.path_format) for route in routes(app) for method in route.methods or ()}
+
+
+def reaches(name: str, intruder: Tenant, victim: Tenant) -> bool:
+    """As `concerns`, for the operation of a tool."""
+    operation = TOOLS[name].operation
+    if operation is None or intruder.workspace_id != victim.workspace_id:
+        return True
+    if name in OF_WORKSPACES:
+        return False
+    return operation.for_customers and not (intruder.customer_id is None and operation.name.startswith("events."))
+
+
+def test_every_tool_is_tried_with_every_argument_that_names_an_object() -> None:
+    assert NAMING.keys() | FILTERING.keys() | NEUTRAL.keys() == TOOLS.keys()
+    for name in TOOLS:
+        assert tried_arguments(name) == object_arguments(name), name
+
+
+async def test_no_tool_reaches_an_object_of_another_tenant(database: Database, pair: tuple[Tenant, Tenant]) -> None:
+    intruder, victim = pair
+    before = [await one.state(database) for one in pair]
+    for name, calls_of in NAMING.items():
+        for given in calls_of(victim.owned):
+            answer = await intruder.tool(name, given)
+            assert refusal(answer) in REFUSED, f"{name} {given}: {answer.text}"
+            assert victim.owned["note"] not in answer.text
+    for kind, name in (("runs", "run_id"), ("lists", "list_id")):
+        answer = await intruder.message(message("resources/read", uri=f"recruitmcp://{kind}/{victim.owned[name]}"))
+        assert refusal(answer) in REFUSED, answer.text
+    assert [await one.state(database) for one in pair] == before
+
+
+async def test_no_tool_shows_an_object_of_another_tenant(database: Database, pair: tuple[Tenant, Tenant]) -> None:
+    intruder, victim = pair
+    before = await victim.state(database)
+    asked = [(name, given) for kind in (FILTERING, NEUTRAL) for name in kind for given in kind[name](victim.owned)]
+    for name, given in asked:
+        if not reaches(name, intruder, victim):
+            continue
+        answer = await intruder.tool(name, given)
+        for each, owned in victim.owned.items():
+            assert each in GIVEN or owned in given.values() or owned not in answer.text, f"{name} shows {each}"
+    assert await victim.state(database) == before
+
+
+async def test_a_key_bound_to_a_customer_uses_no_account_tool(
+    database: Database, account: Tenant, bound: Tenant
+) -> None:
+    before = await account.state(database)
+    tried = 0
+    for name, tool in TOOLS.items():
+        if tool.operation is None or tool.operation.for_customers:
+            continue
+        samples = next(kind[name] for kind in (NAMING, NEUTRAL) if name in kind)
+        for given in samples(account.owned):
+            assert refusal(await bound.tool(name, given)) == "forbidden", name
+            tried += 1
+    assert tried >= 3
+    assert await account.state(database) == before
+
+
+async def test_the_owner_reaches_it_by_tools_too(account: Tenant, customer: Tenant) -> None:
+    for owner in (account, customer):
+        for name in ("get_search_results", "get_people_job", "find_contact_details", "get_list", "get_outreach_limits"):
+            (given,) = NAMING[name](owner.owned)
+            answer = await owner.tool(name, given)
+            assert refusal(answer) is None, answer.text
+        answer = await owner.message(message("resources/read", uri=f"recruitmcp://runs/{owner.owned['run_id']}"))
+        assert owner.owned["run_id"] in answer.text

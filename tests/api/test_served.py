@@ -27,25 +27,33 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def url(module_database_url: str, log: Path) -> Iterator[str]:
+    with process(module_database_url, log) as (_, address):
+        yield address
+
+
+@contextlib.contextmanager
+def process(database_url: str, log: Path, **more: str) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
+    """A process of the API, with more in its environment, and its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     environment = os.environ | {
-        "DATABASE_URL": module_database_url,
+        "DATABASE_URL": database_url,
         "SECRET_KEY": SECRET_KEY,
         "TEMPORAL_ADDRESS": "127.0.0.1:1",
         "LOG_JSON": "true",
+        **more,
     }
     with log.open("w") as output:
-        process = subprocess.Popen(
+        served = subprocess.Popen(
             [sys.executable, "-m", "api", "--port", str(port)], cwd=ROOT, env=environment, stdout=output, stderr=output
         )
     try:
-        _await(port, process, log)
-        yield f"http://127.0.0.1:{port}"
+        _await(port, served, log)
+        yield served, f"http://127.0.0.1:{port}"
     finally:
-        process.terminate()
-        assert process.wait(timeout=20) in (0, -15)
+        served.terminate()
+        assert served.wait(timeout=20) in (0, -15)
 
 
 def _await(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:

@@ -124,7 +124,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         ResolveLocation,
         name="resolve_location",
         title="Resolve a location",
-        description="Ids of the places that a name can mean, best first. Filters take ids, not names. Free.",
+        description="Ids of the places that a name can mean, best first: filters take ids, never names. Use it before"
+        " refine_search or update_intent with a location. Free.",
         answers=Listing[LocationView],
     ),
     _row(
@@ -155,7 +156,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         name="list_filter_values",
         title="List filter values",
         description="The values that a filter takes: countries, languages, seniority, functions, industries, titles."
-        " Free.",
+        " Use it before search_people_raw. Free.",
         answers=Listing[FilterValue],
     ),
     _row(
@@ -202,7 +203,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         name="match_person",
         title="Match a person",
         description="The one person of this name at this employer, never a guess: match is null when nobody clearly"
-        " stands out. 2 credits for a profile fetched live. Without confirm it shows the most it can cost.",
+        " stands out. A match costs 1 credit, once per person, and 2 more when the profile is fetched live; no match is"
+        " free. Without confirm it shows the most it can cost.",
         answers=PersonMatched | PricePreview,
         open_world=True,
     ),

@@ -51,6 +51,9 @@ def _decided(given: Mapping[str, JsonValue]) -> Operation[Any, Any]:
     return actions.reject_action if given.get("decision") == Decision.REJECT else actions.approve_action
 
 
+APPROVE = "Nothing was sent. Show the text; to approve it, call again with this preview_hash and confirm=true."
+
+
 async def _approve(call: Invocation, asked: ApproveMessage) -> Json:
     if asked.decision is Decision.APPROVE:
         if call.confirmed and asked.preview_hash is None:
@@ -59,7 +62,9 @@ async def _approve(call: Invocation, asked: ApproveMessage) -> Json:
                 field="preview_hash",
                 fix="Call without confirm, show the text, and pass the preview_hash of that answer.",
             )
-        return await call.invoke(actions.approve_action, Approval(asked.action_id, asked.narrowed(ApproveAction)))
+        approval = Approval(asked.action_id, asked.narrowed(ApproveAction))
+        answer = await call.invoke(actions.approve_action, approval)
+        return answer if call.confirmed or answer["would_fail"] else answer | {"next_step": APPROVE}
     if asked.preview_hash is not None:
         raise InvalidRequest("preview_hash belongs to approving.", field="preview_hash")
     return await call.invoke(actions.reject_action, asked.action_id)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field, JsonValue, model_validator
 
 from api.mcp.invocation import Invocation, Json
-from api.mcp.tool import Arguments, Executing, Tool, simple
+from api.mcp.tool import Arguments, Executing, Tool, asked_of, simple
 from api.mcp.toolsets import Toolset
 from api.operations.kernel import Operation
 from api.operations.outreach import accounts, enrollments, limits, sequences
@@ -109,7 +109,7 @@ async def _save(call: Invocation, asked: SaveSequence) -> Json:
     given = {name: getattr(asked, name) for name in asked.model_fields_set & CreateSequence.model_fields.keys()}
     if given.get("approve_every_message", "") is None:
         del given["approve_every_message"]
-    return await call.invoke(sequences.create_sequence, CreateSequence.model_validate(given))
+    return await call.invoke(sequences.create_sequence, asked_of(CreateSequence, given))
 
 
 class EnrollCandidates(Enroll, Executing):
@@ -219,6 +219,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         answers=SequenceView,
         run=_save,
         operation=sequences.create_sequence,
+        destructive=True,
     ),
     Tool(
         name="enroll_candidates",

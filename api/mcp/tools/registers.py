@@ -9,10 +9,10 @@ from api.mcp.invocation import Invocation, Json
 from api.mcp.tool import Arguments, Tool, simple
 from api.mcp.toolsets import Toolset
 from api.operations import people_lists, seen
-from api.operations.people_lists import Addition
+from api.operations.people_lists import Addition, NewList
 from api.operations.seen import SeenChange
 from api.schemas.lists import Listing, PageAsk
-from api.schemas.people_lists import AddPeople, CreateList, ListPeople, ListView, PeopleAdded
+from api.schemas.people_lists import AddPeople, ListPeople, ListView, PeopleAdded
 from api.schemas.registers import ChangeSeen, CheckSeen, ProfileId, SeenChecked, SeenEntryView
 from api.schemas.values import Name
 from models.errors import InvalidRequest
@@ -34,13 +34,12 @@ class SaveToList(AddPeople, Arguments):
 
 
 async def _save(call: Invocation, asked: SaveToList) -> Json:
-    list_id = asked.list_id
-    if list_id is None and asked.list_name is not None:
-        made = await call.invoke(people_lists.create_list, CreateList(name=asked.list_name))
-        list_id = str(made["id"])
-    if list_id is None:
+    people = asked.narrowed(AddPeople)
+    if asked.list_name is not None:
+        return await call.invoke(people_lists.create_with_people, NewList(asked.list_name, people))
+    if asked.list_id is None:
         raise AssertionError("one of both was given")
-    return await call.invoke(people_lists.add_people, Addition(list_id, asked.narrowed(AddPeople)))
+    return await call.invoke(people_lists.add_people, Addition(asked.list_id, people))
 
 
 class ListLists(PageAsk, Arguments):
@@ -112,6 +111,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         answers=SeenEntryView,
         run=simple(seen.change_seen, lambda asked: SeenChange(asked.profile_id, asked.narrowed(ChangeSeen))),
         operation=seen.change_seen,
+        destructive=True,
     ),
     Tool(
         name="check_candidates",

@@ -9,9 +9,9 @@ from api.mcp.invocation import Invocation, within
 from api.mcp.tool import Arguments, Executing, Tool, asked_of, simple
 from api.mcp.toolsets import Toolset
 from api.mcp.waiting import until_final
-from api.operations import intents, runs, search_plans
-from api.operations.intents import IntentChange
+from api.operations import runs, search_plans
 from api.operations.runs import RunExtension
+from api.operations.search_plans import Refinement
 from api.schemas.candidates import CandidateQuery, CandidateShape
 from api.schemas.intents import Description, GivenIntent
 from api.schemas.lists import PageAsk
@@ -119,13 +119,9 @@ class RefineSearch(Arguments):
 
 
 async def _refine(call: Invocation, asked: RefineSearch) -> SearchPlanned:
-    before = await call.read(search_plans.get_plan, asked.search_id)
-    if before.intent_id is None:
-        raise AssertionError("a stored plan has an intent")
     with within("intent"):
-        await call.invoke(intents.change_intent, IntentChange(before.intent_id, asked.intent))
-    again = CreatePlan(intent_id=before.intent_id, target=asked.target or before.target)
-    made = PlanView.model_validate(await call.invoke(search_plans.create_plan, again))
+        wanted = Refinement(asked.search_id, asked.intent, asked.target)
+        made = PlanView.model_validate(await call.invoke(search_plans.refine_plan, wanted))
     return await _priced(call, StartSearch(search_id=made.id))
 
 
@@ -222,7 +218,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         title="Refine a search",
         toolset=Toolset.SOURCING,
         description="Change a search that was shown (titles, place, years, skills, companies, exclusions) and see the"
-        " new plan and estimate. Free. Answers a new search_id; the old one stays as it was.",
+        " new plan and estimate. Free. Answers a new search_id; the old one can still be run as it was shown. Changes"
+        " add up, whichever search_id of the same search they are given with.",
         arguments=RefineSearch,
         answers=SearchPlanned,
         run=_refine,

@@ -11,6 +11,7 @@ from mcp_types import INVALID_PARAMS, TextContent, TextResourceContents
 
 from api.mcp import guides, words
 from api.mcp.resources import ADDRESSED
+from api.mcp.schemas import NULL, NULL_MEANS
 from api.mcp.tools import TOOLS
 from api.mcp.toolsets import Toolset
 from tests.api.conftest import Workspace
@@ -93,6 +94,15 @@ def described(schema: Any) -> Iterator[tuple[str, Any]]:
 def test_every_argument_is_described(name: str) -> None:
     for field, schema in described(TOOLS[name].input_schema):
         assert schema.get("description", "").strip(), field
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_null_is_offered_only_where_it_says_something(name: str) -> None:
+    schema = TOOLS[name].input_schema
+    assert '"default": null' not in json.dumps(schema)
+    for part, shown in {name: schema, **schema.get("$defs", {})}.items():
+        offered = {field for field, one in shown.get("properties", {}).items() if NULL in one.get("anyOf", [])}
+        assert not offered or part in NULL_MEANS, (part, offered)
 
 
 def test_no_description_is_of_an_argument_that_is_not_there() -> None:

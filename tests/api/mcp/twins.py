@@ -205,6 +205,13 @@ async def _conversation(rest: Rest, given: Given) -> Any:
     }
 
 
+async def _companies(rest: Rest, given: Given) -> Any:
+    if not given.get("live"):
+        return await rest.call("lookups.companies", given)
+    asked = {"names": [given["q"]]} if "q" in given else {"domains": [given["domain"]]}
+    return await rest.call("companies.fetch", asked, confirm=given.get("confirm", False))
+
+
 async def _activity(rest: Rest, given: Given) -> Any:
     counted = await rest.call("outreach_activity.get", given)
     asked = {"outcome": "awaiting_approval", **{n: given[n] for n in ("account_id",) if n in given}}
@@ -226,6 +233,7 @@ TWINS: Mapping[str, Twin] = {
     "list_enrollments": _enrollments,
     "get_conversation": _conversation,
     "get_outreach_activity": _activity,
+    "resolve_companies": _companies,
     "update_intent": _intent,
 }
 
@@ -276,7 +284,7 @@ SAMPLES: Mapping[str, Callable[[World], list[Given]]] = {
         {"profile_ids": [at.has["cached_id"]], "want": []},
     ],
     "save_to_list": lambda at: [
-        {"list_id": at.has["list_id"], "profile_ids": [at.has["profile_id"]], "status": "shortlisted"},
+        {"list_id": at.has["list_id"], "profile_ids": [at.has["spare_id"]], "status": "shortlisted"},
         {"list_name": "New", "profile_urls": ["https://www.linkedin.com/in/somebody-else-example"]},
         {"list_id": at.has["list_id"]},
     ],
@@ -292,7 +300,11 @@ SAMPLES: Mapping[str, Callable[[World], list[Given]]] = {
     ],
     "get_account_overview": lambda _: [{}],
     "get_auto_refill": lambda _: [{}],
-    "set_auto_refill": lambda _: [{"enabled": True, "threshold_credits": 100, "monthly_cap_cents": 9900}],
+    "set_auto_refill": lambda _: [
+        {"enabled": True, "threshold_credits": 100, "monthly_cap_cents": 9900, "confirm": True},
+        {"enabled": False, "threshold_credits": 100, "monthly_cap_cents": 0},
+        {"enabled": False, "threshold_credits": -1, "monthly_cap_cents": 0},
+    ],
     "get_guide": lambda _: [{"topic": "cost"}],
     "connect_outreach_account": lambda at: [{"name": "Sam"}, {"account_id": at.has["account_id"]}],
     "list_outreach_accounts": lambda _: [{}, {"status": "paused"}],
@@ -321,7 +333,7 @@ SAMPLES: Mapping[str, Callable[[World], list[Given]]] = {
     "approve_message": lambda at: [
         {"action_id": at.has["waiting_action_id"]},
         {"action_id": at.has["waiting_action_id"], "preview_hash": "of another", "confirm": True},
-        {"action_id": at.has["waiting_action_id"], "confirm": True},
+        {"action_id": at.has["waiting_action_id"], "preview_hash": at.has["preview_hash"], "confirm": True},
         {"action_id": at.has["refusing_action_id"], "decision": "reject"},
     ],
     "list_replies": lambda _: [{}, {"unread": True}],
@@ -343,7 +355,14 @@ SAMPLES: Mapping[str, Callable[[World], list[Given]]] = {
     "get_outreach_activity": lambda at: [{}, {"account_id": at.has["account_id"]}],
     "resolve_location": lambda _: [{"q": "Gent", "country": "BE"}, {"q": "Gent", "limit": 1}],
     "resolve_area": lambda _: [{"city": "Gent", "radius_km": 10}, {}],
-    "resolve_companies": lambda _: [{"q": "Siemens", "limit": 2}],
+    "resolve_companies": lambda _: [
+        {"q": "Siemens", "limit": 2},
+        {"domain": "siemens.com"},
+        {"q": "Bakkerij Voorbeeld", "live": True},
+        {"domain": "voorbeeld.example", "live": True},
+        {"domain": "no domain", "live": True},
+        {"q": "Bakkerij\tVoorbeeld", "live": True},
+    ],
     "list_filter_values": lambda _: [{"field": "seniority"}],
     "draft_intent": lambda _: [{"job_description": ADVERTISEMENT}, {"intent": DATA_ENGINEER}, {}],
     "update_intent": lambda at: [
