@@ -30,6 +30,7 @@ from activities.outreach.accounts import AccountSteps
 from activities.outreach.inbox import NetworkInbox
 from activities.outreach.sends import SendSteps
 from activities.outreach.sign_in import SignIn
+from activities.outreach_plans import OutreachPlanSteps
 from activities.payments import CallbackSteps, PaymentSteps, RefillSteps
 from activities.people import People
 from activities.raw_calls import RawCalls
@@ -62,6 +63,7 @@ from workflows.enrollment import EnrollmentWorkflow
 from workflows.housekeeping import HousekeepingWorkflow
 from workflows.job import JobWorkflow
 from workflows.mail import MailWorkflow
+from workflows.outreach_plan import OutreachPlanWorkflow
 from workflows.payment import PaymentWorkflow
 from workflows.refill import RefillWorkflow
 from workflows.run import RunWorkflow
@@ -82,6 +84,7 @@ WORKFLOWS = [
     PaymentWorkflow,
     CallbackWorkflow,
     RefillWorkflow,
+    OutreachPlanWorkflow,
 ]
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types")
 GRACE = timedelta(seconds=20)
@@ -124,6 +127,7 @@ def service_worker(parts: Parts) -> Worker:
     payments = PaymentSteps(parts.database, parts.payments)
     callbacks = CallbackSteps(parts.database, parts.vault, parts.payments)
     refills = RefillSteps(parts.database, configured=settings.sells)
+    plans = outreach_plan_steps(parts)
     return Worker(
         parts.client,
         task_queue=Queue.SERVICE,
@@ -133,7 +137,7 @@ def service_worker(parts: Parts) -> Worker:
             *(fetches.next, finds.next),
             *(mails.next, webhooks.next, duties.next, duties.do),
             *(accounts.next, sends.enrollment_next, sends.action_next),
-            *(payments.next, callbacks.next, refills.next),
+            *(payments.next, callbacks.next, refills.next, plans.next),
         ],
         workflow_runner=runner(),
         interceptors=[SilentFailures()],
@@ -197,13 +201,18 @@ def network_worker(parts: Parts, network: OutreachNetwork) -> Worker:
     )
 
 
+def outreach_plan_steps(parts: Parts) -> OutreachPlanSteps:
+    """Charging for outreach accounts."""
+    return OutreachPlanSteps(parts.database, parts.payments, configured=parts.settings.sells)
+
+
 def payments_worker(parts: Parts) -> Worker:
     """Calls of the payment provider."""
     steps = PaymentSteps(parts.database, parts.payments)
     return Worker(
         parts.client,
         task_queue=Queue.PAYMENTS,
-        activities=[steps.call, steps.end_plans],
+        activities=[steps.call, steps.end_plans, outreach_plan_steps(parts).call],
         interceptors=[SilentFailures()],
         max_concurrent_activities=PAYMENTS_AT_ONCE,
         graceful_shutdown_timeout=GRACE,

@@ -69,6 +69,8 @@ union all
 select 'action ' || id, 'is being sent at ' || clock_timestamp() from actions where outcome = 'sending'
 union all
 select 'payment ' || id, status from payments where status = 'calling' and not unclear
+union all
+select 'outreach plan ' || workspace_id, status from outreach_changes where status = 'calling' and not unclear
 order by who
 """)
 CALLS = text("""

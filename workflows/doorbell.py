@@ -23,6 +23,7 @@ WORKFLOW_OF: Mapping[str, str] = {
     "payment": "payment",
     "callback": "callback",
     "refill": "refill",
+    "outreach_plan": "outreach_plan",
 }
 """The workflow type that owns each kind of waiting row."""
 
@@ -39,6 +40,7 @@ SUMMARY_OF: Mapping[str, str] = {
     "payment": "One purchase at the payment provider",
     "callback": "Works one callback of the payment provider in",
     "refill": "Buys credits when a workspace runs low",
+    "outreach_plan": "Has a workspace charged for its outreach accounts",
 }
 RPC_LIMIT = timedelta(seconds=2)
 

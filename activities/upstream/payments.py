@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from models.rules.offers import Offer
+from models.rules.outreach_plans import Held
 from models.rules.payments import Happening
 
 
@@ -55,6 +56,20 @@ class Charge:
     declined: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class OutreachAsk:
+    """How many outreach accounts of a workspace are to be charged each month. `change_id` is the idempotency key.
+
+    `method_id` is what is charged; null leaves it as it is.
+    """
+
+    change_id: str
+    workspace_id: str
+    customer_id: str
+    method_id: str | None
+    accounts: int
+
+
 class Payments(Protocol):
     """A payment provider.
 
@@ -86,6 +101,18 @@ class Payments(Protocol):
         """End a plan with the month that is paid for. May be repeated. A plan that has ended is left alone."""
         ...
 
+    async def hold_outreach(self, ask: OutreachAsk) -> Held:
+        """Charge for so many accounts from now on, none for 0; parts of a month are charged and credited.
+
+        May be repeated with the same ask: what the provider holds is looked at first. Raises `PaymentsDeclined` when
+        the payment method does not pay what is more; then nothing has changed.
+        """
+        ...
+
+    async def find_outreach(self, workspace_id: str, customer_id: str) -> Held:
+        """What the provider holds for a workspace's outreach accounts."""
+        ...
+
     def read_callback(self, body: bytes) -> tuple[Happening, ...]:
         """What a callback tells; empty for what does not concern us. Raises `ValueError` for another shape."""
         ...
@@ -109,6 +136,10 @@ class PaymentsUnclear(PaymentsError):
 
 class PaymentsRefused(PaymentsError):
     """The provider understood the request and refuses it; the message is its code."""
+
+
+class PaymentsDeclined(PaymentsError):
+    """The payment method does not pay; the message is the provider's code."""
 
 
 class NoPayments:
@@ -137,6 +168,14 @@ class NoPayments:
     async def end_plan(self, subscription_id: str) -> None:
         """Raise `PaymentsNotConfigured`."""
         raise PaymentsNotConfigured(subscription_id)
+
+    async def hold_outreach(self, ask: OutreachAsk) -> Held:
+        """Raise `PaymentsNotConfigured`."""
+        raise PaymentsNotConfigured(ask.change_id)
+
+    async def find_outreach(self, workspace_id: str, customer_id: str) -> Held:
+        """Raise `PaymentsNotConfigured`."""
+        raise PaymentsNotConfigured(workspace_id, customer_id)
 
     def read_callback(self, body: bytes) -> tuple[Happening, ...]:
         """Nothing: no callback is accepted here."""

@@ -20,6 +20,8 @@ from models.tables.outreach import (
 from models.tables.payments import (
     AutoRefill,
     BillingAccount,
+    OutreachChange,
+    OutreachPlan,
     Payment,
     PaymentCallback,
     PaymentMethod,
@@ -54,6 +56,7 @@ WAITING: dict[str, type[WaitingRow]] = {
     "payment": Payment,
     "callback": PaymentCallback,
     "refill": AutoRefill,
+    "outreach_plan": OutreachPlan,
 }
 """Each kind of waiting row by the first part of its workflow id."""
 
@@ -95,6 +98,8 @@ __all__ = [
     "NetworkEndpoint",
     "NetworkPerson",
     "OutreachAccount",
+    "OutreachChange",
+    "OutreachPlan",
     "OutreachSettings",
     "Payment",
     "PaymentCallback",

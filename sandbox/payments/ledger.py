@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sandbox.clock import Clock
-from sandbox.payments.wire import API_VERSION, Object, new_id, shown
+from sandbox.payments.wire import API_VERSION, Object, missing, new_id, shown
 from sandbox.state import State
 
 _SCHEMA = """
@@ -168,3 +168,11 @@ class Ledger:
 def of_customer(things: Iterable[Object], customer_id: str | None) -> list[Object]:
     """Those of one customer, all without one."""
     return [thing for thing in things if customer_id in (None, thing.get("customer"))]
+
+
+def found(ledger: Ledger, object_id: str, kind: str, *, param: str = "id") -> Object:
+    """An object of a kind that a call names. Raises the provider's error when there is none."""
+    thing = ledger.get(object_id)
+    if thing is None or thing["object"] != kind:
+        raise missing(kind, object_id, param=param)
+    return thing

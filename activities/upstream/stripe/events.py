@@ -17,13 +17,15 @@ from models.rules.payments import (
     MethodAttached,
     MethodDetached,
     NotPaid,
+    OutreachTold,
     PaymentStatus,
     PlanChanged,
     PlanStatus,
     Refunded,
 )
 
-PAYMENT = "payment_id"
+PAYMENT, WORKSPACE, OUTREACH = "payment_id", "workspace_id", "outreach_of"
+"""What our own calls write into the metadata; the last stands on the subscription for outreach accounts."""
 Object = Mapping[str, Any]
 
 PLAN_STATUS: Mapping[str, PlanStatus] = {
@@ -79,26 +81,34 @@ def _intent_failed(intent: Object, _: Object) -> Happening | None:
 
 
 def _invoice_paid(invoice: Object, _: Object) -> Happening | None:
+    """A month that cost something, whether a card paid it or what the customer had too much."""
     details = (invoice.get("parent") or {}).get("subscription_details") or invoice.get("subscription_details") or {}
     payment_id = (details.get("metadata") or {}).get(PAYMENT)
     subscription = details.get("subscription") or invoice.get("subscription")
-    if payment_id is None or subscription is None or not invoice["amount_paid"]:
+    if payment_id is None or subscription is None or not invoice.get("total", invoice["amount_paid"]):
         return None
     starts_at = max(line["period"]["start"] for line in invoice["lines"]["data"])
     return CyclePaid(invoice["id"], payment_id, subscription, _moment(starts_at))
 
 
 def _plan_changed(subscription: Object, event: Object) -> Happening | None:
+    workspace_id = (subscription.get("metadata") or {}).get(OUTREACH)
+    if workspace_id is not None:
+        return OutreachTold(subscription["id"], workspace_id, _plan_status(subscription), _moment(event["created"]))
     payment_id = _ours(subscription)
     if payment_id is None:
         return None
     return PlanChanged(
         subscription_id=subscription["id"],
         payment_id=payment_id,
-        status=PLAN_STATUS.get(subscription["status"], PlanStatus.PAST_DUE),
+        status=_plan_status(subscription),
         anchored_at=_moment(subscription["billing_cycle_anchor"]),
         at=_moment(event["created"]),
     )
+
+
+def _plan_status(subscription: Object) -> PlanStatus:
+    return PLAN_STATUS.get(subscription["status"], PlanStatus.PAST_DUE)
 
 
 def _refunded(charge: Object, _: Object) -> Happening | None:

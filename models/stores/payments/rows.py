@@ -148,15 +148,6 @@ async def payment_method(session: AsyncSession, workspace_id: str) -> str | None
     return found.one_or_none()
 
 
-async def check_outreach_can_be_paid(session: AsyncSession, workspace_id: str, *, configured: bool) -> None:
-    """Raise `Conflict` where payments are configured and the workspace has no payment method.
-
-    For whoever connects an outreach account, which costs `offers.OUTREACH_ACCOUNT_CENTS` a month.
-    """
-    if configured and await payment_method(session, workspace_id) is None:
-        raise Conflict("Connecting an outreach account needs a payment method.", reason="payment_method_missing")
-
-
 async def spent_on_refills(session: AsyncSession, workspace_id: str, now: datetime) -> int:
     """Cents spent on refills in this UTC month, the purchase in flight included."""
     spent = await session.scalar(
