@@ -45,6 +45,7 @@ from activities.upstream.slots import UpstreamSlots, upstream_tuner
 from models.data import reference
 from models.database import Database
 from models.logs import configure_logs
+from models.reach import everywhere
 from models.resolution import Resolver
 from models.secrets import Vault
 from models.settings import Settings
@@ -266,7 +267,8 @@ async def serve(settings: Settings, queues: Sequence[Queue], *, ready_file: Path
         database = Database(settings.database_url, pool_size=settings.database_pool_size)
         exits.push_async_callback(database.close)
         vault = Vault(settings.secret_key.get_secret_value())
-        parts = Parts(settings, database, await connect(settings), vault, _payments(settings, exits))
+        whole = database.within(everywhere("steps are given rows by their ids, and clean up for the installation"))
+        parts = Parts(settings, whole, await connect(settings), vault, _payments(settings, exits))
         if Queue.UPSTREAM in queues:
             await _open_upstream(parts, exits)
         if Queue.MAIL in queues:

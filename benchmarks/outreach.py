@@ -28,6 +28,7 @@ from api.app import create_app
 from benchmarks.api import database
 from models.database import Database
 from models.ids import new_id
+from models.reach import everywhere
 from models.rules.access import ALL_SCOPES, key_secret
 from models.secrets import Vault
 from models.settings import Settings
@@ -118,7 +119,7 @@ def _profile(profile_id: str, url: str) -> Json:
 
 async def _at_work(url: str, workspace: str, account: str, ids: list[str], now: datetime) -> None:
     """An account with messages and visits: most were done in the last 150 days, the others are booked ahead."""
-    opened = Database(url, pool_size=1)
+    opened = Database(url, pool_size=1).within(everywhere("a benchmark"))
     began = now - timedelta(days=200)
     async with opened.transaction() as session:
         session.add(

@@ -10,6 +10,9 @@ from sqlmodel import SQLModel
 
 import models.tables
 
+EVERYWHERE = {"app.workspace": "*", "app.tenant": "*"}
+"""A migration changes the rows of every workspace, and row-level security holds the owner of the tables too."""
+
 
 def _included(_object: object, name: str | None, kind: str, _reflected: object, _compared: object) -> bool:
     return kind != "table" or name in models.tables.Row.metadata.tables
@@ -27,7 +30,9 @@ def _migrate(connection: Connection) -> None:
 
 
 async def _run() -> None:
-    engine = create_async_engine(context.config.attributes["url"], poolclass=NullPool)
+    engine = create_async_engine(
+        context.config.attributes["url"], poolclass=NullPool, connect_args={"server_settings": EVERYWHERE}
+    )
     async with engine.connect() as connection:
         await connection.run_sync(_migrate)
     await engine.dispose()

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from models.database import Database
+from models.reach import everywhere
 from models.stores.outreach import accounts
 from tests.journeys.installation import Installation, installed
 from tests.journeys.paying import with_card
@@ -70,7 +71,7 @@ def provider_id_of(installation: Installation, account_id: str) -> str | None:
     """The provider's id of the account, which the API does not show."""
 
     async def read() -> str | None:
-        database = Database(installation.facts["database_url"], pool_size=0)
+        database = Database(installation.facts["database_url"], pool_size=0).within(everywhere("tests"))
         async with database.transaction() as session:
             found = (await accounts.locked(session, account_id)).account.provider_id
         await database.close()

@@ -1,4 +1,4 @@
-"""Add what outreach accounts cost: a plan for each workspace, and each change of what is charged.
+"""Add what outreach accounts cost, and hold the service to row-level security by a role that owns nothing.
 
 Revision: 0008
 Follows: 0006
@@ -20,6 +20,88 @@ insert into outreach_plans (id, workspace_id, rings, answered, charged, past_due
 select distinct workspace_id, workspace_id, 1, 0, 0, false, 0, service_now() from outreach_accounts
  where connected_at is not null and status <> 'removed'
 """
+
+
+ROLE = "service_app"
+NULL_IS_EVERYBODYS = frozenset({"suppressions"})
+"""Rows without a workspace are the installation's, and bind every workspace that reads them."""
+OF_ACCOUNTS = ("cap_notices", "network_callbacks")
+"""Tables that name their owner by an outreach account alone."""
+OWNED = """
+select c.table_name, bool_or(c.column_name = 'tenant_id')
+  from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+ where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.column_name in ('workspace_id', 'tenant_id')
+ group by c.table_name having bool_or(c.column_name = 'workspace_id') order by c.table_name
+"""
+WORKSPACE = "(select current_setting('app.workspace', true))"
+TENANT = "(select current_setting('app.tenant', true))"
+MAKE_ROLE = f"""
+do $$ begin
+  if not exists (select from pg_roles where rolname = '{ROLE}') then
+    create role {ROLE} nologin;
+  end if;
+exception
+  when duplicate_object or unique_violation then null;
+  when insufficient_privilege then
+    raise exception 'the role {ROLE} is missing, and this login may not make it'
+      using hint = 'As an administrator: create role {ROLE} nologin; grant {ROLE} to the login that migrates.';
+end $$
+"""
+JOIN_ROLE = f"""
+do $$ begin
+  if not pg_has_role(current_user, '{ROLE}', 'set') then
+    execute format('grant {ROLE} to %I with inherit false, set true', current_user);
+  end if;
+end $$
+"""
+GRANTS = (
+    f"grant usage on schema public to {ROLE}",
+    f"grant select, insert, update, delete on all tables in schema public to {ROLE}",
+    f"grant usage, select on all sequences in schema public to {ROLE}",
+    f"alter default privileges in schema public grant select, insert, update, delete on tables to {ROLE}",
+    f"alter default privileges in schema public grant usage, select on sequences to {ROLE}",
+)
+REVOKES = (
+    f"alter default privileges in schema public revoke all on tables from {ROLE}",
+    f"alter default privileges in schema public revoke all on sequences from {ROLE}",
+    f"revoke all on all tables in schema public from {ROLE}",
+    f"revoke all on all sequences in schema public from {ROLE}",
+    f"revoke all on schema public from {ROLE}",
+)
+
+
+def _owned() -> list[tuple[str, str]]:
+    """Each owned table, and when a row of it is reached."""
+    found = []
+    for table, of_tenant in op.get_bind().execute(sa.text(OWNED)):
+        reached = f"{WORKSPACE} in ('*', workspace_id)"
+        found.append((table, f"{reached} and {TENANT} in ('*', tenant_id)" if of_tenant else reached))
+    found += [(table, "exists (select from outreach_accounts a where a.id = account_id)") for table in OF_ACCOUNTS]
+    return [*found, ("workspaces", f"{WORKSPACE} in ('*', id)")]
+
+
+def _secure() -> None:
+    op.execute(MAKE_ROLE)
+    op.execute(JOIN_ROLE)
+    for statement in GRANTS:
+        op.execute(statement)
+    for table, reached in _owned():
+        op.execute(f"alter table {table} enable row level security")
+        op.execute(f"alter table {table} force row level security")
+        op.execute(f"create policy reach on {table} using ({reached}) with check ({reached})")
+        if table in NULL_IS_EVERYBODYS:
+            op.execute(f"create policy everybodys on {table} for select using (workspace_id is null)")
+    op.execute("alter view waiting_rows set (security_invoker = true)")
+
+
+def _unsecure() -> None:
+    for table, _ in _owned():
+        op.execute(f"drop policy if exists everybodys on {table}")
+        op.execute(f"drop policy if exists reach on {table}")
+        op.execute(f"alter table {table} no force row level security")
+        op.execute(f"alter table {table} disable row level security")
+    for statement in REVOKES:
+        op.execute(statement)
 
 
 def _waiting_rows() -> str:
@@ -88,9 +170,11 @@ def upgrade() -> None:
     )
     op.execute(CONNECTED)
     op.execute(f"create or replace view waiting_rows as {_waiting_rows()} union all {WAITING}")
+    _secure()
 
 
 def downgrade() -> None:
+    _unsecure()
     others = [part for part in _waiting_rows().split("UNION ALL") if "outreach_plans" not in part]
     op.execute("drop view waiting_rows")
     op.execute("create view waiting_rows as " + " union all ".join(others))

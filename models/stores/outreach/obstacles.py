@@ -85,8 +85,8 @@ STANDING = text(
     select w.suspended_at is not null
            or coalesce((select c.status = 'disabled' from customers c where c.id = cast(:customer as text)), false)
              as shut_out,
-           exists (select from outreach_plans p where p.id = w.id and p.unpaid_since <= service_now() - cast(:grace as interval))
-             as unpaid
+           exists (select from outreach_plans p
+                    where p.id = w.id and p.unpaid_since <= service_now() - cast(:grace as interval)) as unpaid
       from workspaces w where w.id = :workspace
     """
 )
