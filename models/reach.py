@@ -14,6 +14,8 @@ from models.tenancy import Tenant
 ROLE = "service_app"
 """What the service's processes act as: it owns nothing, may change rows but no table, and is held to the policies."""
 ALL = "*"
+UNHELD = {"app.workspace": ALL, "app.tenant": ALL}
+"""Settings of a connection of the tables' owner, whom the policies hold too: migrations, benchmarks."""
 PLAIN = re.compile(r"[a-z0-9_]*|\*")
 
 

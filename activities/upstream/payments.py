@@ -1,12 +1,13 @@
 """What the service asks of a payment provider, in our own terms; each provider has one adapter."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from models.rules.offers import Offer
 from models.rules.outreach_plans import Held
-from models.rules.payments import Happening
+from models.rules.payments import Happening, PaymentKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class CheckoutAsk:
     """A page at the provider on which a person pays for an offer. `payment_id` is the idempotency key."""
 
     payment_id: str
+    workspace_id: str
     customer_id: str
     offer: Offer
     success_url: str
@@ -43,6 +45,7 @@ class ChargeAsk:
     """A charge without the person being there. `payment_id` is the idempotency key."""
 
     payment_id: str
+    workspace_id: str
     customer_id: str
     method_id: str
     offer: Offer
@@ -68,6 +71,17 @@ class OutreachAsk:
     customer_id: str
     method_id: str | None
     accounts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """What our own call wrote on an object of the provider: which payment it belongs to, of whom, for what."""
+
+    payment_id: str
+    workspace_id: str
+    customer_id: str
+    item: str
+    kind: PaymentKind
 
 
 class Payments(Protocol):
@@ -115,6 +129,14 @@ class Payments(Protocol):
 
     def read_callback(self, body: bytes) -> tuple[Happening, ...]:
         """What a callback tells; empty for what does not concern us. Raises `ValueError` for another shape."""
+        ...
+
+    def read_purchase(self, body: bytes) -> Purchase | None:
+        """What a callback's object was bought as, null where it does not say. Raises `ValueError` as above."""
+        ...
+
+    def told_since(self, since: datetime) -> AsyncIterator[bytes]:
+        """The bodies of all callbacks since then, newest first, as far back as the provider keeps them."""
         ...
 
 
@@ -181,3 +203,12 @@ class NoPayments:
         """Nothing: no callback is accepted here."""
         del body
         return ()
+
+    def read_purchase(self, body: bytes) -> Purchase | None:
+        """Nothing."""
+        del body
+        return None
+
+    def told_since(self, since: datetime) -> AsyncIterator[bytes]:
+        """Raise `PaymentsNotConfigured`."""
+        raise PaymentsNotConfigured(since.isoformat())

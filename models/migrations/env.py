@@ -9,9 +9,7 @@ from sqlalchemy.pool import NullPool
 from sqlmodel import SQLModel
 
 import models.tables
-
-EVERYWHERE = {"app.workspace": "*", "app.tenant": "*"}
-"""A migration changes the rows of every workspace, and row-level security holds the owner of the tables too."""
+from models.reach import UNHELD
 
 
 def _included(_object: object, name: str | None, kind: str, _reflected: object, _compared: object) -> bool:
@@ -31,7 +29,7 @@ def _migrate(connection: Connection) -> None:
 
 async def _run() -> None:
     engine = create_async_engine(
-        context.config.attributes["url"], poolclass=NullPool, connect_args={"server_settings": EVERYWHERE}
+        context.config.attributes["url"], poolclass=NullPool, connect_args={"server_settings": UNHELD}
     )
     async with engine.connect() as connection:
         await connection.run_sync(_migrate)

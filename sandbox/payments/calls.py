@@ -57,6 +57,7 @@ class Calls:
             Operation("intents/create", "POST", INTENTS, self.create_intent),
             Operation("intents/list", "GET", INTENTS, self._listing("payment_intent")),
             Operation("intents/retrieve", "GET", f"{INTENTS}/{{id}}", self._reading("payment_intent")),
+            Operation("events/list", "GET", "/v1/events", self.list_events),
             Operation("products/create", "POST", "/v1/products", self.create_product),
             Operation("subscriptions/create", "POST", SUBSCRIPTIONS, self._subscriptions.create),
             Operation("subscriptions/list", "GET", SUBSCRIPTIONS, self._listing("subscription")),
@@ -183,20 +184,30 @@ class Calls:
 
     def _list(self, ask: Ask, kind: str) -> Object:
         known(ask.tree, "customer", "limit", "starting_after")
-        limit = integer(ask.tree, "limit", least=1) if "limit" in ask.tree else 10
         found = of_customer(self._ledger.all(kind), ask.tree.get("customer"))
-        found = [thing for thing in found if kind != "subscription" or thing["status"] != "canceled"]
-        after = ask.tree.get("starting_after")
-        if after is not None:
-            places = [place for place, thing in enumerate(found) if thing["id"] == after]
-            if not places:
-                raise missing(kind, after, param="starting_after")
-            found = found[places[0] + 1 :]
-        page = found[: min(limit, MOST_A_PAGE)]
-        return listing(ask.path, page, more=len(found) > len(page))
+        return _page(ask, kind, [thing for thing in found if kind != "subscription" or thing["status"] != "canceled"])
+
+    def list_events(self, ask: Ask) -> Object:
+        """What was told."""
+        known(ask.tree, "created", "types", "limit", "starting_after")
+        since = integer(required(ask.tree, "created"), "gte", least=0)
+        kinds = set(required(ask.tree, "types").values())
+        return _page(ask, "event", self._ledger.told(since=since, kinds=kinds))
 
     def _customer(self, customer_id: str) -> Object:
         return self._get(customer_id, "customer", param="customer")
 
     def _get(self, object_id: str, kind: str, *, param: str = "id") -> Object:
         return found_one(self._ledger, object_id, kind, param=param)
+
+
+def _page(ask: Ask, kind: str, found: list[Object]) -> Object:
+    limit = integer(ask.tree, "limit", least=1) if "limit" in ask.tree else 10
+    after = ask.tree.get("starting_after")
+    if after is not None:
+        places = [place for place, thing in enumerate(found) if thing["id"] == after]
+        if not places:
+            raise missing(kind, after, param="starting_after")
+        found = found[places[0] + 1 :]
+    page = found[: min(limit, MOST_A_PAGE)]
+    return listing(ask.path, page, more=len(found) > len(page))

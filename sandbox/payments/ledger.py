@@ -1,7 +1,7 @@
 """What the payments side remembers: its objects, answered idempotency keys, and events on their way out."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -137,6 +137,12 @@ class Ledger:
         """When the next event is to be sent."""
         row = self._database.execute("select min(due) from payment_events where held = 0").fetchone()
         return None if row[0] is None else datetime.fromtimestamp(row[0], UTC)
+
+    def told(self, *, since: int, kinds: Collection[str]) -> list[Object]:
+        """The events of these kinds since then, newest first, whether they were delivered or not."""
+        rows = self._database.execute("select id, body from payment_events order by number desc")
+        found = [self._read(body) for body in dict(reversed(rows.fetchall())).values()]
+        return [event for event in reversed(found) if event["created"] >= since and event["type"] in kinds]
 
     def events(self) -> list[Object]:
         """Every event with its deliveries, oldest first."""

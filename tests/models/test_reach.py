@@ -254,10 +254,17 @@ def reasons() -> list[tuple[str, str]]:
 
 
 EVERYWHERE = [
+    ("activities/reread.py", "after a restore, the payments of every workspace are read again"),
     ("api/operations/kernel/kernel.py", "operations without a key: signing up, confirming, callbacks, plans"),
     ("api/rest/outreach/callbacks.py", "an outreach provider's callback names an account of anybody"),
     ("models/erase.py", "an operator erases a person from the installation"),
     ("models/stores/admission.py", "the key of a request says whose it is"),
+    ("models/stores/erasures.py", "whether another account has a right to know a person"),
+    ("models/stores/outreach/calendars.py", "what a network account did in whichever record"),
+    ("models/stores/outreach/limits.py", "what a network account did in whichever record"),
+    ("models/stores/people.py", "two ids turn out to be one person, whoever knows them"),
+    ("models/stores/profiles.py", "whether anybody else has a right to a cached profile"),
+    ("models/stores/upstream_calls/rows.py", "how many upstream calls wait in the installation"),
     ("worker.py", "steps are given rows by their ids, and clean up for the installation"),
 ]
 

@@ -1,5 +1,7 @@
 """The calls: Checkout sessions and payment intents under our payment's id as the idempotency key."""
 
+import json
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,13 +16,14 @@ from activities.upstream.payments import (
     CheckoutAsk,
     OutreachAsk,
     PaymentsUnclear,
+    Purchase,
 )
-from activities.upstream.stripe.calls import asked, listed, translated
-from activities.upstream.stripe.events import PAYMENT, WORKSPACE, happenings
+from activities.upstream.stripe.calls import PAGE, asked, listed, translated
+from activities.upstream.stripe.events import ITEM, KIND, PAYMENT, READERS, WORKSPACE, happenings, purchase
 from activities.upstream.stripe.outreach import OutreachSubscriptions
 from models.rules.offers import CURRENCY, Offer
 from models.rules.outreach_plans import Held
-from models.rules.payments import CALL_SECONDS, Happening
+from models.rules.payments import CALL_SECONDS, Happening, PaymentKind
 
 TAKEN = frozenset({"succeeded", "processing", "requires_capture"})
 CONNECT_SECONDS = 10.0
@@ -107,9 +110,23 @@ class StripePayments:
         """What a signed event tells."""
         return happenings(body)
 
+    def read_purchase(self, body: bytes) -> Purchase | None:
+        """What the metadata says."""
+        return purchase(body)
+
+    async def told_since(self, since: datetime) -> AsyncIterator[bytes]:
+        """The events of the last 30 days at most, of the kinds that are read."""
+        asked_for: Any = {"created": {"gte": int(since.timestamp())}, "limit": PAGE, "types": sorted(READERS)}
+        try:
+            first = await self._client.v1.events.list_async(asked_for)
+            async for event in first.auto_paging_iter():
+                yield json.dumps(event.to_dict()).encode()
+        except stripe.StripeError as error:
+            raise translated(error) from error
+
 
 def _session(ask: CheckoutAsk) -> Any:  # noqa: ANN401 - the library's parameters are a TypedDict of its own
-    meta = {PAYMENT: ask.payment_id}
+    meta = _meta(ask, PaymentKind.CHECKOUT)
     offer = ask.offer
     asked = {
         "mode": "subscription" if offer.monthly else "payment",
@@ -143,8 +160,13 @@ def _intent(ask: ChargeAsk) -> Any:  # noqa: ANN401 - the library's parameters a
         "off_session": True,
         "confirm": True,
         "description": f"{ask.offer.name}: {ask.offer.credits:,} credits",
-        "metadata": {PAYMENT: ask.payment_id},
+        "metadata": _meta(ask, PaymentKind.REFILL),
     }
+
+
+def _meta(ask: CheckoutAsk | ChargeAsk, kind: PaymentKind) -> dict[str, str]:
+    """What every event about it will carry: enough to write the payment down again after a restore."""
+    return {PAYMENT: ask.payment_id, WORKSPACE: ask.workspace_id, ITEM: ask.offer.id, KIND: kind.value}
 
 
 def _checkout(session: Any) -> Checkout:  # noqa: ANN401 - the library's object

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from activities.upstream.payments import Purchase
 from models.rules.payments import (
     ChargePaid,
     CheckoutPaid,
@@ -18,6 +19,7 @@ from models.rules.payments import (
     MethodDetached,
     NotPaid,
     OutreachTold,
+    PaymentKind,
     PaymentStatus,
     PlanChanged,
     PlanStatus,
@@ -25,7 +27,8 @@ from models.rules.payments import (
 )
 
 PAYMENT, WORKSPACE, OUTREACH = "payment_id", "workspace_id", "outreach_of"
-"""What our own calls write into the metadata; the last stands on the subscription for outreach accounts."""
+ITEM, KIND = "item", "kind"
+"""What our own calls write into the metadata; `outreach_of` stands on the subscription for outreach accounts."""
 Object = Mapping[str, Any]
 
 PLAN_STATUS: Mapping[str, PlanStatus] = {
@@ -49,6 +52,19 @@ def happenings(body: bytes) -> tuple[Happening, ...]:
     except (KeyError, TypeError, AttributeError, IndexError, OverflowError, json.JSONDecodeError) as error:
         raise ValueError("an event of another shape") from error
     return () if found is None else (found,)
+
+
+def purchase(body: bytes) -> Purchase | None:
+    """What an event's object was bought as. Raises `ValueError` for another shape."""
+    try:
+        thing: Any = json.loads(body)["data"]["object"]
+        details = (thing.get("parent") or {}).get("subscription_details") or thing.get("subscription_details") or {}
+        said = {**(details.get("metadata") or {}), **(thing.get("metadata") or {})}
+        if not {PAYMENT, WORKSPACE, ITEM, KIND} <= said.keys() or not thing.get("customer"):
+            return None
+        return Purchase(said[PAYMENT], said[WORKSPACE], thing["customer"], said[ITEM], PaymentKind(said[KIND]))
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        raise ValueError("an event of another shape") from error
 
 
 def _session_paid(session: Object, _: Object) -> Happening | None:

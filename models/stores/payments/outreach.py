@@ -282,3 +282,12 @@ async def new_card(session: AsyncSession, workspace_id: str) -> None:
         text("update outreach_plans set failures = 0, retry_at = null where id = :id"), {"id": workspace_id}
     )
     await ring(session, workspace_id)
+
+
+async def look_again(session: AsyncSession, *, before: timedelta) -> None:
+    """Have every workspace's outreach plan read at the provider again, as if the last look were so long ago."""
+    await session.execute(
+        text("update outreach_plans set looked_at = looked_at - cast(:before as interval), rings = rings + 1"),
+        {"before": before},
+    )
+    await session.execute(text(f"notify {doorbells.CHANNEL}"))
