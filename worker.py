@@ -31,6 +31,7 @@ from activities.outreach.accounts import AccountSteps
 from activities.outreach.inbox import NetworkInbox
 from activities.outreach.sends import SendSteps
 from activities.outreach.sign_in import SignIn
+from activities.outreach_plans import OutreachPlanSteps
 from activities.payments import CallbackSteps, PaymentSteps, RefillSteps
 from activities.people import People
 from activities.raw_calls import RawCalls
@@ -45,6 +46,7 @@ from activities.upstream.slots import UpstreamSlots, upstream_tuner
 from models.data import reference
 from models.database import Database
 from models.logs import configure_logs
+from models.reach import everywhere
 from models.resolution import Resolver
 from models.secrets import Vault
 from models.settings import Settings
@@ -64,6 +66,7 @@ from workflows.enrollment import EnrollmentWorkflow
 from workflows.housekeeping import HousekeepingWorkflow
 from workflows.job import JobWorkflow
 from workflows.mail import MailWorkflow
+from workflows.outreach_plan import OutreachPlanWorkflow
 from workflows.payment import PaymentWorkflow
 from workflows.refill import RefillWorkflow
 from workflows.run import RunWorkflow
@@ -85,6 +88,7 @@ WORKFLOWS = [
     CallbackWorkflow,
     RefillWorkflow,
     ClientWorkflow,
+    OutreachPlanWorkflow,
 ]
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types")
 GRACE = timedelta(seconds=20)
@@ -127,6 +131,7 @@ def service_worker(parts: Parts) -> Worker:
     payments = PaymentSteps(parts.database, parts.payments)
     callbacks = CallbackSteps(parts.database, parts.vault, parts.payments)
     refills = RefillSteps(parts.database, configured=settings.sells)
+    plans = outreach_plan_steps(parts)
     return Worker(
         parts.client,
         task_queue=Queue.SERVICE,
@@ -136,7 +141,7 @@ def service_worker(parts: Parts) -> Worker:
             *(fetches.next, finds.next),
             *(mails.next, webhooks.next, duties.next, duties.do),
             *(accounts.next, sends.enrollment_next, sends.action_next),
-            *(payments.next, callbacks.next, refills.next, ClientSteps(parts.database, None).next),
+            *(payments.next, callbacks.next, refills.next, plans.next, ClientSteps(parts.database, None).next),
         ],
         workflow_runner=runner(),
         interceptors=[SilentFailures()],
@@ -200,13 +205,18 @@ def network_worker(parts: Parts, network: OutreachNetwork) -> Worker:
     )
 
 
+def outreach_plan_steps(parts: Parts) -> OutreachPlanSteps:
+    """Charging for outreach accounts."""
+    return OutreachPlanSteps(parts.database, parts.payments, configured=parts.settings.sells)
+
+
 def payments_worker(parts: Parts) -> Worker:
     """Calls of the payment provider."""
     steps = PaymentSteps(parts.database, parts.payments)
     return Worker(
         parts.client,
         task_queue=Queue.PAYMENTS,
-        activities=[steps.call, steps.end_plans],
+        activities=[steps.call, steps.end_plans, outreach_plan_steps(parts).call],
         interceptors=[SilentFailures()],
         max_concurrent_activities=PAYMENTS_AT_ONCE,
         graceful_shutdown_timeout=GRACE,
@@ -263,7 +273,8 @@ async def serve(settings: Settings, queues: Sequence[Queue], *, ready_file: Path
         database = Database(settings.database_url, pool_size=settings.database_pool_size)
         exits.push_async_callback(database.close)
         vault = Vault(settings.secret_key.get_secret_value())
-        parts = Parts(settings, database, await connect(settings), vault, _payments(settings, exits))
+        whole = database.within(everywhere("steps are given rows by their ids, and clean up for the installation"))
+        parts = Parts(settings, whole, await connect(settings), vault, _payments(settings, exits))
         if Queue.UPSTREAM in queues:
             await _open_upstream(parts, exits)
         if Queue.MAIL in queues:

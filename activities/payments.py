@@ -119,13 +119,14 @@ class PaymentSteps:
     async def _buy(self, order: Order, customer: str) -> Callable[[AsyncSession], Awaitable[None]]:
         offer = OFFER_OF[order.item]
         if order.kind is PaymentKind.CHECKOUT:
-            page = CheckoutAsk(order.payment_id, customer, offer, order.success_url, order.cancel_url)
+            page = CheckoutAsk(
+                order.payment_id, order.workspace_id, customer, offer, order.success_url, order.cancel_url
+            )
             return _opened(order, await self._payments.open_checkout(page))
         if order.method_id is None:
             return _declined(order, "no_payment_method")
-        return _charged(
-            order, await self._payments.charge(ChargeAsk(order.payment_id, customer, order.method_id, offer))
-        )
+        asked = ChargeAsk(order.payment_id, order.workspace_id, customer, order.method_id, offer)
+        return _charged(order, await self._payments.charge(asked))
 
     async def _look(self, order: Order, customer: str) -> Callable[[AsyncSession], Awaitable[None]]:
         if order.kind is PaymentKind.CHECKOUT:

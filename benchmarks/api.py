@@ -30,6 +30,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.app import create_app
 from models.errors import rfc3339
 from models.ids import new_id
+from models.reach import UNHELD
 from models.rules.access import ALL_SCOPES, key_secret
 from models.settings import Settings
 from stack.postgres import Postgres
@@ -60,7 +61,9 @@ def bare_app(url: str) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with asyncpg.create_pool(url.replace("+asyncpg", ""), min_size=16, max_size=16) as pool:
+        async with asyncpg.create_pool(
+            url.replace("+asyncpg", ""), min_size=16, max_size=16, server_settings=UNHELD
+        ) as pool:
             pools.append(pool)
             yield
 
@@ -205,7 +208,7 @@ async def fill(url: str) -> tuple[str, str]:
     workspace, plan, intent, key = (new_id(prefix, now) for prefix in ("ws", "plan", "int", "key"))
     runs = [new_id("run", now) for _ in range(10_000)]
     secret = key_secret(os.urandom(32))
-    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""), server_settings=UNHELD)
     await connection.execute(
         "insert into workspaces (id, name, email, email_key, marketing_opt_in, low_balance_credits, created_at)"
         " values ($1, 'Bench', 'bench@example.com', 'bench@example.com', false, 250, $2)",

@@ -21,6 +21,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.database import Database
+from models.reach import everywhere
 from models.rules.grants import Charge
 from models.stores import credits
 from models.stores.credits import Payer
@@ -95,7 +96,7 @@ async def per_second(database: Database, work: Work, workspaces: int, load: Load
 
 async def measure(url: str, load: Load, rounds: int) -> None:
     """Take turns, and print the medians."""
-    database = Database(url, pool_size=load.at_once)
+    database = Database(url, pool_size=load.at_once).within(everywhere("a benchmark"))
     async with database.transaction() as session:
         for statement in SETTLE.split(";"):
             values = {"workspaces": WORKSPACES, "grants": GRANTS_EACH, "credits": CREDITS_EACH}

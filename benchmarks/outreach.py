@@ -28,6 +28,7 @@ from api.app import create_app
 from benchmarks.api import database
 from models.database import Database
 from models.ids import new_id
+from models.reach import UNHELD, everywhere
 from models.rules.access import ALL_SCOPES, key_secret
 from models.secrets import Vault
 from models.settings import Settings
@@ -58,7 +59,7 @@ async def fill(url: str) -> World:
     now = datetime.now(UTC)
     workspace, key, account = (new_id(prefix, now) for prefix in ("ws", "key", "acc"))
     secret = key_secret(os.urandom(32))
-    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""), server_settings=UNHELD)
     await connection.execute(
         "insert into workspaces (id, name, email, email_key, marketing_opt_in, low_balance_credits, created_at)"
         " values ($1, 'Bench', 'bench@example.com', 'bench@example.com', false, 250, $2)",
@@ -118,7 +119,7 @@ def _profile(profile_id: str, url: str) -> Json:
 
 async def _at_work(url: str, workspace: str, account: str, ids: list[str], now: datetime) -> None:
     """An account with messages and visits: most were done in the last 150 days, the others are booked ahead."""
-    opened = Database(url, pool_size=1)
+    opened = Database(url, pool_size=1).within(everywhere("a benchmark"))
     began = now - timedelta(days=200)
     async with opened.transaction() as session:
         session.add(
@@ -196,7 +197,7 @@ async def measure(world: World, rounds: int) -> float:
     app = create_app(
         Settings(database_url=world.url, secret_key=SECRET, rate_limit_per_minute=1_000_000, log_level="ERROR")
     )
-    connection = await asyncpg.connect(world.url.replace("+asyncpg", ""))
+    connection = await asyncpg.connect(world.url.replace("+asyncpg", ""), server_settings=UNHELD)
     headers = {"Authorization": f"Bearer {world.key}"}
     transport = httpx.ASGITransport(app=app)
     costs: dict[str, list[Cost]] = defaultdict(list)

@@ -30,6 +30,7 @@ from benchmarks import floor
 from models.clock import service_time
 from models.database import Database
 from models.ids import new_id
+from models.reach import everywhere
 from models.rules.deliveries import hint, new_secret
 from models.rules.events import CreditsLow, EventType
 from models.secrets import Vault
@@ -204,7 +205,7 @@ async def latencies(database: Database, receiver: Receiver, count: int) -> list[
 async def measure(server: Postgres, temporal: Temporal, home: Path, *, rounds: int, singles: int) -> None:
     """Floor and ours by turns, then the table."""
     client = await Client.connect(temporal.address, data_converter=pydantic_data_converter)
-    database = Database(server.url(), pool_size=8)
+    database = Database(server.url(), pool_size=8).within(everywhere("a benchmark"))
     receiver = Receiver()
     environment = os.environ | {
         "DATABASE_URL": server.url(),

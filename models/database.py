@@ -6,17 +6,20 @@ completion, event clock.
 """
 
 import asyncio
+import copy
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar, cast
 
 import asyncpg
-from sqlalchemy import event, text
+from sqlalchemy import Connection, event, text
 from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from models.reach import NOWHERE, ROLE, Reach, ReachingConnection
 
 T = TypeVar("T")
 
@@ -27,16 +30,24 @@ STATEMENT_TIMEOUT = "10s"
 IDLE_TIMEOUT = "15s"
 """A transaction whose process says nothing for so long is ended by the server: a frozen process keeps no locks."""
 LAST_WORK = "before_commit"
+AUTOCOMMIT = "AUTOCOMMIT"
 
 
 class Database:
-    """One process's way to PostgreSQL. `pool_size` 0 opens a connection for each transaction (tests)."""
+    """One process's way to PostgreSQL. `pool_size` 0 opens a connection for each transaction (tests).
+
+    What it does reaches nobody's rows until `within` has said whose.
+    """
 
     def __init__(self, url: str, *, pool_size: int = 16) -> None:
         pool = {"poolclass": NullPool} if pool_size == 0 else {"pool_size": pool_size, "max_overflow": 0}
+        self.reach = NOWHERE
+        self._pooled = "pgbouncer" in url
         connect_args: dict[str, Any] = {
-            "statement_cache_size": 0 if "pgbouncer" in url else 512,
+            "statement_cache_size": 0 if self._pooled else 512,
+            "connection_class": ReachingConnection,
             "server_settings": {
+                "role": ROLE,
                 "lock_timeout": LOCK_TIMEOUT,
                 "statement_timeout": STATEMENT_TIMEOUT,
                 "idle_in_transaction_session_timeout": IDLE_TIMEOUT,
@@ -46,14 +57,26 @@ class Database:
         }
         self.engine = create_async_engine(url, **pool, connect_args=connect_args)
         event.listen(self.engine.sync_engine, "checkout", _refuse_closed)
+        event.listen(self.engine.sync_engine, "begin", _say_reach)
         self.statements = Statements(url, most=pool_size or 4, connect_args=connect_args)
+        self._set_engines(NOWHERE)
 
-        self._autocommit = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+    def within(self, reach: Reach) -> "Database":
+        """The same database for one workspace, one customer, or everywhere; connections are shared."""
+        narrowed = copy.copy(self)
+        narrowed.reach = reach
+        narrowed.statements = self.statements.within(reach)
+        narrowed._set_engines(reach)  # noqa: SLF001 - another self
+        return narrowed
+
+    def _set_engines(self, reach: Reach) -> None:
+        self._engine = self.engine.execution_options(reach=reach)
+        self._autocommit = self._engine.execution_options(isolation_level=AUTOCOMMIT)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
         """One transaction, committed at the end of the block, rolled back when it raises."""
-        async with AsyncSession(self.engine, expire_on_commit=False) as session, session.begin():
+        async with AsyncSession(self._engine, expire_on_commit=False) as session, session.begin():
             session.info[LAST_WORK] = []
             yield session
             if session.in_transaction():  # a preview has rolled back
@@ -67,8 +90,12 @@ class Database:
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncSession]:
-        """A session for reading, statement by statement, without a transaction around them."""
-        session = AsyncSession(self._autocommit, expire_on_commit=False)
+        """A session for reading, statement by statement, without a transaction around them.
+
+        Behind a pooler, where a connection remembers nothing, it is a transaction.
+        """
+        engine = self._engine if self._pooled else self._autocommit
+        session = AsyncSession(engine, expire_on_commit=False)
         try:
             yield session
         finally:
@@ -109,6 +136,20 @@ def _refuse_closed(_: object, entry: ConnectionPoolEntry, __: object) -> None:
         raise InvalidatePoolError
 
 
+def _say_reach(connection: Connection) -> None:
+    """Have the driver say whose transaction this is: with BEGIN, or before a single statement where it differs."""
+    options = connection.get_execution_options()
+    reach: Reach = options.get("reach", NOWHERE)
+    raw = connection.connection
+    driver = raw.driver_connection
+    if not isinstance(driver, ReachingConnection):
+        raise TypeError("a connection that nobody can hold to its workspace")
+    if options.get("isolation_level") == AUTOCOMMIT:
+        cast(Any, raw.dbapi_connection).run_async(lambda known: known.stand(reach))
+    else:
+        driver.reach = reach
+
+
 CONNECTION_LOST = (
     asyncpg.PostgresConnectionError,
     asyncpg.AdminShutdownError,
@@ -134,15 +175,23 @@ class _Record(asyncpg.Record):  # type: ignore[misc] # the driver ships no types
 class Statements:
     """Single statements, each a transaction of its own, straight to the driver over a few connections of their own.
 
-    For what every request does: a tenth of the work that a session makes of one row.
+    For what every request does: a tenth of the work that a session makes of one row. Those that reach everywhere have
+    connections of their own, so that they need not say so each time.
     """
 
     def __init__(self, url: str, *, most: int, connect_args: dict[str, Any]) -> None:
-        self._url = url.replace("+asyncpg", "")
-        self._most = most
-        self._connect_args = connect_args
-        self._opening = asyncio.Lock()
-        self._pool: asyncpg.Pool[_Record] | None = None
+        self._reach = NOWHERE
+        self._remembers = "pgbouncer" not in url
+        self._pools = {
+            is_everywhere: _Pool(url.replace("+asyncpg", ""), most=most, connect_args=connect_args)
+            for is_everywhere in (False, True)
+        }
+
+    def within(self, reach: Reach) -> "Statements":
+        """The same connections for one workspace, one customer, or everywhere."""
+        narrowed = copy.copy(self)
+        narrowed._reach = reach  # noqa: SLF001 - another self
+        return narrowed
 
     async def one(self, kind: type[T], statement: str, *values: object) -> T | None:
         """The row that a statement returns, null for none, with columns as attributes.
@@ -150,22 +199,41 @@ class Statements:
         `kind` says what it looks like: a table's row class, or a class with the same attributes. It is no entity:
         changing it saves nothing.
         """
-        pool = self._pool or await self._open()
+        pool = await self._pools[self._reach.is_everywhere].opened()
         async with pool.acquire() as connection:
-            return cast(T | None, await connection.fetchrow(statement, *values))
+            if self._remembers:
+                await connection.stand(self._reach)
+                return cast(T | None, await connection.fetchrow(statement, *values))
+            await connection.execute(f"BEGIN;{self._reach.said(local=True)}")
+            row = await connection.fetchrow(statement, *values)
+            await connection.execute("COMMIT")
+            return cast(T | None, row)
 
     async def renew(self) -> None:
         """Replace every connection before its next use."""
-        if self._pool is not None:
-            await self._pool.expire_connections()
+        for pool in self._pools.values():
+            await pool.renew()
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._pool is not None:
-            await self._pool.close()
-            self._pool = None
+        for pool in self._pools.values():
+            await pool.close()
 
-    async def _open(self) -> "asyncpg.Pool[_Record]":
+
+class _Pool:
+    """Connections of the driver, opened when they are first needed."""
+
+    def __init__(self, url: str, *, most: int, connect_args: dict[str, Any]) -> None:
+        self._url = url
+        self._most = most
+        self._connect_args = connect_args
+        self._opening = asyncio.Lock()
+        self._pool: asyncpg.Pool[_Record] | None = None
+
+    async def opened(self) -> "asyncpg.Pool[_Record]":
+        """The pool itself."""
+        if self._pool is not None:
+            return self._pool
         async with self._opening:
             if self._pool is None:
                 self._pool = await asyncpg.create_pool(
@@ -178,6 +246,17 @@ class Statements:
                     **self._connect_args,
                 )
             return self._pool
+
+    async def renew(self) -> None:
+        """Replace every connection before its next use."""
+        if self._pool is not None:
+            await self._pool.expire_connections()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._pool is not None:
+            await self._pool.close()
+            self._pool = None
 
 
 async def _read_json(connection: "asyncpg.Connection[_Record]") -> None:
@@ -242,3 +321,21 @@ async def lock_people(session: AsyncSession, profile_ids: Iterable[str]) -> None
     free to refer to the row.
     """
     await session.execute(HOLD_PEOPLE, {"ids": sorted(set(profile_ids))})
+
+
+@asynccontextmanager
+async def widened(session: AsyncSession, reach: Reach) -> AsyncIterator[None]:
+    """Let a transaction or a reading reach further (`everywhere`) for what is done within; two round trips."""
+    connection = await session.connection()
+    options = connection.sync_connection.get_execution_options() if connection.sync_connection is not None else {}
+    before: Reach = options.get("reach", NOWHERE)
+    if before == reach:
+        yield
+        return
+    driver: ReachingConnection = (await connection.get_raw_connection()).driver_connection  # type: ignore[assignment]
+    say = driver.stand if options.get("isolation_level") == AUTOCOMMIT else driver.turn
+    await session.flush()
+    await say(reach)
+    yield
+    await session.flush()
+    await say(before)  # after an error the transaction is over, and a reading says it anew

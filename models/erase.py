@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.database import Database
 from models.errors import NotFound
+from models.reach import everywhere
 from models.secrets import Vault
 from models.settings import Settings
 from models.stores import erasures, people
@@ -31,7 +32,7 @@ async def erase(database: Database, vault: Vault, *, by: str, value: str) -> str
             raise NotFound("There is no such profile.")
         return (await erasures.erase(session, None, standing)).id
 
-    return await database.run(work)
+    return await database.within(everywhere("an operator erases a person from the installation")).run(work)
 
 
 async def _main() -> None:

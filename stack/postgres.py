@@ -19,6 +19,8 @@ from stack.children import Child, RunAs, StartFailed
 
 SYSTEM_USER = "embedded_postgres"
 ROLE = "service"
+APP_ROLE = "service_app"
+"""What the service's processes act as; it owns nothing."""
 DATABASE = "service"
 SOCKET = ".s.PGSQL.5432"
 SOCKET_PATH_LIMIT = 100
@@ -116,6 +118,8 @@ class Postgres:
         """Create the owning role and the database unless they are there."""
         if not self.sql(f"select 1 from pg_roles where rolname = '{ROLE}'"):  # noqa: S608 (our own constant)
             self.sql(f"create role {ROLE} login createdb")
+        if not self.sql(f"select 1 from pg_roles where rolname = '{APP_ROLE}'"):  # noqa: S608 (our own constant)
+            self.sql(f"create role {APP_ROLE} nologin; grant {APP_ROLE} to {ROLE} with inherit false, set true")
         if not self.sql(f"select 1 from pg_database where datname = '{name}'"):  # noqa: S608 (our own names)
             self.sql(f"create database {name} owner {ROLE}")
 

@@ -17,6 +17,8 @@ from stack.commands import facts_of
 from stack.installation import Facts, Installation, StackError
 from stack.supervisor import say
 
+EVERYWHERE = {"app.workspace": "*", "app.tenant": "*"}
+"""Time passes for every workspace."""
 ONE_AT_A_TIME = 0x71AE  # advisory lock of `advance`
 RINGS = 2
 PATIENCE_SECONDS = 20.0
@@ -69,6 +71,8 @@ union all
 select 'action ' || id, 'is being sent at ' || clock_timestamp() from actions where outcome = 'sending'
 union all
 select 'payment ' || id, status from payments where status = 'calling' and not unclear
+union all
+select 'outreach plan ' || workspace_id, status from outreach_changes where status = 'calling' and not unclear
 order by who
 """)
 CALLS = text("""
@@ -209,7 +213,9 @@ def written(moment: datetime) -> str:
 
 @contextlib.asynccontextmanager
 async def _connected(database_url: str) -> AsyncIterator[AsyncConnection]:
-    engine = create_async_engine(database_url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    engine = create_async_engine(
+        database_url, poolclass=NullPool, isolation_level="AUTOCOMMIT", connect_args={"server_settings": EVERYWHERE}
+    )
     async with engine.connect() as database:
         yield database
     await engine.dispose()

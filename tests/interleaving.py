@@ -16,6 +16,7 @@ from sqlalchemy import event, text
 from sqlalchemy.util import await_only
 
 from models.database import Database
+from models.reach import everywhere
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -87,7 +88,7 @@ async def meet(
 
 @asynccontextmanager
 async def _watched(url: str, stop: _Stop) -> AsyncIterator[Database]:
-    database = Database(url, pool_size=1)
+    database = Database(url, pool_size=1).within(everywhere("tests"))
     event.listen(database.engine.sync_engine, "before_cursor_execute", stop.before_statement)
     event.listen(database.engine.sync_engine, "commit", stop.before_commit)
     try:

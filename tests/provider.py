@@ -13,6 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
+from activities.outreach_plans import OutreachPlanSteps
 from activities.payments import CallbackSteps, PaymentSteps, RefillSteps
 from activities.upstream.stripe import StripePayments
 from models.database import Database
@@ -150,6 +151,12 @@ class Hand:
                 await CallbackSteps(self.database, self.vault, self.adapter).next(Step(id=row_id))
             case "refill":
                 await RefillSteps(self.database, configured=True).next(Step(id=row_id))
+            case "outreach_plan":
+                plans = OutreachPlanSteps(self.database, self.adapter, configured=True)
+                step = await plans.next(Step(id=row_id))
+                while step.do is Do.ACT:
+                    assert step.call is not None
+                    step = await plans.call(Step(id=row_id, number=step.call.number))
             case "payment":
                 step = await payments.next(Step(id=row_id))
                 while step.do is Do.ACT:

@@ -24,6 +24,7 @@ WORKFLOW_OF: Mapping[str, str] = {
     "callback": "callback",
     "refill": "refill",
     "client": "client",
+    "outreach_plan": "outreach_plan",
 }
 """The workflow type that owns each kind of waiting row."""
 
@@ -41,6 +42,7 @@ SUMMARY_OF: Mapping[str, str] = {
     "callback": "Works one callback of the payment provider in",
     "refill": "Buys credits when a workspace runs low",
     "client": "Reads the description of one OAuth client",
+    "outreach_plan": "Has a workspace charged for its outreach accounts",
 }
 RPC_LIMIT = timedelta(seconds=2)
 

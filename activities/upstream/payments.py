@@ -1,11 +1,13 @@
 """What the service asks of a payment provider, in our own terms; each provider has one adapter."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from models.rules.offers import Offer
-from models.rules.payments import Happening
+from models.rules.outreach_plans import Held
+from models.rules.payments import Happening, PaymentKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,7 @@ class CheckoutAsk:
     """A page at the provider on which a person pays for an offer. `payment_id` is the idempotency key."""
 
     payment_id: str
+    workspace_id: str
     customer_id: str
     offer: Offer
     success_url: str
@@ -42,6 +45,7 @@ class ChargeAsk:
     """A charge without the person being there. `payment_id` is the idempotency key."""
 
     payment_id: str
+    workspace_id: str
     customer_id: str
     method_id: str
     offer: Offer
@@ -53,6 +57,31 @@ class Charge:
 
     charge_id: str | None
     declined: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutreachAsk:
+    """How many outreach accounts of a workspace are to be charged each month. `change_id` is the idempotency key.
+
+    `method_id` is what is charged; null leaves it as it is.
+    """
+
+    change_id: str
+    workspace_id: str
+    customer_id: str
+    method_id: str | None
+    accounts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """What our own call wrote on an object of the provider: which payment it belongs to, of whom, for what."""
+
+    payment_id: str
+    workspace_id: str
+    customer_id: str
+    item: str
+    kind: PaymentKind
 
 
 class Payments(Protocol):
@@ -86,8 +115,28 @@ class Payments(Protocol):
         """End a plan with the month that is paid for. May be repeated. A plan that has ended is left alone."""
         ...
 
+    async def hold_outreach(self, ask: OutreachAsk) -> Held:
+        """Charge for so many accounts from now on, none for 0; parts of a month are charged and credited.
+
+        May be repeated with the same ask: what the provider holds is looked at first. Raises `PaymentsDeclined` when
+        the payment method does not pay what is more; then nothing has changed.
+        """
+        ...
+
+    async def find_outreach(self, workspace_id: str, customer_id: str) -> Held:
+        """What the provider holds for a workspace's outreach accounts."""
+        ...
+
     def read_callback(self, body: bytes) -> tuple[Happening, ...]:
         """What a callback tells; empty for what does not concern us. Raises `ValueError` for another shape."""
+        ...
+
+    def read_purchase(self, body: bytes) -> Purchase | None:
+        """What a callback's object was bought as, null where it does not say. Raises `ValueError` as above."""
+        ...
+
+    def told_since(self, since: datetime) -> AsyncIterator[bytes]:
+        """The bodies of all callbacks since then, newest first, as far back as the provider keeps them."""
         ...
 
 
@@ -109,6 +158,10 @@ class PaymentsUnclear(PaymentsError):
 
 class PaymentsRefused(PaymentsError):
     """The provider understood the request and refuses it; the message is its code."""
+
+
+class PaymentsDeclined(PaymentsError):
+    """The payment method does not pay; the message is the provider's code."""
 
 
 class NoPayments:
@@ -138,7 +191,24 @@ class NoPayments:
         """Raise `PaymentsNotConfigured`."""
         raise PaymentsNotConfigured(subscription_id)
 
+    async def hold_outreach(self, ask: OutreachAsk) -> Held:
+        """Raise `PaymentsNotConfigured`."""
+        raise PaymentsNotConfigured(ask.change_id)
+
+    async def find_outreach(self, workspace_id: str, customer_id: str) -> Held:
+        """Raise `PaymentsNotConfigured`."""
+        raise PaymentsNotConfigured(workspace_id, customer_id)
+
     def read_callback(self, body: bytes) -> tuple[Happening, ...]:
         """Nothing: no callback is accepted here."""
         del body
         return ()
+
+    def read_purchase(self, body: bytes) -> Purchase | None:
+        """Nothing."""
+        del body
+        return None
+
+    def told_since(self, since: datetime) -> AsyncIterator[bytes]:
+        """Raise `PaymentsNotConfigured`."""
+        raise PaymentsNotConfigured(since.isoformat())

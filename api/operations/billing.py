@@ -3,11 +3,12 @@
 from collections import defaultdict
 
 from api.operations.kernel import Context, Effect, operation
-from api.schemas.account import BalanceView, CreditPlan, Expiry, GrantView, LedgerEntryView, SourceBalance
+from api.schemas.account import BalanceView, CreditPlan, Expiry, GrantView, LedgerEntryView, OutreachCost, SourceBalance
 from api.schemas.lists import Listing, PageAsk
 from models.rules.access import Scope
-from models.rules.offers import OFFERS, OUTREACH_ACCOUNT_CENTS
+from models.rules.offers import OFFERS, OUTREACH_ACCOUNT_CENTS, outreach_price_cents
 from models.stores import credits, ledger
+from models.stores.payments import outreach
 from models.tables import Grant
 
 SOURCES = ("signup", "plan", "top_up", "adjustment")
@@ -37,6 +38,18 @@ async def get_balance(ctx: Context, _: None) -> BalanceView:
         ],
         spent_today_credits=await credits.spent_today(ctx.session, workspace_id),
         outreach_account_price_cents=OUTREACH_ACCOUNT_CENTS,
+        outreach=await _outreach(ctx),
+    )
+
+
+async def _outreach(ctx: Context) -> OutreachCost:
+    found = await outreach.standing(ctx.session, ctx.tenant.workspace_id, now=ctx.now, configured=ctx.settings.sells)
+    return OutreachCost(
+        accounts=found.accounts,
+        account_price_cents=OUTREACH_ACCOUNT_CENTS,
+        monthly_cents=outreach_price_cents(found.accounts),
+        status=found.paying,
+        unpaid_since=found.unpaid_since,
     )
 
 

@@ -8,6 +8,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from api.schemas.values import Answer, Ask, Credits, Email, Moment, Name
 from models.rules.access import Scope
+from models.rules.outreach_plans import OutreachPaying
 from models.rules.times import Time
 
 Label = Annotated[str, Field(max_length=200)]
@@ -248,6 +249,19 @@ class Expiry(Answer):
     credits: int
 
 
+class OutreachCost(Answer):
+    """What the outreach accounts of the workspace and its customers cost a month, and how paying for them stands.
+
+    While it is `unpaid` outreach goes on for 14 days, then sends hold (`on_hold`) until it is paid.
+    """
+
+    accounts: int
+    account_price_cents: int
+    monthly_cents: int
+    status: OutreachPaying
+    unpaid_since: Time | None
+
+
 class BalanceView(Answer):
     """What can be spent, where it comes from and when it expires; and the monthly price of an outreach account."""
 
@@ -258,6 +272,7 @@ class BalanceView(Answer):
     next_expiries: list[Expiry]
     spent_today_credits: int
     outreach_account_price_cents: int
+    outreach: OutreachCost
     currency: Literal["EUR"] = "EUR"
 
 

@@ -9,6 +9,7 @@ from sqlalchemy.pool import NullPool
 from sqlmodel import SQLModel
 
 import models.tables
+from models.reach import UNHELD
 
 
 def _included(_object: object, name: str | None, kind: str, _reflected: object, _compared: object) -> bool:
@@ -27,7 +28,9 @@ def _migrate(connection: Connection) -> None:
 
 
 async def _run() -> None:
-    engine = create_async_engine(context.config.attributes["url"], poolclass=NullPool)
+    engine = create_async_engine(
+        context.config.attributes["url"], poolclass=NullPool, connect_args={"server_settings": UNHELD}
+    )
     async with engine.connect() as connection:
         await connection.run_sync(_migrate)
     await engine.dispose()

@@ -139,7 +139,27 @@ class MethodDetached:
     at: datetime
 
 
-Happening = CheckoutPaid | ChargePaid | NotPaid | Refunded | CyclePaid | PlanChanged | MethodAttached | MethodDetached
+@dataclass(frozen=True, slots=True)
+class OutreachTold:
+    """How the subscription for a workspace's outreach accounts stands since `at`."""
+
+    subscription_id: str
+    workspace_id: str
+    status: PlanStatus
+    at: datetime
+
+
+Happening = (
+    CheckoutPaid
+    | ChargePaid
+    | NotPaid
+    | Refunded
+    | CyclePaid
+    | PlanChanged
+    | MethodAttached
+    | MethodDetached
+    | OutreachTold
+)
 """What a provider's callback tells, in our terms."""
 
 SIGNATURE_TOLERANCE = timedelta(minutes=5)

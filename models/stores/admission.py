@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from models.database import CONNECTION_LOST, Database
+from models.reach import everywhere
 from models.rules.access import Caller, Power, Scope
 
 WINDOW_SECONDS = 60
@@ -100,11 +101,12 @@ async def admit(database: Database, *, secret_hash: bytes | None, network: str, 
 
     `network` is the bucket of requests without a working key; `customer_id` is what the header selects.
     """
+    statements = database.within(everywhere("the key of a request says whose it is")).statements
     try:
-        row = await database.statements.one(_Row, ADMIT, secret_hash, network, customer_id)
+        row = await statements.one(_Row, ADMIT, secret_hash, network, customer_id)
     except CONNECTION_LOST:  # counting one request twice does less harm than refusing it
         await database.renew()
-        row = await database.statements.one(_Row, ADMIT, secret_hash, network, customer_id)
+        row = await statements.one(_Row, ADMIT, secret_hash, network, customer_id)
     if row is None:
         raise AssertionError("the statement returns a row for every request")
     if row.key_id is None:

@@ -4,15 +4,17 @@ A table that gets a `profile_id` belongs into `PERSONAL` when its rows say anyth
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.clock import service_time
+from models.database import widened
 from models.errors import Conflict, NotFound, told
 from models.ids import new_id
+from models.reach import everywhere
 from models.rules.suppressions import Reason
 from models.stores import marks, suppressions
 from models.tables import Erasure, Person
@@ -142,9 +144,14 @@ async def _delete(session: AsyncSession, workspace_id: str | None, ids: Sequence
         await session.execute(
             statement, {"workspace": workspace_id, "marks": await marks.of(session, ids[:1]), "told": failure}
         )
-    if workspace_id is None or not [one for one in ELSEWHERE if await session.scalar(one, scope)]:
+    if workspace_id is None or not await _known_elsewhere(session, scope):
         for statement in UNNAME:
             await session.execute(statement, {"ids": ids})
+
+
+async def _known_elsewhere(session: AsyncSession, scope: Mapping[str, object]) -> bool:
+    async with widened(session, everywhere("whether another account has a right to know a person")):
+        return bool([one for one in ELSEWHERE if await session.scalar(one, scope)])
 
 
 async def _ids(session: AsyncSession, profile_id: str) -> Sequence[str]:

@@ -11,8 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.clock import service_time
-from models.database import lock_people
+from models.database import lock_people, widened
 from models.ids import new_id
+from models.reach import everywhere
 from models.rules.identity import InvalidProfileUrl, canonical_profile_url, person_key
 from models.rules.people import Profile
 from models.secrets import Vault
@@ -288,10 +289,11 @@ async def merge(session: AsyncSession, *, survivor: str, newer: str) -> None:
 
     If one of them is erased, so is the other.
     """
-    for statement in MERGE:
-        await session.execute(text(statement), {"survivor": survivor, "newer": newer})
-    await merging.take_over(session, survivor=survivor, newer=newer)
-    await erasures.renew(session, survivor)
+    async with widened(session, everywhere("two ids turn out to be one person, whoever knows them")):
+        for statement in MERGE:
+            await session.execute(text(statement), {"survivor": survivor, "newer": newer})
+        await merging.take_over(session, survivor=survivor, newer=newer)
+        await erasures.renew(session, survivor)
 
 
 SOURCE_IDS = text(

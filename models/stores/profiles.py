@@ -7,7 +7,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.clock import service_time
+from models.database import widened
 from models.errors import NotCached, NotFound, Suppressed
+from models.reach import everywhere
 from models.rules.people import Profile
 from models.stores import people, suppressions
 from models.stores.people import CACHE_LIFE
@@ -74,7 +76,8 @@ async def give_up(session: AsyncSession, tenant: Tenant, profile_id: str) -> Non
     gone = await session.execute(GIVE_UP, {"tenant": tenant.id, "id": standing})
     if gone.scalar_one_or_none() is None:
         raise NotCached("This profile is not in the cache.")
-    await session.execute(DROP_UNUSED, {"id": standing})
+    async with widened(session, everywhere("whether anybody else has a right to a cached profile")):
+        await session.execute(DROP_UNUSED, {"id": standing})
 
 
 async def _standing(session: AsyncSession, profile_id: str) -> str:

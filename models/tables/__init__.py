@@ -21,6 +21,8 @@ from models.tables.outreach import (
 from models.tables.payments import (
     AutoRefill,
     BillingAccount,
+    OutreachChange,
+    OutreachPlan,
     Payment,
     PaymentCallback,
     PaymentMethod,
@@ -56,6 +58,7 @@ WAITING: dict[str, type[WaitingRow]] = {
     "callback": PaymentCallback,
     "refill": AutoRefill,
     "client": OauthClient,
+    "outreach_plan": OutreachPlan,
 }
 """Each kind of waiting row by the first part of its workflow id."""
 
@@ -101,6 +104,8 @@ __all__ = [
     "OauthSignIn",
     "OauthToken",
     "OutreachAccount",
+    "OutreachChange",
+    "OutreachPlan",
     "OutreachSettings",
     "Payment",
     "PaymentCallback",

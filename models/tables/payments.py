@@ -1,4 +1,4 @@
-"""Payments, plans, payment methods, the provider's callbacks, and auto-refill."""
+"""Payments, plans, payment methods, the provider's callbacks, auto-refill, and what outreach accounts cost."""
 
 from datetime import date, datetime
 
@@ -7,6 +7,7 @@ from sqlmodel import Field
 
 from models.tables.base import TIME, Row, WaitingRow, waiting_indexes
 
+OPEN_CHANGE = "status in ('pending', 'calling')"
 IN_FLIGHT = "kind = 'refill' and status in ('pending', 'calling', 'processing')"
 
 
@@ -139,3 +140,50 @@ class SignupCount(Row, table=True):
     network: bytes = Field(primary_key=True, sa_type=LargeBinary)
     day: date = Field(primary_key=True)
     signups: int
+
+
+class OutreachPlan(WaitingRow, table=True):
+    """What a workspace is charged for its outreach accounts; its id is the workspace's.
+
+    `charged` and `method_id` are what the provider is known to hold, `changed_at` the provider's time of the last state
+    that was told. `unpaid_since`: a charge was declined or is missing; outreach holds some time after.
+    """
+
+    __tablename__ = "outreach_plans"
+    __table_args__ = (*waiting_indexes("outreach_plans"),)
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    subscription_id: str | None = None
+    charged: int = 0
+    method_id: str | None = None
+    past_due: bool = False
+    changed_at: datetime | None = Field(default=None, sa_type=TIME)
+    looked_at: datetime | None = Field(default=None, sa_type=TIME)
+    unpaid_since: datetime | None = Field(default=None, sa_type=TIME)
+    failures: int = 0
+    retry_at: datetime | None = Field(default=None, sa_type=TIME)
+    created_at: datetime = Field(sa_type=TIME)
+
+
+class OutreachChange(Row, table=True):
+    """One change of what is charged, written before the provider hears of it; its id is the idempotency key."""
+
+    __tablename__ = "outreach_changes"
+    __table_args__ = (
+        Index("ix_outreach_changes_workspace_id_created_at", "workspace_id", "created_at"),
+        Index("uq_outreach_changes_open", "workspace_id", unique=True, postgresql_where=text(OPEN_CHANGE)),
+        CheckConstraint("status in ('pending', 'calling', 'done', 'declined', 'failed')", name="status"),
+    )
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    accounts: int
+    amount_cents: int
+    method_id: str | None = None
+    status: str
+    reason: str | None = None
+    call_number: int = 0
+    unclear: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    created_at: datetime = Field(sa_type=TIME)
+    ended_at: datetime | None = Field(default=None, sa_type=TIME)

@@ -1,13 +1,16 @@
 """The provider's calls: customers, Checkout sessions, payment intents, subscriptions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox.payments.happenings import Happenings
 from sandbox.payments.ledger import Ledger, of_customer
+from sandbox.payments.ledger import found as found_one
+from sandbox.payments.subscriptions import Subscriptions
 from sandbox.payments.wire import (
+    Ask,
     Object,
-    StripeError,
+    declined,
     integer,
     invalid,
     items,
@@ -27,16 +30,6 @@ CURRENCIES = frozenset({"eur"})
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """A call as an operation sees it: its parameters, the ids in its path, its own path and the sandbox's origin."""
-
-    tree: Object
-    path_ids: Mapping[str, str]
-    path: str
-    origin: str
-
-
-@dataclass(frozen=True, slots=True)
 class Operation:
     """One call of the provider's API."""
 
@@ -52,6 +45,7 @@ class Calls:
     def __init__(self, ledger: Ledger, happenings: Happenings) -> None:
         self._ledger = ledger
         self._happenings = happenings
+        self._subscriptions = Subscriptions(ledger, happenings)
 
     def operations(self) -> tuple[Operation, ...]:
         """Every call there is."""
@@ -63,8 +57,13 @@ class Calls:
             Operation("intents/create", "POST", INTENTS, self.create_intent),
             Operation("intents/list", "GET", INTENTS, self._listing("payment_intent")),
             Operation("intents/retrieve", "GET", f"{INTENTS}/{{id}}", self._reading("payment_intent")),
-            Operation("subscriptions/update", "POST", f"{SUBSCRIPTIONS}/{{id}}", self.update_subscription),
+            Operation("events/list", "GET", "/v1/events", self.list_events),
+            Operation("products/create", "POST", "/v1/products", self.create_product),
+            Operation("subscriptions/create", "POST", SUBSCRIPTIONS, self._subscriptions.create),
+            Operation("subscriptions/list", "GET", SUBSCRIPTIONS, self._listing("subscription")),
+            Operation("subscriptions/update", "POST", f"{SUBSCRIPTIONS}/{{id}}", self._subscriptions.update),
             Operation("subscriptions/retrieve", "GET", f"{SUBSCRIPTIONS}/{{id}}", self._reading("subscription")),
+            Operation("subscriptions/cancel", "DELETE", f"{SUBSCRIPTIONS}/{{id}}", self._subscriptions.cancel),
         )
 
     def create_customer(self, ask: Ask) -> Object:
@@ -74,6 +73,7 @@ class Calls:
             {
                 "id": new_id("cus"),
                 "object": "customer",
+                "balance": 0,
                 "created": self._ledger.now(),
                 "email": ask.tree.get("email"),
                 "name": ask.tree.get("name"),
@@ -81,6 +81,15 @@ class Calls:
                 "livemode": False,
             }
         )
+
+    def create_product(self, ask: Ask) -> Object:
+        """Make a product, under an id of the caller's."""
+        known(ask.tree, "id", "name")
+        product_id = required(ask.tree, "id")
+        if self._ledger.get(product_id) is not None:
+            raise invalid("Product already exists.", param="id", code="resource_already_exists")
+        made = {"id": product_id, "object": "product", "created": self._ledger.now(), "livemode": False}
+        return self._ledger.put(made | {"name": required(ask.tree, "name")})
 
     def create_session(self, ask: Ask) -> Object:
         """Open a page on which somebody pays."""
@@ -165,25 +174,7 @@ class Calls:
         if intent["status"] == "succeeded":
             return intent
         failed = intent["last_payment_error"]
-        raise StripeError(
-            402,
-            "card_error",
-            "Your card was declined.",
-            code=failed["code"],
-            decline_code=failed["decline_code"],
-            payment_intent=shown(intent),
-        )
-
-    def update_subscription(self, ask: Ask) -> Object:
-        """Let a subscription end with its period, or take that back."""
-        known(ask.tree, "cancel_at_period_end", "metadata")
-        subscription = self._get(ask.path_ids["id"], "subscription")
-        if subscription["status"] == "canceled":
-            raise missing("subscription", ask.path_ids["id"])
-        subscription["cancel_at_period_end"] = ask.tree.get("cancel_at_period_end") == "true"
-        self._ledger.put(subscription)
-        self._ledger.emit("customer.subscription.updated", subscription)
-        return subscription
+        raise declined(code=failed["code"], decline_code=failed["decline_code"], payment_intent=shown(intent))
 
     def _reading(self, kind: str) -> Callable[[Ask], Object]:
         return lambda ask: self._get(ask.path_ids["id"], kind)
@@ -193,22 +184,30 @@ class Calls:
 
     def _list(self, ask: Ask, kind: str) -> Object:
         known(ask.tree, "customer", "limit", "starting_after")
-        limit = integer(ask.tree, "limit", least=1) if "limit" in ask.tree else 10
         found = of_customer(self._ledger.all(kind), ask.tree.get("customer"))
-        after = ask.tree.get("starting_after")
-        if after is not None:
-            places = [place for place, thing in enumerate(found) if thing["id"] == after]
-            if not places:
-                raise missing(kind, after, param="starting_after")
-            found = found[places[0] + 1 :]
-        page = found[: min(limit, MOST_A_PAGE)]
-        return listing(ask.path, page, more=len(found) > len(page))
+        return _page(ask, kind, [thing for thing in found if kind != "subscription" or thing["status"] != "canceled"])
+
+    def list_events(self, ask: Ask) -> Object:
+        """What was told."""
+        known(ask.tree, "created", "types", "limit", "starting_after")
+        since = integer(required(ask.tree, "created"), "gte", least=0)
+        kinds = set(required(ask.tree, "types").values())
+        return _page(ask, "event", self._ledger.told(since=since, kinds=kinds))
 
     def _customer(self, customer_id: str) -> Object:
         return self._get(customer_id, "customer", param="customer")
 
     def _get(self, object_id: str, kind: str, *, param: str = "id") -> Object:
-        found = self._ledger.get(object_id)
-        if found is None or found["object"] != kind:
-            raise missing(kind, object_id, param=param)
-        return found
+        return found_one(self._ledger, object_id, kind, param=param)
+
+
+def _page(ask: Ask, kind: str, found: list[Object]) -> Object:
+    limit = integer(ask.tree, "limit", least=1) if "limit" in ask.tree else 10
+    after = ask.tree.get("starting_after")
+    if after is not None:
+        places = [place for place, thing in enumerate(found) if thing["id"] == after]
+        if not places:
+            raise missing(kind, after, param="starting_after")
+        found = found[places[0] + 1 :]
+    page = found[: min(limit, MOST_A_PAGE)]
+    return listing(ask.path, page, more=len(found) > len(page))

@@ -11,9 +11,9 @@ from starlette.responses import HTMLResponse, Response
 from sandbox.breakage import LostConnection, until_gone
 from sandbox.clock import Clock
 from sandbox.faults import FaultKind, Faults, OrderedFault
-from sandbox.payments.calls import Ask, Operation
+from sandbox.payments.calls import Operation
 from sandbox.payments.ledger import Ledger
-from sandbox.payments.wire import API_VERSION, Object, StripeError, answer, invalid, parameters, shown
+from sandbox.payments.wire import API_VERSION, Ask, Object, StripeError, answer, invalid, parameters, shown
 from sandbox.state import State
 
 PROVIDER = "payments"

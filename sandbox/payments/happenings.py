@@ -20,6 +20,11 @@ def add_months(seconds: int, months: int) -> int:
     return int(at.replace(year=at.year + years, month=month + 1, day=day).timestamp())
 
 
+def pays(method: Object | None) -> bool:
+    """Whether a payment method is there and pays."""
+    return method is not None and method["customer"] is not None and method["_state"] == WORKS
+
+
 class Happenings:
     """Changes objects and tells of it. `times` is how often each event is sent."""
 
@@ -67,11 +72,28 @@ class Happenings:
             intent["status"], intent["amount_received"] = "succeeded", intent["amount"]
             session["payment_intent"] = self._ledger.put(intent)["id"]
             return [*told, self._ledger.emit("payment_intent.succeeded", intent, times=times)]
-        subscription = self._subscribe(session, method)
+        metadata = session["_data"].get("metadata", {})
+        subscription, begun = self.subscribe(method, session["amount_total"], metadata=metadata, times=times)
         session["subscription"] = subscription["id"]
-        told.append(self._ledger.emit("customer.subscription.created", subscription, times=times))
-        invoice = self._invoice(subscription, "subscription_create", paid=True)
-        return [*told, self._ledger.emit("invoice.paid", invoice, times=times)]
+        return [*told, *begun]
+
+    def subscribe(
+        self, method: Object, unit_amount: int, *, metadata: Object, quantity: int = 1, times: int = 1
+    ) -> tuple[Object, list[str]]:
+        """A subscription begins and its first month is paid; gives it and the events of that."""
+        subscription = self._new_subscription(method, unit_amount, quantity, metadata)
+        told = [self._ledger.emit("customer.subscription.created", subscription, times=times)]
+        return subscription, [*told, self.bill(subscription, "subscription_create", times=times)]
+
+    def bill(self, subscription: Object, reason: str, *, amount: int | None = None, times: int = 1) -> str:
+        """An invoice that is paid, of the month or of another amount; gives its event."""
+        invoice = self._invoice(subscription, reason, paid=True, amount=amount)
+        return self._ledger.emit("invoice.paid", invoice, times=times)
+
+    def credit_of(self, customer_id: str) -> int:
+        """What the customer has too much, in cents; it is used before a card is."""
+        customer = self._ledger.get(customer_id)
+        return -int(customer["balance"]) if customer is not None else 0
 
     def _decline(self, session: Object, times: int) -> str:
         declining = {"id": new_id("pm"), "customer": session["customer"], "_state": DECLINES}
@@ -139,10 +161,10 @@ class Happenings:
 
     def _renew(self, subscription: Object) -> None:
         if subscription["cancel_at_period_end"]:
-            self._end(subscription)
+            self.end(subscription)
             return
         method = self._ledger.get(subscription["default_payment_method"])
-        paid = method is not None and method["customer"] is not None and method["_state"] == WORKS
+        paid = pays(method)
         if not subscription["_failures"]:
             subscription["_cycle"] += 1
         self._set_period(subscription)
@@ -151,7 +173,7 @@ class Happenings:
             subscription["status"], subscription["_failures"] = "active", 0
             subscription["_due"] = add_months(subscription["billing_cycle_anchor"], subscription["_cycle"] + 1)
         elif subscription["_failures"] == len(RETRIES):
-            self._end(subscription)
+            self.end(subscription)
             return
         else:
             subscription["status"] = "past_due"
@@ -161,7 +183,8 @@ class Happenings:
         self._ledger.emit("invoice.paid" if paid else "invoice.payment_failed", invoice)
         self._ledger.emit("customer.subscription.updated", subscription)
 
-    def _end(self, subscription: Object) -> None:
+    def end(self, subscription: Object) -> None:
+        """A subscription ends."""
         subscription["status"], subscription["_due"] = "canceled", None
         subscription["ended_at"] = self._ledger.now()
         self._ledger.put(subscription)
@@ -209,7 +232,7 @@ class Happenings:
             "type": "card_error",
         }
 
-    def _subscribe(self, session: Object, method: Object) -> Object:
+    def _new_subscription(self, method: Object, unit_amount: int, quantity: int, metadata: Object) -> Object:
         now = self._ledger.now()
         made: Object = {
             "id": new_id("sub"),
@@ -217,15 +240,18 @@ class Happenings:
             "billing_cycle_anchor": now,
             "cancel_at_period_end": False,
             "created": now,
-            "currency": session["currency"],
-            "customer": session["customer"],
+            "currency": "eur",
+            "customer": method["customer"],
             "default_payment_method": method["id"],
             "ended_at": None,
-            "items": {"object": "list", "data": [{"id": new_id("si"), "object": "subscription_item"}]},
+            "items": {
+                "object": "list",
+                "data": [{"id": new_id("si"), "object": "subscription_item", "quantity": quantity}],
+            },
             "livemode": False,
-            "metadata": session["_data"].get("metadata", {}),
+            "metadata": metadata,
             "status": "active",
-            "_amount": session["amount_total"],
+            "_unit": unit_amount,
             "_cycle": 0,
             "_due": add_months(now, 1),
             "_failures": 0,
@@ -242,16 +268,21 @@ class Happenings:
             add_months(anchor, cycle + 1),
         )
 
-    def _invoice(self, subscription: Object, reason: str, *, paid: bool) -> Object:
+    def _invoice(self, subscription: Object, reason: str, *, paid: bool, amount: int | None = None) -> Object:
         item = subscription["items"]["data"][0]
         period = {"start": item["current_period_start"], "end": item["current_period_end"]}
-        amount = subscription["_amount"]
+        if amount is None:
+            amount = subscription["_unit"] * item["quantity"]
+        due = max(0, amount - self.credit_of(subscription["customer"]))
+        if paid:
+            customer = self._ledger.get(subscription["customer"]) or {}
+            self._ledger.put(customer | {"balance": customer["balance"] + amount - due})
         return self._ledger.put(
             {
                 "id": new_id("in"),
                 "object": "invoice",
-                "amount_due": amount,
-                "amount_paid": amount if paid else 0,
+                "amount_due": due,
+                "amount_paid": due if paid else 0,
                 "billing_reason": reason,
                 "created": self._ledger.now(),
                 "currency": subscription["currency"],
@@ -267,5 +298,6 @@ class Happenings:
                     },
                 },
                 "status": "paid" if paid else "open",
+                "total": amount,
             }
         )

@@ -1,12 +1,12 @@
 """What the payments side remembers: its objects, answered idempotency keys, and events on their way out."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
 from sandbox.clock import Clock
-from sandbox.payments.wire import API_VERSION, Object, new_id, shown
+from sandbox.payments.wire import API_VERSION, Object, missing, new_id, shown
 from sandbox.state import State
 
 _SCHEMA = """
@@ -138,6 +138,12 @@ class Ledger:
         row = self._database.execute("select min(due) from payment_events where held = 0").fetchone()
         return None if row[0] is None else datetime.fromtimestamp(row[0], UTC)
 
+    def told(self, *, since: int, kinds: Collection[str]) -> list[Object]:
+        """The events of these kinds since then, newest first, whether they were delivered or not."""
+        rows = self._database.execute("select id, body from payment_events order by number desc")
+        found = [self._read(body) for body in dict(reversed(rows.fetchall())).values()]
+        return [event for event in reversed(found) if event["created"] >= since and event["type"] in kinds]
+
     def events(self) -> list[Object]:
         """Every event with its deliveries, oldest first."""
         rows = self._database.execute("select id, body, attempts, status, held from payment_events order by number")
@@ -168,3 +174,11 @@ class Ledger:
 def of_customer(things: Iterable[Object], customer_id: str | None) -> list[Object]:
     """Those of one customer, all without one."""
     return [thing for thing in things if customer_id in (None, thing.get("customer"))]
+
+
+def found(ledger: Ledger, object_id: str, kind: str, *, param: str = "id") -> Object:
+    """An object of a kind that a call names. Raises the provider's error when there is none."""
+    thing = ledger.get(object_id)
+    if thing is None or thing["object"] != kind:
+        raise missing(kind, object_id, param=param)
+    return thing

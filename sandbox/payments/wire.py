@@ -4,6 +4,7 @@ import json
 import re
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -36,6 +37,21 @@ def missing(kind: str, object_id: str, *, param: str = "id") -> StripeError:
     """An object that does not exist: 404 where the path names it, 400 in a parameter."""
     status = 404 if param == "id" else 400
     return invalid(f"No such {kind}: '{object_id}'", param=param, code="resource_missing", status=status)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A call as an operation sees it: its parameters, the ids in its path, its own path and the sandbox's origin."""
+
+    tree: Object
+    path_ids: Mapping[str, str]
+    path: str
+    origin: str
+
+
+def declined(**more: object) -> StripeError:
+    """A card that does not pay."""
+    return StripeError(402, "card_error", "Your card was declined.", **more)
 
 
 def new_id(prefix: str) -> str:

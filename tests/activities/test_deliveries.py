@@ -17,6 +17,7 @@ from activities.dispatcher import Dispatcher
 from activities.upstream.guard import Guard
 from activities.upstream.payments import NoPayments
 from models.database import Database
+from models.reach import everywhere
 from models.resolution import Resolver
 from models.rules.deliveries import IN_FLIGHT, new_secret
 from models.secrets import Vault
@@ -41,7 +42,7 @@ async def client(temporal_address: str, temporal_namespace: str) -> Client:
 async def world(database_url: str, client: Client) -> AsyncIterator[World]:
     """An account, and every part that delivers to its endpoints."""
     settings = Settings(database_url=database_url, secret_key=SECRET_KEY, webhook_loopback=True)
-    database = Database(database_url, pool_size=16)
+    database = Database(database_url, pool_size=16).within(everywhere("tests"))
     parts = worker.Parts(settings, database, client, Vault(SECRET_KEY), NoPayments())
     dispatcher = Dispatcher(database, Doorbell(client), listen_url=database_url, overdue_seconds=30)
     async with contextlib.AsyncExitStack() as exits:

@@ -16,6 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities import dispatcher
 from activities.dispatcher import Dispatcher
 from models.database import Database
+from models.reach import everywhere
 from models.rules.subjects import Subject
 from models.stores import deliveries, doorbells
 from tests.models.stores.conftest import join
@@ -59,7 +60,7 @@ async def client(temporal_address: str, temporal_namespace: str) -> Client:
 
 @pytest.fixture
 async def world(database_url: str) -> AsyncIterator[World]:
-    database = Database(database_url, pool_size=4)
+    database = Database(database_url, pool_size=4).within(everywhere("tests"))
     yield World(database, await database.run(join))
     await database.close()
 

@@ -13,6 +13,7 @@ from sqlalchemy import CursorResult, text
 
 from api.app import create_app
 from models.database import Database
+from models.reach import everywhere
 from models.settings import Settings
 
 SECRET_KEY = "a secret of the tests, long enough"
@@ -72,7 +73,7 @@ async def http(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture(scope="module")
 def database(app: FastAPI) -> Database:
     found: Database = app.state.kernel.database
-    return found
+    return found.within(everywhere("tests"))
 
 
 @pytest.fixture

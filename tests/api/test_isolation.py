@@ -19,6 +19,7 @@ from api import openapi
 from api.mcp.tools import TOOLS
 from api.operations.kernel import OPERATIONS
 from models.database import Database
+from models.reach import everywhere
 from models.rules.access import Scope
 from models.tenancy import Tenant as Owner
 from tests.api.bodies import body_schema, minimal
@@ -125,7 +126,7 @@ async def furnish(app: FastAPI, tenant: Tenant) -> None:
     tenant.owned["job_id"] = await tenant.made("/v1/people:fetch", wanted)
     details = {"profile_ids": ["prof_" + "0" * 26], "want": ["email"]}
     tenant.owned["lookup_id"] = await tenant.made("/v1/people/contacts:fetch", details)
-    database: Database = app.state.kernel.database
+    database: Database = app.state.kernel.database.within(everywhere("tests"))
     profile_id = await fetched(database, Owner(tenant.workspace_id, tenant.customer_id), slug())
     tenant.owned["profile_id"] = profile_id
     tenant.owned["list_id"] = await tenant.made("/v1/lists", {"name": "Mine"})

@@ -13,6 +13,7 @@ import pytest
 from fastapi import FastAPI
 
 from models.database import Database
+from models.reach import everywhere
 from models.rules.access import checksum_holds
 from models.secrets import Vault
 from models.stores.mails import SECRET_PURPOSE
@@ -315,7 +316,7 @@ async def test_a_mailbox_gets_one_grant_however_its_address_is_spelled(
 
 async def test_a_network_makes_so_many_workspaces_a_day_and_others_are_not_concerned(database_url: str) -> None:
     async with application(database_url, signups_a_day=2) as app:
-        database: Database = app.state.kernel.database
+        database: Database = app.state.kernel.database.within(everywhere("tests"))
 
         async def sign_up(network: str, name: str) -> httpx.Response:
             async with client(app, address=network) as anybody:

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 import httpx
 
 from tests.journeys.installation import Installation
+from tests.journeys.paying import with_card
 from tests.journeys.recruiter import Recruiter
 
 Json = dict[str, Any]
@@ -34,6 +35,7 @@ class Outreach:
     def begin(cls, installation: Installation) -> "Outreach":
         """Join, and connect an account without a past by signing in on the hosted page."""
         made = cls(installation, Recruiter.join(installation.facts))
+        with_card(installation.facts, made.recruiter)
         answer = made.post("/v1/outreach/accounts", {"name": "Sam"})
         made.account_id = answer["account"]["id"]
         pressed = httpx.post(answer["connect_url"], data={"outcome": "succeed"}, trust_env=False)

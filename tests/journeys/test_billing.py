@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.journeys.installation import Installation, installed
+from tests.journeys.outreach import Outreach
 from tests.journeys.recruiter import Recruiter
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.slow]  # months pass
@@ -66,7 +67,8 @@ def test_a_plan_is_renewed_each_month_rolls_over_twice_and_stops_when_its_card_i
     steer(installation, "cards", customer_id=session["customer"], state="declines")
     installation.command("advance", "60d")
     shown = httpx.get(f"{installation.facts['sandbox_url']}/_control/payments", trust_env=False).json()
-    assert [plan["status"] for plan in shown["subscription"]] == ["canceled"]
+    theirs = [plan for plan in shown["subscription"] if plan["customer"] == session["customer"]]
+    assert [plan["status"] for plan in theirs] == ["canceled"]
     assert by_source(recruiter) == {"plan": 5000}
     headers = {"Idempotency-Key": uuid4().hex}
     again = recruiter.call("POST", "/v1/billing/checkout", json={"item": "starter", **BACK}, headers=headers)
@@ -93,3 +95,37 @@ def test_auto_refill_buys_up_to_the_months_cap_waits_after_a_decline_and_goes_on
     assert by_source(recruiter) == {"top_up": 22_500}
     installation.command("advance", "31d")
     assert by_source(recruiter) == {"top_up": 37_500}
+
+
+def test_an_outreach_account_is_charged_each_month_until_it_is_removed(installation: Installation) -> None:
+    made = Outreach.begin(installation)
+    recruiter = made.recruiter
+    provider_url = f"{installation.facts['sandbox_url']}/_control/payments"
+    customer = httpx.get(provider_url, trust_env=False).json()["customer"][0]
+
+    def cost() -> tuple[int, str]:
+        shown = recruiter.get("/v1/billing/balance")["outreach"]
+        return shown["accounts"], shown["status"]
+
+    def subscription() -> dict[str, Any]:
+        shown = httpx.get(provider_url, trust_env=False).json()
+        [found] = [one for one in shown["subscription"] if one["customer"] == customer["id"]]
+        totals = [one["total"] for one in reversed(shown["invoice"]) if one["customer"] == customer["id"]]
+        return {"status": found["status"], "totals": totals}
+
+    assert cost() == (1, "active")
+    installation.command("advance", "31d")
+    assert subscription() == {"status": "active", "totals": [4900, 4900]}
+    steer(installation, "cards", customer_id=customer["id"], state="declines")
+    installation.command("advance", "33d")  # the month ends unpaid, and more than two weeks pass
+    assert cost()[0] == 1
+    assert cost()[1] in {"unpaid", "on_hold"}
+    steer(installation, "cards", customer_id=customer["id"], state="works")
+    installation.command("advance", "15d")
+    assert cost() == (1, "active")
+    removed = recruiter.call("DELETE", f"/v1/outreach/accounts/{made.account_id}")
+    assert removed.status_code == 204, removed.text
+    installation.command("advance", "10m")
+    assert cost() == (0, "off")
+    assert subscription()["status"] == "canceled"
+    assert subscription()["totals"][-1] < 0

@@ -9,8 +9,10 @@ import httpx
 import pytest
 
 from models.database import Database
+from models.reach import everywhere
 from models.stores.outreach import accounts
 from tests.journeys.installation import Installation, installed
+from tests.journeys.paying import with_card
 from tests.journeys.recruiter import Recruiter
 
 pytestmark = pytest.mark.timeout(600)
@@ -27,7 +29,9 @@ def installation() -> Iterator[Installation]:
 
 @pytest.fixture
 def recruiter(installation: Installation) -> Recruiter:
-    return Recruiter.join(installation.facts)
+    joined = Recruiter.join(installation.facts)
+    with_card(installation.facts, joined)
+    return joined
 
 
 def control(installation: Installation, method: str, path: str, body: Json | None = None) -> Json:
@@ -67,7 +71,7 @@ def provider_id_of(installation: Installation, account_id: str) -> str | None:
     """The provider's id of the account, which the API does not show."""
 
     async def read() -> str | None:
-        database = Database(installation.facts["database_url"], pool_size=0)
+        database = Database(installation.facts["database_url"], pool_size=0).within(everywhere("tests"))
         async with database.transaction() as session:
             found = (await accounts.locked(session, account_id)).account.provider_id
         await database.close()
@@ -206,6 +210,7 @@ def test_a_removed_account_is_gone_at_the_provider_and_comes_back_as_the_same_re
 def test_a_network_account_belongs_to_one_workspace(installation: Installation, recruiter: Recruiter) -> None:
     account_id = active(installation, recruiter, owner=71)
     other = Recruiter.join(installation.facts, name="Other")
+    with_card(installation.facts, other)
     made = connect(other)
     sign_in(made["connect_url"], owner=71, outcome="second_account")
     installation.command("advance", "10m")

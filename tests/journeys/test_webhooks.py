@@ -15,6 +15,7 @@ import stripe
 
 from models.clock import service_time
 from models.database import Database
+from models.reach import everywhere
 from models.rules.deliveries import IN_FLIGHT, signature
 from models.rules.events import CreditsLow, EventType
 from models.stores import events
@@ -110,7 +111,7 @@ def emit(installation: Installation, recruiter: Recruiter, count: int) -> None:
     """Tell so many events, each in a transaction of its own, as changes on the account would."""
 
     async def work() -> None:
-        database = Database(installation.facts["database_url"], pool_size=4)
+        database = Database(installation.facts["database_url"], pool_size=4).within(everywhere("tests"))
         low = CreditsLow(grant_id="grt_1", balance_credits=1, threshold_credits=2)
         for _ in range(count):
             async with database.transaction() as session:

@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from models import database as databases
 from models.database import Database
+from models.reach import everywhere
 
 OTHERS = """select pg_terminate_backend(pid) from pg_stat_activity
             where datname = current_database() and pid <> pg_backend_pid()"""
@@ -26,7 +27,7 @@ async def end_all_connections(url: str) -> None:
 
 @pytest.mark.parametrize("way", ["reading", "transaction", "autocommit"])
 async def test_idle_connections_that_were_cut_are_replaced_before_they_are_used(database_url: str, way: str) -> None:
-    database = Database(database_url, pool_size=2)
+    database = Database(database_url, pool_size=2).within(everywhere("tests"))
     try:
         async with database.transaction() as one, database.transaction() as two:
             await asyncio.gather(one.execute(text("select 1")), two.execute(text("select 1")))
@@ -42,7 +43,7 @@ async def test_a_transaction_left_idle_is_ended_and_its_locks_are_free(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(databases, "IDLE_TIMEOUT", "300ms")
-    database = Database(database_url, pool_size=2)
+    database = Database(database_url, pool_size=2).within(everywhere("tests"))
     lock = text("select shift from service_clock for update nowait")
 
     async def freeze() -> None:
@@ -63,7 +64,7 @@ async def test_a_transaction_left_idle_is_ended_and_its_locks_are_free(
 
 
 async def test_both_ways_to_the_database_have_the_limit(database_url: str) -> None:
-    database = Database(database_url, pool_size=2)
+    database = Database(database_url, pool_size=2).within(everywhere("tests"))
     limit = "select current_setting('idle_in_transaction_session_timeout') as value"
     try:
         async with database.transaction() as session:

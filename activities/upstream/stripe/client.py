@@ -1,9 +1,9 @@
 """The calls: Checkout sessions and payment intents under our payment's id as the idempotency key."""
 
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+import json
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 import stripe
@@ -14,25 +14,18 @@ from activities.upstream.payments import (
     ChargeAsk,
     Checkout,
     CheckoutAsk,
-    PaymentsBusy,
-    PaymentsNotConfigured,
-    PaymentsRefused,
+    OutreachAsk,
     PaymentsUnclear,
+    Purchase,
 )
-from activities.upstream.stripe.events import happenings
+from activities.upstream.stripe.calls import PAGE, asked, listed, translated
+from activities.upstream.stripe.events import ITEM, KIND, PAYMENT, READERS, WORKSPACE, happenings, purchase
+from activities.upstream.stripe.outreach import OutreachSubscriptions
 from models.rules.offers import CURRENCY, Offer
-from models.rules.payments import CALL_SECONDS, Happening
+from models.rules.outreach_plans import Held
+from models.rules.payments import CALL_SECONDS, Happening, PaymentKind
 
-T = TypeVar("T")
-
-PAYMENT, WORKSPACE = "payment_id", "workspace_id"
-PAGE = 100
-MOST_READ = 1000
-"""Of one customer's sessions or charges, newest first; the one in question is of the last minutes."""
 TAKEN = frozenset({"succeeded", "processing", "requires_capture"})
-SERVER_ERROR = 500
-TOO_MANY = 429
-CONFLICT = 409
 CONNECT_SECONDS = 10.0
 
 
@@ -44,6 +37,7 @@ class StripePayments:
         self._client = stripe.StripeClient(
             api_key, base_addresses={"api": base_url}, http_client=self._http, max_network_retries=0
         )
+        self._outreach = OutreachSubscriptions(self._client)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -51,7 +45,7 @@ class StripePayments:
 
     async def customer(self, buyer: Buyer) -> str:
         """The customer of a workspace; its id as the idempotency key leads a repetition to the same one."""
-        made = await _asked(
+        made = await asked(
             self._client.v1.customers.create_async(
                 {"email": buyer.email, "name": buyer.name, "metadata": {WORKSPACE: buyer.workspace_id}},
                 {"idempotency_key": buyer.workspace_id},
@@ -61,14 +55,14 @@ class StripePayments:
 
     async def open_checkout(self, ask: CheckoutAsk) -> Checkout:
         """A Checkout session: a subscription for a plan, one payment that keeps the card for a pack."""
-        session = await _asked(
+        session = await asked(
             self._client.v1.checkout.sessions.create_async(_session(ask), {"idempotency_key": ask.payment_id})
         )
         return _checkout(session)
 
     async def find_checkout(self, payment_id: str, customer_id: str) -> Checkout | None:
         """Look through the customer's sessions."""
-        async with _listed(self._client.v1.checkout.sessions, customer_id) as sessions:
+        async with listed(self._client.v1.checkout.sessions, customer_id) as sessions:
             async for session in sessions:
                 if session.client_reference_id == payment_id:
                     return _checkout(session)
@@ -83,12 +77,12 @@ class StripePayments:
         except stripe.CardError as error:
             return Charge(_intent_of(error), error.code or "card_declined")
         except stripe.StripeError as error:
-            raise _translated(error) from error
+            raise translated(error) from error
         return _charge(intent)
 
     async def find_charge(self, payment_id: str, customer_id: str) -> Charge | None:
         """Look through the customer's payment intents."""
-        async with _listed(self._client.v1.payment_intents, customer_id) as intents:
+        async with listed(self._client.v1.payment_intents, customer_id) as intents:
             async for intent in intents:
                 if intent.metadata and intent.metadata.to_dict().get(PAYMENT) == payment_id:
                     return _charge(intent)
@@ -100,17 +94,39 @@ class StripePayments:
             await self._client.v1.subscriptions.update_async(subscription_id, {"cancel_at_period_end": True})
         except stripe.InvalidRequestError as error:
             if error.code != "resource_missing":
-                raise _translated(error) from error
+                raise translated(error) from error
         except stripe.StripeError as error:
-            raise _translated(error) from error
+            raise translated(error) from error
+
+    async def hold_outreach(self, ask: OutreachAsk) -> Held:
+        """A subscription of one item, as many as there are accounts."""
+        return await self._outreach.hold(ask)
+
+    async def find_outreach(self, workspace_id: str, customer_id: str) -> Held:
+        """Look through the customer's subscriptions."""
+        return await self._outreach.find(workspace_id, customer_id)
 
     def read_callback(self, body: bytes) -> tuple[Happening, ...]:
         """What a signed event tells."""
         return happenings(body)
 
+    def read_purchase(self, body: bytes) -> Purchase | None:
+        """What the metadata says."""
+        return purchase(body)
+
+    async def told_since(self, since: datetime) -> AsyncIterator[bytes]:
+        """The events of the last 30 days at most, of the kinds that are read."""
+        asked_for: Any = {"created": {"gte": int(since.timestamp())}, "limit": PAGE, "types": sorted(READERS)}
+        try:
+            first = await self._client.v1.events.list_async(asked_for)
+            async for event in first.auto_paging_iter():
+                yield json.dumps(event.to_dict()).encode()
+        except stripe.StripeError as error:
+            raise translated(error) from error
+
 
 def _session(ask: CheckoutAsk) -> Any:  # noqa: ANN401 - the library's parameters are a TypedDict of its own
-    meta = {PAYMENT: ask.payment_id}
+    meta = _meta(ask, PaymentKind.CHECKOUT)
     offer = ask.offer
     asked = {
         "mode": "subscription" if offer.monthly else "payment",
@@ -144,8 +160,13 @@ def _intent(ask: ChargeAsk) -> Any:  # noqa: ANN401 - the library's parameters a
         "off_session": True,
         "confirm": True,
         "description": f"{ask.offer.name}: {ask.offer.credits:,} credits",
-        "metadata": {PAYMENT: ask.payment_id},
+        "metadata": _meta(ask, PaymentKind.REFILL),
     }
+
+
+def _meta(ask: CheckoutAsk | ChargeAsk, kind: PaymentKind) -> dict[str, str]:
+    """What every event about it will carry: enough to write the payment down again after a restore."""
+    return {PAYMENT: ask.payment_id, WORKSPACE: ask.workspace_id, ITEM: ask.offer.id, KIND: kind.value}
 
 
 def _checkout(session: Any) -> Checkout:  # noqa: ANN401 - the library's object
@@ -164,46 +185,3 @@ def _charge(intent: Any) -> Charge:  # noqa: ANN401 - the library's object
 def _intent_of(error: stripe.CardError) -> str | None:
     intent = getattr(error.error, "payment_intent", None)
     return str(intent.id) if intent is not None else None
-
-
-async def _asked(call: Awaitable[T]) -> T:
-    try:
-        return await call
-    except stripe.StripeError as error:
-        raise _translated(error) from error
-
-
-@asynccontextmanager
-async def _listed(service: Any, customer_id: str) -> AsyncIterator[AsyncIterator[Any]]:  # noqa: ANN401 - one of two services
-    """A customer's objects, newest first, page by page."""
-    try:
-        first = await service.list_async({"customer": customer_id, "limit": PAGE})
-        yield _pages(first)
-    except stripe.StripeError as error:
-        raise _translated(error) from error
-
-
-async def _pages(first: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - the library's list
-    read = 0
-    async for found in first.auto_paging_iter():
-        yield found
-        read += 1
-        if read >= MOST_READ:
-            return
-
-
-def _translated(error: stripe.StripeError) -> Exception:
-    """What an error means for whoever asked: nothing done, nobody knows, or never."""
-    status = error.http_status
-    if isinstance(error, stripe.APIConnectionError):
-        never_left = isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
-        return PaymentsBusy("not reached") if never_left else PaymentsUnclear("no answer")
-    if isinstance(error, stripe.AuthenticationError | stripe.PermissionError):
-        return PaymentsNotConfigured("the key is refused")
-    if status == TOO_MANY:
-        return PaymentsBusy("too many calls")
-    if status is None or status >= SERVER_ERROR or status == CONFLICT:
-        return PaymentsUnclear(f"status {status}")
-    if isinstance(error, stripe.InvalidRequestError | stripe.CardError | stripe.IdempotencyError):
-        return PaymentsRefused(error.code or type(error).__name__)
-    return PaymentsUnclear(type(error).__name__)

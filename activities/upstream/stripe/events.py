@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from activities.upstream.payments import Purchase
 from models.rules.payments import (
     ChargePaid,
     CheckoutPaid,
@@ -17,13 +18,17 @@ from models.rules.payments import (
     MethodAttached,
     MethodDetached,
     NotPaid,
+    OutreachTold,
+    PaymentKind,
     PaymentStatus,
     PlanChanged,
     PlanStatus,
     Refunded,
 )
 
-PAYMENT = "payment_id"
+PAYMENT, WORKSPACE, OUTREACH = "payment_id", "workspace_id", "outreach_of"
+ITEM, KIND = "item", "kind"
+"""What our own calls write into the metadata; `outreach_of` stands on the subscription for outreach accounts."""
 Object = Mapping[str, Any]
 
 PLAN_STATUS: Mapping[str, PlanStatus] = {
@@ -47,6 +52,19 @@ def happenings(body: bytes) -> tuple[Happening, ...]:
     except (KeyError, TypeError, AttributeError, IndexError, OverflowError, json.JSONDecodeError) as error:
         raise ValueError("an event of another shape") from error
     return () if found is None else (found,)
+
+
+def purchase(body: bytes) -> Purchase | None:
+    """What an event's object was bought as. Raises `ValueError` for another shape."""
+    try:
+        thing: Any = json.loads(body)["data"]["object"]
+        details = (thing.get("parent") or {}).get("subscription_details") or thing.get("subscription_details") or {}
+        said = {**(details.get("metadata") or {}), **(thing.get("metadata") or {})}
+        if not {PAYMENT, WORKSPACE, ITEM, KIND} <= said.keys() or not thing.get("customer"):
+            return None
+        return Purchase(said[PAYMENT], said[WORKSPACE], thing["customer"], said[ITEM], PaymentKind(said[KIND]))
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        raise ValueError("an event of another shape") from error
 
 
 def _session_paid(session: Object, _: Object) -> Happening | None:
@@ -79,26 +97,34 @@ def _intent_failed(intent: Object, _: Object) -> Happening | None:
 
 
 def _invoice_paid(invoice: Object, _: Object) -> Happening | None:
+    """A month that cost something, whether a card paid it or what the customer had too much."""
     details = (invoice.get("parent") or {}).get("subscription_details") or invoice.get("subscription_details") or {}
     payment_id = (details.get("metadata") or {}).get(PAYMENT)
     subscription = details.get("subscription") or invoice.get("subscription")
-    if payment_id is None or subscription is None or not invoice["amount_paid"]:
+    if payment_id is None or subscription is None or not invoice.get("total", invoice["amount_paid"]):
         return None
     starts_at = max(line["period"]["start"] for line in invoice["lines"]["data"])
     return CyclePaid(invoice["id"], payment_id, subscription, _moment(starts_at))
 
 
 def _plan_changed(subscription: Object, event: Object) -> Happening | None:
+    workspace_id = (subscription.get("metadata") or {}).get(OUTREACH)
+    if workspace_id is not None:
+        return OutreachTold(subscription["id"], workspace_id, _plan_status(subscription), _moment(event["created"]))
     payment_id = _ours(subscription)
     if payment_id is None:
         return None
     return PlanChanged(
         subscription_id=subscription["id"],
         payment_id=payment_id,
-        status=PLAN_STATUS.get(subscription["status"], PlanStatus.PAST_DUE),
+        status=_plan_status(subscription),
         anchored_at=_moment(subscription["billing_cycle_anchor"]),
         at=_moment(event["created"]),
     )
+
+
+def _plan_status(subscription: Object) -> PlanStatus:
+    return PLAN_STATUS.get(subscription["status"], PlanStatus.PAST_DUE)
 
 
 def _refunded(charge: Object, _: Object) -> Happening | None:

@@ -11,6 +11,7 @@ from temporalio.service import RPCError
 from api.operations.kernel.context import Context
 from models.database import Database
 from models.errors import UpstreamBusy
+from models.reach import of_workspace
 from models.rules.raw_calls import BUSY_RETRY_SECONDS, WAIT_SECONDS
 from models.stores.upstream_calls import rows
 from workflows.upstream_calls import UpstreamCalls
@@ -43,12 +44,13 @@ class UpstreamCaller:
         has.
         """
         deadline = asyncio.get_running_loop().time() + self._seconds
+        database = self._database.within(of_workspace(workspace_id))
         if not await self._started(call_id, workspace_id):
-            await self._give_up(call_id, UpstreamBusy(status=503, retry_after=BUSY_RETRY_SECONDS))
+            await _give_up(database, call_id, UpstreamBusy(status=503, retry_after=BUSY_RETRY_SECONDS))
         pause = FIRST_LOOK_SECONDS
-        while not await rows.ended(self._database.statements, call_id):
+        while not await rows.ended(database.statements, call_id):
             if asyncio.get_running_loop().time() >= deadline:
-                await self._give_up(call_id, UpstreamBusy(status=429, retry_after=BUSY_RETRY_SECONDS))
+                await _give_up(database, call_id, UpstreamBusy(status=429, retry_after=BUSY_RETRY_SECONDS))
             await asyncio.sleep(pause)
             pause = min(2 * pause, LOOK_SECONDS)
 
@@ -61,11 +63,12 @@ class UpstreamCaller:
             return False
         return True
 
-    async def _give_up(self, call_id: str, busy: UpstreamBusy) -> None:
-        if await self._database.run(lambda session: rows.give_up(session, call_id)):
-            raise busy
-        if not await rows.ended(self._database.statements, call_id):
-            raise StillRunning
+
+async def _give_up(database: Database, call_id: str, busy: UpstreamBusy) -> None:
+    if await database.run(lambda session: rows.give_up(session, call_id)):
+        raise busy
+    if not await rows.ended(database.statements, call_id):
+        raise StillRunning
 
 
 @dataclass(frozen=True, slots=True)

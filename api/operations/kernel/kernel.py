@@ -30,6 +30,7 @@ from models.errors import (
     InsufficientScope,
     Unauthorized,
 )
+from models.reach import everywhere, of_tenant
 from models.rules.access import Caller
 from models.rules.raw_calls import BUSY_RETRY_SECONDS
 from models.rules.subjects import Subject
@@ -150,7 +151,7 @@ class Kernel:
     async def read(self, operation: Operation[A, B], ask: A, call: Call) -> B:
         """Run an operation that reads, and give its answer as it is."""
         permit(operation, call)
-        async with self.database.reading() as session:
+        async with self._database(call).reading() as session:
             return await operation.handler(self._context(operation, call, session, call.now), ask)
 
     async def _read(self, operation: Operation[A, B], ask: A, call: Call, shape: Shape) -> Outcome:
@@ -165,12 +166,13 @@ class Kernel:
                 await session.rollback()
             return _outcome(answer, call, shape), context
 
-        outcome, context = await self.database.run(work)
+        database = self._database(call)
+        outcome, context = await database.run(work)
         if call.dry_run:
             return outcome
         await self._ring(context.rung, call)
         if context.afterwards is not None:
-            outcome = _outcome(await context.afterwards(self.database), call, shape)
+            outcome = _outcome(await context.afterwards(database), call, shape)
         return outcome
 
     async def _once(self, operation: Operation[A, B], ask: A, call: Call, shape: Shape) -> Outcome:
@@ -195,7 +197,7 @@ class Kernel:
                 await self._complete(context, use, claim, outcome)
                 return outcome, context.rung
 
-            return await self.database.run(work)
+            return await self._database(call).run(work)
 
         async with self._claimed(use, claim, tried):
             outcome, rung = await attempt(lambda context: operation.handler(context, ask))
@@ -222,18 +224,24 @@ class Kernel:
         except Exception:
             await self._release(use, claim)
             if tried and tried[-1].if_refused is not None:
-                await self.database.run(tried[-1].if_refused)
+                await self.database.within(of_tenant(use.tenant)).run(tried[-1].if_refused)
             raise
 
+    def _database(self, call: Call) -> Database:
+        """The database for whom the call is: what it does reaches no further, whatever its queries ask for."""
+        if call.tenant is not None:
+            return self.database.within(of_tenant(call.tenant))
+        return self.database.within(everywhere("operations without a key: signing up, confirming, callbacks, plans"))
+
     def _waiter(self, use: Use) -> Waiter:
-        return Waiter(self.database, self.upstream, use.tenant.workspace_id)
+        return Waiter(self.database.within(of_tenant(use.tenant)), self.upstream, use.tenant.workspace_id)
 
     async def _let_go(self, use: Use, claim: Claim) -> None:
-        async with self.database.autocommit() as connection:
+        async with self.database.within(of_tenant(use.tenant)).autocommit() as connection:
             await idempotency.let_go(connection, use, lock=claim.lock)
 
     async def _claim(self, use: Use) -> Claim:
-        async with self.database.autocommit() as connection:
+        async with self.database.within(of_tenant(use.tenant)).autocommit() as connection:
             claim = await idempotency.claim(connection, use)
         if claim.standing is Standing.REUSED:
             raise IdempotencyKeyReused
@@ -255,7 +263,7 @@ class Kernel:
             raise IdempotencyInProgress(1)
 
     async def _release(self, use: Use, claim: Claim) -> None:
-        async with self.database.autocommit() as connection:
+        async with self.database.within(of_tenant(use.tenant)).autocommit() as connection:
             await idempotency.release(connection, use, lock=claim.lock)
 
     def _replay(self, claim: Claim) -> Outcome:
@@ -282,7 +290,7 @@ class Kernel:
     def _context(self, operation: Operation[Any, Any], call: Call, session: AsyncSession, now: datetime) -> Context:
         return Context(
             session=session,
-            statements=self.database.statements,
+            statements=self._database(call).statements,
             now=now,
             dry_run=call.dry_run,
             version=call.version,

@@ -19,6 +19,7 @@ from models.secrets import Vault
 from models.stores.outreach import account_states, accounts, connecting, removing, settings
 from models.stores.outreach.accounts import Held
 from models.stores.outreach.connecting import LINK_PURPOSE, UNFINISHED, Failure
+from models.stores.payments import outreach as paying
 from models.tables import OutreachAccount
 from models.tenancy import Tenant
 
@@ -48,6 +49,7 @@ async def get_account(ctx: Context, account_id: str) -> AccountView:
 async def connect_account(ctx: Context, ask: ConnectAccount) -> AccountConnecting:
     """Make a record and the link by which its owner signs in, or go on with an unfinished one."""
     await _may_connect(ctx)
+    await paying.check_can_connect(ctx.session, ctx.tenant.workspace_id, configured=ctx.settings.sells)
     rules = await settings.locked(ctx.session, ctx.tenant)
     now = await ctx.read_clock()
     open_ones = await accounts.unfinished(ctx.session, ctx.tenant)
@@ -73,6 +75,8 @@ async def reconnect_account(ctx: Context, account_id: str) -> AccountConnecting:
         AccountStatus.NEEDS_REVIEW,
     ):
         raise Conflict("This account is connected.", status=held.account.status)
+    if held.account.connected_at is None:
+        await paying.check_can_connect(ctx.session, ctx.tenant.workspace_id, configured=ctx.settings.sells)
     return await _with_link(ctx, held)
 
 

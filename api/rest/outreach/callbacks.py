@@ -12,8 +12,9 @@ from starlette.routing import Route
 
 from api import body
 from api.operations.kernel import Kernel
-from models.database import LOCK_NOT_AVAILABLE, sqlstate
+from models.database import LOCK_NOT_AVAILABLE, Database, sqlstate
 from models.errors import InvalidRequest, NotFound, RateLimited, Unauthorized
+from models.reach import everywhere
 from models.rules.outreach.callbacks import (
     SIGNATURE_HEADER,
     Callback,
@@ -56,7 +57,7 @@ async def _check(kernel: Kernel, request: Request, raw: bytes, url: str) -> None
     """Refuse what the provider did not sign, unless the operator has switched that off."""
     if not kernel.settings.unipile_require_signature:
         return
-    async with kernel.database.reading() as session:
+    async with _database(kernel).reading() as session:
         secrets = await endpoints.secrets(session, kernel.vault, url)
     header = request.headers.get(SIGNATURE_HEADER)
     found = check_signature(raw, header, secrets=secrets, wall_time=time.time())
@@ -65,10 +66,15 @@ async def _check(kernel: Kernel, request: Request, raw: bytes, url: str) -> None
         raise Unauthorized("The signature of this event is not valid.")
 
 
+def _database(kernel: Kernel) -> Database:
+    return kernel.database.within(everywhere("an outreach provider's callback names an account of anybody"))
+
+
 async def _keep(kernel: Kernel, callback: Callback, raw: bytes) -> bool:
     """Store it and ring its account; false when it is about no account of ours."""
     state = None if callback.state is None else hash_of(callback.state)
-    async with kernel.database.reading() as session:
+    database = _database(kernel)
+    async with database.reading() as session:
         account_id = await callbacks.account_of(session, provider_id=callback.account_id, state_hash=state)
         if account_id is None:
             return False
@@ -78,12 +84,12 @@ async def _keep(kernel: Kernel, callback: Callback, raw: bytes) -> bool:
     sealed = kernel.vault.seal(callbacks.BODY_PURPOSE, raw)
     arrived = Arrived(event_id=callback.id, type=callback.type, account_id=account_id, sealed=sealed)
     try:
-        await kernel.database.run(lambda session: callbacks.keep(session, arrived))
+        await database.run(lambda session: callbacks.keep(session, arrived))
     except Exception as error:
         if sqlstate(error) != LOCK_NOT_AVAILABLE:
             raise
         # The account is held for long: its next step finds the callback without a ring.
-        await kernel.database.run(lambda session: callbacks.keep(session, arrived, ring=False))
+        await database.run(lambda session: callbacks.keep(session, arrived, ring=False))
     return True
 
 

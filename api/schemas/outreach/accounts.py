@@ -8,6 +8,7 @@ from pydantic import Field
 from api.schemas.lists import PageAsk
 from api.schemas.outreach.settings import HoursView
 from api.schemas.values import Answer, Ask, Name
+from models.rules.offers import OUTREACH_ACCOUNT_CENTS
 from models.rules.outreach.caps import utc_day, warmup_factor
 from models.rules.outreach.pauses import resumable
 from models.rules.outreach.states import AccountStatus, PauseReason
@@ -15,9 +16,6 @@ from models.rules.times import Time
 from models.stores.outreach import limits
 from models.stores.outreach.settings import Rules
 from models.tables import OutreachAccount
-
-MONTHLY_PRICE_CENTS = 4900
-"""EUR for each connected account (specification, "Credits")."""
 
 
 class ConnectAccount(Ask):
@@ -79,7 +77,7 @@ class AccountView(Answer):
     warmup: WarmupView
     time_zone: str
     working_hours: HoursView
-    monthly_price_cents: int = MONTHLY_PRICE_CENTS
+    monthly_price_cents: int = OUTREACH_ACCOUNT_CENTS
     currency: Literal["EUR"] = "EUR"
     connect_failure: str | None
     restored_as: str | None

@@ -18,6 +18,7 @@ from models.rules.outreach.states import AccountStatus, PauseReason
 from models.stores import events
 from models.stores.outreach import limits, replanning
 from models.stores.outreach.accounts import Held
+from models.stores.payments import outreach as paying
 
 LOOK_AGAIN = timedelta(minutes=5)
 """How often the provider is asked about an account in passing trouble."""
@@ -70,7 +71,9 @@ async def activate(session: AsyncSession, held: Held) -> None:
     account = held.account
     by_hand = account.status == CONNECTING and account.pause_reason == PauseReason.MANUAL
     account.review_asked_at = account.trouble = account.trouble_since = account.next_look_at = None
-    account.connected_at = account.connected_at or held.now
+    if account.connected_at is None:
+        account.connected_at = held.now
+        await paying.ring(session, account.workspace_id)
     account.next_chats_poll_at = account.next_chats_poll_at or held.now
     account.next_invites_poll_at = account.next_invites_poll_at or held.now
     until = _limited_until(held)

@@ -12,6 +12,8 @@ from sqlalchemy import RowMapping, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from models.database import widened
+from models.reach import everywhere
 from models.rules.outreach.calendar import Calendar, Neighbour, Pause, Request, Taken
 from models.rules.outreach.caps import Cap, counts_against, day_start, monday, utc_day
 from models.rules.outreach.states import AccountStatus, ActionType
@@ -88,7 +90,8 @@ async def load(
     account, now = held.account, held.now
     asked = {"account": account.id, "network_user": account.network_user_id, "used_only": used_only}
     since = day_start(monday(utc_day(now))) - DAY
-    rows = (await session.execute(TAKEN, {**asked, "since": since})).mappings()
+    async with widened(session, everywhere("what a network account did in whichever record")):
+        rows = (await session.execute(TAKEN, {**asked, "since": since})).mappings().all()
     return Calendar(
         caps=caps_of(account, held.rules),
         hours=held.rules.hours,

@@ -20,6 +20,7 @@ from models.secrets import Vault
 from models.stores.outreach import account_states
 from models.stores.outreach.account_states import Standing
 from models.stores.outreach.accounts import Held, held, locked, tenant_of
+from models.stores.payments import outreach as paying
 from models.tables import OutreachAccount
 
 LINK_PURPOSE = "connect link"
@@ -210,6 +211,7 @@ async def _restore(session: AsyncSession, mine: Held, older_id: str, signed_in: 
     _use_up(older.account)
     if older.account.status == AccountStatus.REMOVED:
         older.account.status, older.account.removed_at = AccountStatus.CONNECTING, None
+        await paying.ring(session, older.account.workspace_id)
     older.account.rings += 1  # its workflow may have ended
     before = older.account.provider_id
     if before == signed_in.provider_id:

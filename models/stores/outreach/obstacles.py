@@ -15,12 +15,13 @@ from models.rules.outreach.states import (
     SequenceStatus,
     takes_enrollments,
 )
+from models.rules.outreach_plans import GRACE
 from models.stores import suppressions
 from models.stores.outreach.scenes import Scene
 from models.tables import SeenEntry
 
 LOOK_AGAIN = timedelta(hours=1)
-"""Nothing rings a row when a workspace or customer is let in again: it looks by itself."""
+"""Nothing rings a row when a workspace or customer is let in again, or has paid: it looks by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +80,24 @@ async def _do_not_contact(session: AsyncSession, scene: Scene, profile_id: str) 
     return entry is not None and entry.do_not_contact
 
 
-SHUT_OUT = text(
+STANDING = text(
     """
     select w.suspended_at is not null
            or coalesce((select c.status = 'disabled' from customers c where c.id = cast(:customer as text)), false)
+             as shut_out,
+           exists (select from outreach_plans p
+                    where p.id = w.id and p.unpaid_since <= service_now() - cast(:grace as interval)) as unpaid
       from workspaces w where w.id = :workspace
     """
 )
 
 
 async def _tenant_hold(session: AsyncSession, scene: Scene) -> Hold | None:
-    whose = {"workspace": scene.tenant.workspace_id, "customer": scene.tenant.customer_id}
-    if (await session.execute(SHUT_OUT, whose)).scalar_one():
+    whose = {"workspace": scene.tenant.workspace_id, "customer": scene.tenant.customer_id, "grace": GRACE}
+    standing = (await session.execute(STANDING, whose)).one()
+    if standing.unpaid:
+        return Hold("the outreach accounts are unpaid", look_again=LOOK_AGAIN)
+    if standing.shut_out:
         return Hold("the workspace or customer is shut out for now", look_again=LOOK_AGAIN)
     return None
 

@@ -8,6 +8,7 @@ from models.rules.events import EnrollmentChanged, EventType
 from models.rules.outreach.states import AccountStatus, PauseReason
 from models.stores import events
 from models.stores.outreach.accounts import Held
+from models.stores.payments import outreach as paying
 from models.tables.outreach import OPEN_ENROLLMENTS
 
 CONCERNED = text(
@@ -57,3 +58,4 @@ async def remove(session: AsyncSession, held: Held) -> None:
     account.connect_url = account.connect_expires_at = None  # the state stays: a sign-in by the link is undone by it
     account.next_chats_poll_at = account.next_invites_poll_at = None
     account.failures = 0
+    await paying.ring(session, account.workspace_id)

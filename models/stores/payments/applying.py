@@ -22,6 +22,7 @@ from models.rules.payments import (
     MethodAttached,
     MethodDetached,
     NotPaid,
+    OutreachTold,
     PaymentKind,
     PaymentStatus,
     PlanChanged,
@@ -30,7 +31,7 @@ from models.rules.payments import (
 )
 from models.stores import credits, refills, refunds
 from models.stores.doorbells import ring
-from models.stores.payments import rows
+from models.stores.payments import outreach, rows
 from models.tables import BillingAccount, Payment, PaymentMethod, Plan
 
 OVER = frozenset(
@@ -53,6 +54,8 @@ async def apply(session: AsyncSession, happening: Happening, *, now: datetime) -
     match happening:
         case MethodAttached() | MethodDetached():
             await _note_method(session, happening)
+        case OutreachTold():
+            await outreach.hear(session, happening, now=now)
         case _:
             await _to_payment(session, happening, now)
 
@@ -185,3 +188,4 @@ async def _note_method(session: AsyncSession, heard: MethodAttached | MethodDeta
     if isinstance(heard, MethodAttached):
         await refills.forget_declines(session, workspace_id)
     await refills.ring(session, workspace_id)
+    await outreach.new_card(session, workspace_id)

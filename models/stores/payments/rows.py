@@ -16,7 +16,7 @@ from models.rules.offers import OFFER_OF, Offer
 from models.rules.payments import IN_FLIGHT, PaymentKind, PaymentStatus, PlanStatus
 from models.rules.subjects import Subject
 from models.stores.idempotency import REPLAY_HOURS, Use
-from models.tables import BillingAccount, Payment, PaymentMethod, Plan
+from models.tables import BillingAccount, Payment, PaymentMethod, Plan, Workspace
 
 KIND = "payment"
 LIVE = (PlanStatus.ACTIVE, PlanStatus.PAST_DUE)
@@ -99,6 +99,27 @@ async def find(session: AsyncSession, payment_id: str, *, lock: bool = False) ->
     return (await session.scalars(query)).one_or_none()
 
 
+async def is_there(session: AsyncSession, workspace_id: str) -> bool:
+    """Whether there is such a workspace."""
+    return await session.scalar(select(col(Workspace.id)).where(col(Workspace.id) == workspace_id)) is not None
+
+
+async def write_again(
+    session: AsyncSession, payment_id: str, workspace_id: str, kind: PaymentKind, item: str, *, now: datetime
+) -> bool:
+    """Write down a payment that the provider knows and a restored database does not; whether that was needed.
+
+    It is expired until what the provider told is worked in: whoever opened its page has to open another.
+    """
+    offer = OFFER_OF.get(item)
+    if offer is None or await find(session, payment_id) is not None:
+        return False
+    made = add(session, workspace_id, kind, offer, now=now)
+    made.id, made.status = payment_id, PaymentStatus.EXPIRED
+    await session.flush()
+    return True
+
+
 class _Standing:
     status: str
 
@@ -146,15 +167,6 @@ async def payment_method(session: AsyncSession, workspace_id: str) -> str | None
         .limit(1)
     )
     return found.one_or_none()
-
-
-async def check_outreach_can_be_paid(session: AsyncSession, workspace_id: str, *, configured: bool) -> None:
-    """Raise `Conflict` where payments are configured and the workspace has no payment method.
-
-    For whoever connects an outreach account, which costs `offers.OUTREACH_ACCOUNT_CENTS` a month.
-    """
-    if configured and await payment_method(session, workspace_id) is None:
-        raise Conflict("Connecting an outreach account needs a payment method.", reason="payment_method_missing")
 
 
 async def spent_on_refills(session: AsyncSession, workspace_id: str, now: datetime) -> int:

@@ -10,9 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.clock import service_time
-from models.database import Statements
+from models.database import Statements, widened
 from models.errors import IdempotencyKeyReused, InternalError, ServiceError, UpstreamBusy, retold, told
 from models.ids import new_id
+from models.reach import everywhere
 from models.rules.raw_calls import (
     BUSY_RETRY_SECONDS,
     MOST_WAITING,
@@ -102,7 +103,8 @@ async def admit(
     Raises `UpstreamBusy` when too many wait; calls that find a slot idle do not wait.
     """
     await session.execute(LOCK)
-    queue = (await session.execute(QUEUE, {"workspace": use.tenant.workspace_id})).one()
+    async with widened(session, everywhere("how many upstream calls wait in the installation")):
+        queue = (await session.execute(QUEUE, {"workspace": use.tenant.workspace_id})).one()
     if queue.everybody >= MOST_WAITING + queue.idle or queue.own >= MOST_WAITING_OF_WORKSPACE + queue.idle:
         raise UpstreamBusy(status=429, retry_after=BUSY_RETRY_SECONDS)
     now = await service_time(session)

@@ -17,6 +17,7 @@ from temporalio.worker import Worker
 from activities.upstream.slots import UpstreamSlots, upstream_tuner
 from models import database as databases
 from models.database import Database
+from models.reach import everywhere
 
 LEASE_SECONDS = 1.5
 RENEW_SECONDS = 0.4
@@ -62,7 +63,7 @@ async def main() -> None:
     """Work until SIGTERM."""
     database_url, address, namespace, queue, slots = sys.argv[1:]
     databases.IDLE_TIMEOUT = IDLE_TIMEOUT
-    database = Database(database_url, pool_size=8)
+    database = Database(database_url, pool_size=8).within(everywhere("tests"))
     upstream = UpstreamSlots(
         database.transaction, slots=int(slots), lease_seconds=LEASE_SECONDS, renew_seconds=RENEW_SECONDS
     )

@@ -10,6 +10,7 @@ from sqlalchemy import text
 from activities.upstream import slots as slots_module
 from activities.upstream.slots import SlotLost, UpstreamSlots
 from models.database import Database
+from models.reach import everywhere
 
 OpenSlots = Callable[..., Awaitable[UpstreamSlots]]
 SHORT = {"lease_seconds": 0.6, "renew_seconds": 0.15}
@@ -17,7 +18,7 @@ SHORT = {"lease_seconds": 0.6, "renew_seconds": 0.15}
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
-    database = Database(database_url, pool_size=0)
+    database = Database(database_url, pool_size=0).within(everywhere("tests"))
     yield database
     await database.close()
 

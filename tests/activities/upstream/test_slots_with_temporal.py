@@ -19,6 +19,7 @@ from temporalio.client import ActivityHandle, Client
 from temporalio.common import Priority, RetryPolicy
 
 from models.database import Database
+from models.reach import everywhere
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -30,7 +31,7 @@ SECONDS = 0.15
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
-    database = Database(database_url, pool_size=0)
+    database = Database(database_url, pool_size=0).within(everywhere("tests"))
     async with database.engine.begin() as connection:
         await connection.execute(
             text("create table calls (tenant text, number int, began timestamptz, ends timestamptz)")

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from sqlalchemy import text
 
 from models.database import Database
+from models.reach import everywhere
 from models.rules.outreach.callbacks import MAX_BYTES, SIGNATURE_HEADER, callback_token, callback_url, sign
 from models.secrets import Vault
 from models.stores.outreach import endpoints
@@ -34,7 +35,7 @@ async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
     async with application(module_database_url, unipile_api_key="key", rate_limit_per_minute=1_000) as made:
         url = callback_url(settings(module_database_url).public_url, TOKEN)
         for secret in ("wes_oldest", "wes_before", SECRET):
-            async with made.state.kernel.database.transaction() as session:
+            async with made.state.kernel.database.within(everywhere("tests")).transaction() as session:
                 await endpoints.keep(session, VAULT, url=url, provider_id="we_1", secret=secret, relations_told=True)
         yield made
 

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from models.clock import service_time
 from models.database import Database
 from models.ids import new_id
+from models.reach import everywhere
 from models.secrets import Vault
 from models.stores import credits
 from models.stores.credits import Payer
@@ -68,7 +69,7 @@ async def join(session: AsyncSession, *, granted: int = 1250) -> Member:
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
-    opened = Database(database_url, pool_size=16)
+    opened = Database(database_url, pool_size=16).within(everywhere("tests"))
     yield opened
     await opened.close()
 

@@ -31,7 +31,7 @@ from models.rules.payments import (
 from models.rules.refills import BACK_OFF, RefillStatus
 from models.stores import credits, refills
 from models.stores.idempotency import Use
-from models.stores.payments import rows, steps
+from models.stores.payments import outreach, rows, steps
 from models.stores.payments.steps import Need
 from models.tenancy import Tenant
 from tests.models.stores.conftest import Member
@@ -194,8 +194,8 @@ async def test_a_payment_method_counts_until_it_is_taken_away_whichever_is_heard
     async with till.database.transaction() as session:
         assert await rows.payment_method(session, till.workspace_id) is None
         with pytest.raises(Conflict):
-            await rows.check_outreach_can_be_paid(session, till.workspace_id, configured=True)
-        await rows.check_outreach_can_be_paid(session, till.workspace_id, configured=False)
+            await outreach.check_can_connect(session, till.workspace_id, configured=True)
+        await outreach.check_can_connect(session, till.workspace_id, configured=False)
 
 
 async def test_one_refill_is_in_flight_however_many_look_at_once(till: Till) -> None:

@@ -37,7 +37,7 @@ async def shop(served: Provider) -> Provider:
 async def page_of(shop: Provider, item: str = "pack", *, payment_id: str = "pay_1") -> CheckoutAsk:
     customer = await shop.adapter.customer(BUYER)
     offer = OFFER_OF[item]
-    return CheckoutAsk(payment_id, customer, offer, "https://app.example/paid", "https://app.example/left")
+    return CheckoutAsk(payment_id, "ws_a", customer, offer, "https://app.example/paid", "https://app.example/left")
 
 
 async def test_a_workspace_is_one_customer_however_often_it_is_made(shop: Provider) -> None:
@@ -77,7 +77,7 @@ async def card_of(shop: Provider) -> tuple[str, str]:
 
 async def test_a_card_is_charged_without_the_person_and_the_charge_is_found(shop: Provider) -> None:
     customer, method = await card_of(shop)
-    charge = await shop.adapter.charge(ChargeAsk("pay_2", customer, method, PACK))
+    charge = await shop.adapter.charge(ChargeAsk("pay_2", "ws_a", customer, method, PACK))
     assert charge.declined is None
     assert await shop.adapter.find_charge("pay_2", customer) == charge
     assert await shop.adapter.find_charge("pay_3", customer) is None
@@ -86,10 +86,10 @@ async def test_a_card_is_charged_without_the_person_and_the_charge_is_found(shop
 async def test_a_declined_card_is_an_answer_and_stays_one(shop: Provider) -> None:
     customer, method = await card_of(shop)
     await shop.steer("cards", customer_id=customer, state="declines")
-    charge = await shop.adapter.charge(ChargeAsk("pay_2", customer, method, PACK))
+    charge = await shop.adapter.charge(ChargeAsk("pay_2", "ws_a", customer, method, PACK))
     assert charge.declined == "card_declined"
     await shop.steer("cards", customer_id=customer, state="works")
-    assert (await shop.adapter.charge(ChargeAsk("pay_2", customer, method, PACK))).declined == "card_declined"
+    assert (await shop.adapter.charge(ChargeAsk("pay_2", "ws_a", customer, method, PACK))).declined == "card_declined"
     found = await shop.adapter.find_charge("pay_2", customer)
     assert found is not None
     assert found.declined == "card_declined"

@@ -222,6 +222,12 @@ async def test_somebody_without_an_address_is_passed_over(world: World) -> None:
     assert (action.outcome, action.reason) == ("skipped", "not_found")
 
 
+UNPAID = (
+    "insert into outreach_plans (id, workspace_id, rings, answered, charged, past_due, failures, created_at,"
+    " unpaid_since) select id, id, 0, 0, 0, false, 0, service_now(), service_now() - interval '{days} days'"
+    " from workspaces"
+    " on conflict (id) do update set unpaid_since = excluded.unpaid_since"
+)
 HOLDS: list[tuple[str, dict[str, Any]]] = [
     ("update enrollments set status = 'paused', reason = 'manual'", {}),
     ("update sequences set status = 'paused'", {}),
@@ -231,6 +237,7 @@ HOLDS: list[tuple[str, dict[str, Any]]] = [
     ("update outreach_accounts set status = 'disconnected', pause_reason = 'disconnected'", {}),
     ("update outreach_accounts set trouble = 'interrupted', trouble_since = service_now()", {}),
     ("update workspaces set suspended_at = service_now()", {}),
+    (UNPAID.format(days=15), {}),
     ("update outreach_accounts set status='paused', pause_reason='daily_limit', paused_until=:at", {"at": MONDAY}),
 ]
 
@@ -246,6 +253,13 @@ async def test_whatever_holds_the_account_sequence_or_enrollment_holds_the_claim
     assert answer.need in {Need.TIME, Need.RING}
     assert answer.reason
     assert (await world.last(enrollment)).attempts == 0
+
+
+async def test_an_account_that_is_unpaid_for_less_than_the_grace_goes_on(world: World) -> None:
+    enrollment, call = await due(world)
+    await world.sql(UNPAID.format(days=13))
+    assert not isinstance(await world.claim(enrollment, call), Decision)
+    assert (await world.last(enrollment)).attempts == 1
 
 
 async def test_a_paused_sequence_holds_and_goes_on_from_now_when_it_is_active_again(world: World) -> None:

@@ -1,0 +1,63 @@
+"""One call of the library: pages of a customer's objects, and what its errors mean."""
+
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import httpx
+import stripe
+
+from activities.upstream.payments import PaymentsBusy, PaymentsNotConfigured, PaymentsRefused, PaymentsUnclear
+
+T = TypeVar("T")
+
+PAGE = 100
+MOST_READ = 1000
+"""Of one customer's objects, newest first; the one in question is of the last minutes."""
+SERVER_ERROR = 500
+TOO_MANY = 429
+CONFLICT = 409
+
+
+async def asked(call: Awaitable[T]) -> T:
+    """The answer. Raises what the port documents."""
+    try:
+        return await call
+    except stripe.StripeError as error:
+        raise translated(error) from error
+
+
+@asynccontextmanager
+async def listed(service: Any, customer_id: str) -> AsyncIterator[AsyncIterator[Any]]:  # noqa: ANN401 - one of several services
+    """A customer's objects, newest first, page by page."""
+    try:
+        first = await service.list_async({"customer": customer_id, "limit": PAGE})
+        yield _pages(first)
+    except stripe.StripeError as error:
+        raise translated(error) from error
+
+
+async def _pages(first: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - the library's list
+    read = 0
+    async for found in first.auto_paging_iter():
+        yield found
+        read += 1
+        if read >= MOST_READ:
+            return
+
+
+def translated(error: stripe.StripeError) -> Exception:
+    """What an error means for whoever asked: nothing done, nobody knows, or never."""
+    status = error.http_status
+    if isinstance(error, stripe.APIConnectionError):
+        never_left = isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+        return PaymentsBusy("not reached") if never_left else PaymentsUnclear("no answer")
+    if isinstance(error, stripe.AuthenticationError | stripe.PermissionError):
+        return PaymentsNotConfigured("the key is refused")
+    if status == TOO_MANY:
+        return PaymentsBusy("too many calls")
+    if status is None or status >= SERVER_ERROR or status == CONFLICT:
+        return PaymentsUnclear(f"status {status}")
+    if isinstance(error, stripe.InvalidRequestError | stripe.CardError | stripe.IdempotencyError):
+        return PaymentsRefused(error.code or type(error).__name__)
+    return PaymentsUnclear(type(error).__name__)
