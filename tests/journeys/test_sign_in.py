@@ -21,13 +21,15 @@ from tests.services import Facts
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 LINK = re.compile(r"https?://[\w.:-]+/(?:verify|authorize/link)\?token=[\w-]+")
+PATIENCE = 60
+"""Seconds for one answer, on a machine that does other things too."""
 CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 
 async def link_to(facts: Facts, email: str, *, number: int) -> str:
     """The link in the so many-th mail to an address."""
     deadline = time.monotonic() + 60
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as http:
         while True:
             found = await http.get(f"{facts['sandbox_url']}/_control/mail", params={"to": email})
             mails = found.json()["data"]
@@ -50,7 +52,7 @@ async def owner(facts: Facts, browser: httpx.AsyncClient) -> str:
 
 @pytest.fixture
 async def browser(running_stack: Facts) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=str(running_stack["api_url"]), trust_env=False) as made:
+    async with httpx.AsyncClient(base_url=str(running_stack["api_url"]), trust_env=False, timeout=PATIENCE) as made:
         yield made
 
 
@@ -71,7 +73,7 @@ async def test_the_official_client_signs_in_over_http_with_real_mail(
 
     agent = SigningIn(str(running_stack["mcp_url"]), visit)
     async with (
-        httpx2.AsyncClient(auth=agent.provider(), trust_env=False) as http,
+        httpx2.AsyncClient(auth=agent.provider(), trust_env=False, timeout=PATIENCE) as http,
         Client(streamable_http_client(agent.address, http_client=http)) as client,
     ):
         assert (await client.list_tools()).tools
@@ -106,11 +108,11 @@ async def test_a_client_that_describes_itself_is_read_by_a_worker(
     async with described() as client_id:
         asked = {"response_type": "code", "code_challenge": CHALLENGE, "code_challenge_method": "S256"}
         asked |= {"client_id": client_id, "redirect_uri": CALLBACK}
-        answer = await browser.get("/authorize", params=asked, timeout=30)
+        answer = await browser.get("/authorize", params=asked)
         assert answer.status_code == 200, answer.text
         assert "Self-described" in answer.text
         foreign = await browser.get("/authorize", params=asked | {"redirect_uri": "https://evil.example/"})
         assert foreign.status_code == 400
-    gone = await browser.get("/authorize", params=asked | {"client_id": client_id.replace(".json", "")}, timeout=30)
+    gone = await browser.get("/authorize", params=asked | {"client_id": client_id.replace(".json", "")})
     assert gone.status_code == 502
     assert "cannot be read" in gone.text
