@@ -130,7 +130,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def world(database_url: str) -> AsyncIterator[World]:
-    engine = create_async_engine(database_url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    settings = {"server_settings": virtual_time.EVERYWHERE}
+    engine = create_async_engine(database_url, poolclass=NullPool, isolation_level="AUTOCOMMIT", connect_args=settings)
     market = Market()
     async with (
         engine.connect() as database,

@@ -21,7 +21,7 @@ from models.data import reference
 from models.database import Database
 from stack.children import Child
 from stack.ports import LOOPBACK, Ports
-from tests.api.conftest import Workspace, run_sql
+from tests.api.conftest import Workspace, empty, run_sql
 from workflows.contracts import Step
 
 KEY = "0123456789abcdef" * 4
@@ -157,10 +157,8 @@ async def source(
 @pytest.fixture
 async def calls(app: FastAPI, database: Database, source: People) -> AsyncIterator[Calls]:
     # What is kept of people is the whole installation's: nobody is known from another test.
-    await run_sql(
-        database,
-        "truncate people, suppressions, leads, idempotency_records, upstream_calls, jobs, contacts, companies cascade",
-    )
+    kept = "people suppressions leads idempotency_records upstream_calls jobs contacts companies"
+    await empty(database, *kept.split())
     kernel: Kernel = app.state.kernel
     made = Calls(RawCalls(database, kernel.vault, source))
     kernel.upstream = UpstreamCaller(database, made, seconds=20)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from models.database import Database
-from tests.api.conftest import Workspace, error_of, run_sql
+from tests.api.conftest import Workspace, empty, error_of, run_sql
 from tests.api.raw.conftest import Provider, charged, spend
 from tests.api.sourcing import fund
 
@@ -39,7 +39,7 @@ async def fetch(workspace: Workspace, **body: list[str]) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 async def nobody_looked_up_before(calls: object, database: Database) -> None:
-    await run_sql(database, "truncate companies cascade")
+    await empty(database, "companies")
 
 
 async def test_each_company_found_costs_one_and_the_others_nothing(
