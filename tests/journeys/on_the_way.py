@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-import httpx
-
 from tests.journeys.outreach import Json, Outreach
 
 OPT_OUT = re.compile(r"https?://\S+/o/\S+")
@@ -64,8 +62,7 @@ class OnTheWay:
     def _suppress(self, person: str) -> None:
         self.outreach.post("/v1/suppressions", {"profile_url": self.urls[person]})
 
-    @staticmethod
-    def _opt_out(link: re.Match[str] | None) -> None:
+    def _opt_out(self, link: re.Match[str] | None) -> None:
         assert link is not None
-        answer = httpx.post(link[0], data={"ask": "stop"}, trust_env=False, timeout=30)
+        answer = self.outreach.recruiter.call("POST", link[0], data={"ask": "stop"})
         assert answer.status_code == 200, answer.text

@@ -112,9 +112,12 @@ class Outreach:
 
     def act(self, path: str, person_id: str, **body: Any) -> None:
         """Somebody does something on the network, to or with the account."""
+        self.order(path, account_id=self.provider_id, person_id=person_id, **body)
+
+    def order(self, path: str, **body: Any) -> None:
+        """Change something about the sandbox's network."""
         url = f"{self.installation.facts['sandbox_url']}/_control/network/{path}"
-        asked = {"account_id": self.provider_id, "person_id": person_id} | body
-        httpx.post(url, json=asked, trust_env=False, timeout=30).raise_for_status()
+        httpx.post(url, json=body, trust_env=False, timeout=30).raise_for_status()
 
     def messages_with(self, person_id: str) -> list[Json]:
         """What the network has of the chat with a person, as its owner would see it."""

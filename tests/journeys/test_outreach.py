@@ -5,6 +5,7 @@ The network is the truth: every execution is held against hours, rests, caps and
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 import pytest
 
@@ -119,16 +120,20 @@ def test_every_enrollment_has_ended_or_is_held_for_the_reason_that_happened(play
     by_profile = {one["profile_id"]: one for one in played.enrollments}
     assert len(by_profile) == len(played.enrollments) == played.size.people
     replied = replied_at(played.outreach.messages_with, played.way.profiles)
-    expected = {"reply": ("replied", None), "owner": ("paused", "owner_wrote"), "stop": ("stopped", "manual")}
+    forced: dict[str, set[tuple[str, str | None]]] = {
+        "reply": {("replied", None)},
+        "owner": {("paused", "owner_wrote"), ("replied", None)},  # some answer the owner
+        "stop": {("stopped", "manual")},
+        "opt-out": {("stopped", "suppressed")},
+        "suppression": {("stopped", "suppressed")},
+    }
     for person, profile_id in played.way.profiles.items():
         enrollment = by_profile[profile_id]
-        because = played.way.because.get(person)
-        if because in expected and not (because == "owner" and person in replied):
-            assert (enrollment["status"], enrollment["reason"]) == expected[because], (because, enrollment)
-        elif because in {"opt-out", "suppression"}:
-            assert enrollment["status"] == "stopped", (because, enrollment)
-        else:
-            assert enrollment["status"] == ("replied" if person in replied else "completed"), enrollment
+        ended = enrollment["finished_at"] and datetime.fromisoformat(enrollment["finished_at"])
+        silent = person not in replied or (ended and replied[person] > ended)
+        natural = "completed" if silent else "replied"
+        expected = forced.get(played.way.because.get(person, ""), {(natural, None)})
+        assert (enrollment["status"], enrollment["reason"]) in expected, (played.way.because.get(person), enrollment)
 
 
 def test_whoever_does_not_accept_is_withdrawn_after_the_time_out(played: Played) -> None:
