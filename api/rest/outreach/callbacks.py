@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from api import body
 from api.operations.kernel import Kernel
-from models.database import LOCK_NOT_AVAILABLE, sqlstate
+from api.operations.outreach.arrivals import store
 from models.errors import InvalidRequest, NotFound, RateLimited, Unauthorized
 from models.rules.outreach.callbacks import (
     SIGNATURE_HEADER,
@@ -76,14 +76,7 @@ async def _keep(kernel: Kernel, callback: Callback, raw: bytes) -> bool:
             raise RateLimited(AGAIN_SECONDS)
 
     sealed = kernel.vault.seal(callbacks.BODY_PURPOSE, raw)
-    arrived = Arrived(event_id=callback.id, type=callback.type, account_id=account_id, sealed=sealed)
-    try:
-        await kernel.database.run(lambda session: callbacks.keep(session, arrived))
-    except Exception as error:
-        if sqlstate(error) != LOCK_NOT_AVAILABLE:
-            raise
-        # The account is held for long: its next step finds the callback without a ring.
-        await kernel.database.run(lambda session: callbacks.keep(session, arrived, ring=False))
+    await store(kernel, Arrived(event_id=callback.id, type=callback.type, account_id=account_id, sealed=sealed))
     return True
 
 

@@ -100,6 +100,17 @@ class Post:
         await self.arrive("evt_add", "account.add", query["account_id"][0], state=query["state"][0])
         return query["account_id"][0]
 
+    def signed_in_unheard(self, link: str, *, owner: int) -> tuple[str, str]:
+        """The same without a callback: what the browser comes back with, the provider's id and the state."""
+        back = self.sandbox.control.post(link, data={"outcome": "succeed", "owner": str(owner)})
+        query = parse_qs(urlsplit(back.headers["location"]).query)
+        return query["account_id"][0], query["state"][0]
+
+    async def came_back(self, provider_id: str, state: str) -> None:
+        """The browser does; it is kept as the page keeps it."""
+        arrived = callbacks.browser_returned(self.vault, self.account_id, provider_id=provider_id, state=state)
+        await self.database.run(lambda session: callbacks.keep(session, arrived, after=callbacks.RETURN_WAITS))
+
     async def open_callbacks(self) -> int:
         async with self.database.transaction() as session:
             found = await session.scalar(text("select count(*) from network_callbacks where processed_at is null"))
@@ -153,6 +164,58 @@ async def test_an_owner_who_signed_in_is_bound_and_connected_when_the_provider_s
     await post.arrive("evt_running", "account.status.running", provider_id)
     await post.do(ACCOUNT_PROCESS)
     assert (await post.row()).status == "active"
+    assert await post.open_callbacks() == 0
+
+
+async def test_a_sign_in_whose_callback_got_lost_is_found_by_what_the_browser_came_back_with(post: Post) -> None:
+    provider_id, state = post.signed_in_unheard(await post.link(), owner=5)
+    await post.came_back(provider_id, state)
+    assert (await post.next()).do is Do.WAIT, "the provider's own word may still come"
+    await post.pass_time(125)
+    await post.do(ACCOUNT_PROCESS)
+    row = await post.row()
+    assert (row.provider_id, row.state_hash) == (provider_id, None)
+    await post.pass_time(600)
+    step = await post.next()
+    assert step.call is not None
+    await post.steps.look(Step(id=post.account_id, number=step.call.number))
+    assert (await post.row()).status == "active"
+    assert await post.open_callbacks() == 0
+
+
+@pytest.mark.parametrize(
+    "instead",
+    [
+        "update outreach_accounts set created_at = service_now() + interval '10 minutes' where id = :id",
+        "insert into outreach_accounts select (jsonb_populate_record(a, jsonb_build_object('id', 'acc_other',"
+        " 'state_hash',"
+        " null, 'provider_id', :provider))).* from outreach_accounts a where id = :id",
+        "insert into outreach_accounts select (jsonb_populate_record(a, jsonb_build_object('id', 'acc_other',"
+        " 'state_hash',"
+        " null, 'status', 'active', 'tenant_id', 'cus_other', 'provider_id', 'another', 'network_user_id', :user))).*"
+        " from outreach_accounts a where id = :id",
+        "update outreach_accounts set network_user_id = 'somebody_else' where id = :id",
+        "update outreach_accounts set status = 'removed', removed_at = service_now() where id = :id",
+    ],
+    ids=["connected before", "of another link", "of another tenant", "another owner", "removed"],
+)
+async def test_what_a_browser_says_takes_deletes_and_ends_nothing_that_may_be_somebody_elses(
+    post: Post, network: UnipileNetwork, instead: str
+) -> None:
+    provider_id, state = post.signed_in_unheard(await post.link(), owner=6)
+    known = await network.account(provider_id)
+    assert known is not None
+    values = {"id": post.account_id, "provider": provider_id, "user": known.user_id}
+    async with post.database.transaction() as session:
+        asked = {name: value for name, value in values.items() if f":{name}" in instead}
+        await session.execute(text(instead), asked)
+    before = await post.row()
+    await post.came_back(provider_id, state)
+    await post.pass_time(125)
+    await post.do(ACCOUNT_PROCESS)
+    row = await post.row()
+    assert (row.status, row.provider_id, row.state_hash) == (before.status, before.provider_id, before.state_hash)
+    assert await network.account(provider_id) is not None
     assert await post.open_callbacks() == 0
 
 
