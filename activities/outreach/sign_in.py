@@ -99,7 +99,7 @@ class SignIn:
     async def bind(self, account_id: str, provider_id: str, state: str, *, told: bool = True) -> None:
         """Bind what an owner signed in with; the provider itself says what that is.
 
-        `told`: see `connecting.bind`. Raises `NetworkError`, also while the provider does not yet know whose account it is.
+        `told`: see `connecting.bind`. Raises `NetworkError`, also while the provider does not know whose it is yet.
         """
         known = await self._network.account(provider_id)
         if known is None:

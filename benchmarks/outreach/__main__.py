@@ -26,7 +26,7 @@ def main() -> int:
     if "asleep" in parts:
         asleep.report(asked.enrollments, asked.seconds)
     if "life" in parts:
-        life.report()
+        met &= life.report()
     return 0 if met else 1
 
 

@@ -1,165 +1,132 @@
-"""Asleep: what open enrollments cost while nothing is due: memory, wake-ups and CPU, beside workflows that only sleep.
+"""Asleep: what open enrollments cost while nothing happens, each waiting for an acceptance with a timer of weeks.
 
-One enrollment is begun the product's way on a whole installation and waits for its invite to be accepted. Its rows are
-then copied for as many people as asked, and the product's own sweep rings the copies, which is what a restored
-installation does too. They are watched while they sleep. The floor are as many workflows of one timer each, on the same
-Temporal server, with a worker of their own.
+The rows are written with SQL, as the stores leave them after an invite, for inviting so many people takes months by the
+caps; their workflows are started by the product's own dispatcher, which finds that they were rung. Then nothing is done
+for a while. The floor of both figures is nothing: no memory for a sleeping enrollment, no wake-up, the CPU of the same
+installation with nobody enrolled.
 """
 
 import asyncio
-import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
-from pathlib import Path
-from uuid import uuid4
 
-import asyncpg
+from sqlalchemy import TextClause, text
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 
-from benchmarks import floor
-from benchmarks.processes import Usage, serving
-from tests.journeys.installation import Installation, installed
-from tests.journeys.outreach import Json, Outreach
+from benchmarks.outreach.owner import Json, Owner, owner
+from benchmarks.processes import Usage
+from models.database import Database
 
 STEPS: list[Json] = [
-    {"type": "invite", "note": "Hi {{first_name}}, glad to be in touch."},
-    {"type": "message", "only_after_accept": True, "body": "Hi {{first_name}}, thank you for connecting."},
-    {"type": "withdraw_invite", "wait_days": 21},
+    {"type": "invite"},
+    {"type": "message", "only_after_accept": True, "accept_timeout_days": 21, "body": "Hi. {{privacy_notice}}"},
 ]
-PROCESSES = ("worker", "temporal", "postgres")
-STARTS_AT_ONCE = 50
-SAMPLE = 200
-LONG = floor.Waits(seconds=[timedelta(days=30).total_seconds()], signalled=[0])
+PROCESSES = ("worker", "upstream", "temporal", "postgres")
+LONGEST_SECONDS = 3_600.0
+SAMPLE = 100
 
-PEOPLE = "insert into people (id, created_at) select 'prof_asleep' || n, service_now() from generate_series(1, $1) n"
-ENROLLMENTS = """
-insert into enrollments
-select (jsonb_populate_record(e, jsonb_build_object('id', 'enr_asleep' || n, 'profile_id', 'prof_asleep' || n,
-    'position', n, 'rings', 1, 'answered', 0, 'wake_at', null))).*
-from enrollments e, generate_series(1, $1) n where e.id = $2
-"""
-ACTIONS = """
-insert into actions
-select (jsonb_populate_record(a, jsonb_build_object('id', 'act_asleep' || n, 'profile_id', 'prof_asleep' || n,
-    'enrollment_id', 'enr_asleep' || n, 'seed', 'asleep' || n))).*
-from actions a, generate_series(1, $1) n where a.enrollment_id = $2
-"""
-RUNG = "select count(*) from enrollments where rings > answered or wake_at <= service_now()"
-ASKED = "select sum(answered) from enrollments"
+PEOPLE = text(
+    "insert into people (id, created_at) select 'prof_bench_' || n, service_now() from generate_series(1, :count) n"
+)
+ENROLLMENTS = text(
+    """
+    insert into enrollments (id, workspace_id, tenant_id, sequence_id, account_id, profile_id, status, given, position,
+                             invited_at, rings, answered, created_at)
+    select 'enr_bench_' || n, :workspace, :workspace, :sequence, :account, 'prof_bench_' || n, 'waiting_for_accept',
+           '{}', n, service_now(), 1, 0, service_now() from generate_series(1, :count) n
+    """
+)
+ACTIONS = text(
+    """
+    insert into actions (id, workspace_id, tenant_id, type, outcome, why, seed, account_id, profile_id, enrollment_id,
+                         sequence_id, step_id, step_index, first_touch, starts_sequence, text_fixed, claimed_at,
+                         sent_at, ended_at, attempts, rings, answered, created_at)
+    select 'act_bench_' || n, :workspace, :workspace, 'invite', 'sent', '[]', 'seed' || n, :account, 'prof_bench_' || n,
+           'enr_bench_' || n, :sequence, :step, 0, true, true, true, service_now(), service_now(), service_now(), 1,
+           0, 0, service_now() from generate_series(1, :count) n
+    """
+)
+PENDING = text(
+    """
+    insert into network_people (account_id, profile_id, workspace_id, tenant_id, relation, invited_at)
+    select :account, 'prof_bench_' || n, :workspace, :workspace, 'pending', service_now()
+      from generate_series(1, :count) n
+    """
+)
+AWAKE = text("select count(*) from enrollments where rings > answered or wake_at is null")
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
-    """What a process used before there were sleepers, when they slept, and at the end of the watch."""
+class Idle:
+    """CPU seconds of each process in a while in which nothing was asked, and its memory at the end in MB."""
 
-    before: Usage
-    asleep: Usage
-    after: Usage
-
-    def row(self, name: str, count: int, seconds: float) -> str:
-        """A line of the table."""
-        more = self.asleep.memory - self.before.memory
-        return (
-            f"  {name:<16} {self.before.memory:9.1f} {self.asleep.memory:9.1f} {1000 * more / count:9.2f}"
-            f" {100 * (self.after.cpu - self.asleep.cpu) / seconds:9.2f}"
-        )
+    cpu: Mapping[str, float]
+    memory: Mapping[str, float]
 
 
-async def histories(client: Client, ids: list[str]) -> int:
-    """Events in all these workflows' histories so far."""
-    told = await asyncio.gather(*(client.get_workflow_handle(one).describe() for one in ids))
-    return sum(one.history_length for one in told)
+def idle(of: Owner, seconds: int) -> Idle:
+    """Do nothing for so long."""
+    pids = {name: pid for name, pid in of.facts["processes"].items() if name in PROCESSES}
+    before = {name: Usage.of(pid) for name, pid in pids.items()}
+    time.sleep(seconds)
+    after = {name: Usage.of(pid) for name, pid in pids.items()}
+    cpu = {name: after[name].cpu - before[name].cpu for name in pids}
+    return Idle(cpu, {name: after[name].memory for name in pids})
 
 
-async def fall_asleep(connection: "asyncpg.Connection[asyncpg.Record]", count: int, enrollment_id: str) -> float:
-    """Copy the enrollment and wait until every copy's workflow has answered; seconds from the copy to the last one."""
-    async with connection.transaction():
-        await connection.execute(PEOPLE, count)
-        await connection.execute(ENROLLMENTS, count, enrollment_id)
-        await connection.execute(ACTIONS, count, enrollment_id)
-    await connection.execute("analyze")
+async def fall_asleep(of: Owner, database: Database, count: int) -> float:
+    """Write the enrollments and wait until each has been asked and sleeps; seconds that took. Raises `TimeoutError`."""
+    made = of.post("/v1/outreach/sequences", {"account_id": of.account_id, "name": "Asleep", "steps": STEPS})
+    whose = {"workspace": of.workspace_id, "account": of.account_id}
+    async with database.transaction() as session:
+        await session.execute(PEOPLE, {"count": count})
+        await session.execute(ENROLLMENTS, {**whose, "sequence": made["id"], "count": count})
+        step = made["steps"][0]["id"]
+        await session.execute(ACTIONS, {**whose, "sequence": made["id"], "step": step, "count": count})
+        await session.execute(PENDING, {**whose, "count": count})
     began = time.perf_counter()
-    while await connection.fetchval(RUNG):  # noqa: ASYNC110 - another process works on it
-        await asyncio.sleep(0.5)
+    async with asyncio.timeout(LONGEST_SECONDS):
+        while await count_of(database, AWAKE):  # noqa: ASYNC110 - other processes do it
+            await asyncio.sleep(1)
     return time.perf_counter() - began
 
 
-async def ours(installation: Installation, client: Client, enrollment_id: str, count: int, seconds: int) -> None:
-    """Measure the product's sleepers, and print."""
-    pids = {name: installation.pid(name) for name in PROCESSES}
-    connection = await asyncpg.connect(str(installation.facts["database_url"]).replace("+asyncpg", ""))
-    before = {name: Usage.of(pid) for name, pid in pids.items()}
-    took = await fall_asleep(connection, count, enrollment_id)
-    await asyncio.sleep(5)
-    sample = [f"enrollment/enr_asleep{n}" for n in range(1, count + 1, max(1, count // SAMPLE))]
-    length, asked = await histories(client, sample), await connection.fetchval(ASKED)
-    asleep = {name: Usage.of(pid) for name, pid in pids.items()}
-    await asyncio.sleep(seconds)
-    after = {name: Usage.of(pid) for name, pid in pids.items()}
-    woken = await connection.fetchval(ASKED) - asked
-    grown = await histories(client, sample) - length
-    await connection.close()
-    print(f"{count} open enrollments asleep; started by the sweep in {took:.0f} s, watched for {seconds} s")
-    print(f"  {'':<16} {'MB before':>9} {'MB asleep':>9} {'kB each':>9} {'CPU %':>9}")
-    for name in PROCESSES:
-        print(Watched(before[name], asleep[name], after[name]).row(name, count, seconds))
-    print(f"  wake-ups: {woken}; events added to {len(sample)} histories: {grown}", flush=True)
+async def count_of(database: Database, query: TextClause) -> int:
+    """The number that a query answers."""
+    async with database.transaction() as session:
+        return int((await session.execute(query)).scalar_one())
 
 
-async def least(client: Client, temporal_pid: int, temporal: str, count: int, seconds: int) -> None:
-    """Measure as many workflows of one timer, and print."""
-    gate = asyncio.Semaphore(STARTS_AT_ONCE)
-
-    async def start() -> str:
-        async with gate:
-            workflow_id = f"floor/{uuid4().hex}"
-            await client.start_workflow("floor_life", LONG, id=workflow_id, task_queue=floor.QUEUE)
-            return workflow_id
-
-    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
-        ready = Path(folder) / "ready"
-        with serving(*floor.COMMAND, temporal, str(ready), ready=ready) as pid:
-            pids = {"worker": pid, "temporal": temporal_pid}
-            before = {name: Usage.of(one) for name, one in pids.items()}
-            began = time.perf_counter()
-            last = (await asyncio.gather(*(start() for _ in range(count))))[-SAMPLE:]
-            while await histories(client, last) < 5 * len(last):  # noqa: ASYNC110 - a start, a workflow task, a timer
-                await asyncio.sleep(0.5)
-            took = time.perf_counter() - began
-            await asyncio.sleep(5)
-            asleep = {name: Usage.of(one) for name, one in pids.items()}
-            await asyncio.sleep(seconds)
-            after = {name: Usage.of(one) for name, one in pids.items()}
-    print(f"floor: {count} workflows of one timer; started in {took:.0f} s, watched for {seconds} s")
-    for name in pids:
-        print(Watched(before[name], asleep[name], after[name]).row(name, count, seconds))
+async def events_of_some(client: Client, count: int) -> int:
+    """History events, in all, of a hundred of the workflows: each wake-up adds some."""
+    some = range(1, count + 1, max(1, count // SAMPLE))
+    handles = (client.get_workflow_handle(f"enrollment/enr_bench_{n}") for n in some)
+    return sum([(await handle.describe()).history_length for handle in handles])
 
 
-async def measure(installation: Installation, enrollment_id: str, count: int, seconds: int) -> None:
-    """Ours, then the floor's."""
-    temporal = str(installation.facts["temporal_address"])
-    client = await Client.connect(temporal, data_converter=pydantic_data_converter)
-    await ours(installation, client, enrollment_id, count, seconds)
-    await least(client, installation.pid("temporal"), temporal, count, seconds)
-
-
-def waiting(outreach: Outreach) -> str:
-    """An enrollment whose invite was sent; its id."""
-    outreach.order("switches", natural=False)
-    (person,) = outreach.strangers(1)
-    sequence_id = outreach.sequence("Asleep", STEPS)
-    (enrollment,) = outreach.enroll(sequence_id, [person])["enrollments"]
-    outreach.advance("4d")
-    shown = outreach.recruiter.get(f"/v1/outreach/enrollments/{enrollment['id']}")
-    if shown["status"] != "waiting_for_accept":
-        raise SystemExit(f"the enrollment is {shown['status']}")
-    return str(enrollment["id"])
+async def measure(of: Owner, count: int, seconds: int) -> None:
+    """The idle installation, then the same with everybody asleep."""
+    database = Database(of.facts["database_url"], pool_size=2)
+    bare = idle(of, seconds)
+    took = await fall_asleep(of, database, count)
+    client = await Client.connect(of.facts["temporal_address"])
+    before = await events_of_some(client, count)
+    asleep = idle(of, seconds)
+    added = await events_of_some(client, count) - before
+    print(f"{count} enrollments asleep; started by the dispatcher in {took:.0f} s, {count / took:.0f} a second")
+    print(f"  idle for {seconds} s: {added} events added to the histories of {min(SAMPLE, count)} of them")
+    print(f"  {'':<10} {'CPU s, nobody':>14} {'asleep':>8} {'MB, nobody':>12} {'asleep':>8} {'kB each':>8}")
+    for name in bare.cpu:
+        each = (asleep.memory[name] - bare.memory[name]) * 1e3 / count
+        print(
+            f"  {name:<10} {bare.cpu[name]:14.2f} {asleep.cpu[name]:8.2f} {bare.memory[name]:12.1f}"
+            f" {asleep.memory[name]:8.1f} {each:8.2f}"
+        )
+    await database.close()
 
 
 def report(count: int, seconds: int) -> None:
-    """Measure and print."""
-    with installed("--population", "300", "--virtual-time") as installation:
-        enrollment_id = waiting(Outreach.begin(installation))
-        asyncio.run(measure(installation, enrollment_id, count, seconds))
+    """Measure on an installation of its own, and print."""
+    with owner() as of:
+        asyncio.run(measure(of, count, seconds))

@@ -131,9 +131,7 @@ async def bind(
     Returns the provider's id of a connection that nothing holds any more and that is to be deleted, else null.
     """
     mine = await locked(session, account_id)
-    if mine.account.state_hash != hash_of(state):
-        return None
-    if not told and not await _is_plainly_theirs(session, mine.account, signed_in):
+    if mine.account.state_hash != hash_of(state) or not (told or await _is_plainly_theirs(session, mine, signed_in)):
         return None
     _use_up(mine.account)
     if mine.account.status == AccountStatus.REMOVED:  # its own workflow deletes what was signed in with
@@ -153,11 +151,12 @@ async def bind(
     return await _take(session, mine, signed_in)
 
 
-async def _is_plainly_theirs(session: AsyncSession, mine: OutreachAccount, signed_in: SignedIn) -> bool:
+async def _is_plainly_theirs(session: AsyncSession, held: Held, signed_in: SignedIn) -> bool:
     """Whether an account that only a browser named can be of no other link, record or tenant.
 
     A record that was connected takes its own network account alone; a new one only what was made after it.
     """
+    mine = held.account
     if mine.status == AccountStatus.REMOVED:
         return False
     if await session.scalar(CLAIMED, {"id": mine.id, "provider_id": signed_in.provider_id}):

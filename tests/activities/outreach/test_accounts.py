@@ -183,32 +183,36 @@ async def test_a_sign_in_whose_callback_got_lost_is_found_by_what_the_browser_ca
     assert await post.open_callbacks() == 0
 
 
+OTHER = """
+insert into outreach_accounts select (json_populate_record(a, cast(:changed as json))).* from outreach_accounts a
+"""
+
+
 @pytest.mark.parametrize(
-    "instead",
+    ("changed", "other"),
     [
-        "update outreach_accounts set created_at = service_now() + interval '10 minutes' where id = :id",
-        "insert into outreach_accounts select (jsonb_populate_record(a, jsonb_build_object('id', 'acc_other',"
-        " 'state_hash',"
-        " null, 'provider_id', :provider))).* from outreach_accounts a where id = :id",
-        "insert into outreach_accounts select (jsonb_populate_record(a, jsonb_build_object('id', 'acc_other',"
-        " 'state_hash',"
-        " null, 'status', 'active', 'tenant_id', 'cus_other', 'provider_id', 'another', 'network_user_id', :user))).*"
-        " from outreach_accounts a where id = :id",
-        "update outreach_accounts set network_user_id = 'somebody_else' where id = :id",
-        "update outreach_accounts set status = 'removed', removed_at = service_now() where id = :id",
+        ("created_at = service_now() + interval '10 minutes'", None),
+        (None, {"provider_id": "theirs"}),
+        (None, {"status": "active", "tenant_id": "cus_other", "provider_id": "x", "network_user_id": "theirs"}),
+        ("network_user_id = 'somebody_else'", None),
+        ("status = 'removed', removed_at = service_now()", None),
     ],
     ids=["connected before", "of another link", "of another tenant", "another owner", "removed"],
 )
 async def test_what_a_browser_says_takes_deletes_and_ends_nothing_that_may_be_somebody_elses(
-    post: Post, network: UnipileNetwork, instead: str
+    post: Post, network: UnipileNetwork, changed: str | None, other: dict[str, Any] | None
 ) -> None:
     provider_id, state = post.signed_in_unheard(await post.link(), owner=6)
     known = await network.account(provider_id)
     assert known is not None
-    values = {"id": post.account_id, "provider": provider_id, "user": known.user_id}
+    theirs = {"provider_id": provider_id, "network_user_id": known.user_id}
     async with post.database.transaction() as session:
-        asked = {name: value for name, value in values.items() if f":{name}" in instead}
-        await session.execute(text(instead), asked)
+        if changed is not None:
+            await session.execute(text(f"update outreach_accounts set {changed}"))  # noqa: S608 - named above
+        if other is not None:
+            row = {"id": "acc_other", "state_hash": None} | other
+            row |= {name: theirs[name] for name, value in row.items() if value == "theirs"}
+            await session.execute(text(OTHER), {"changed": json.dumps(row)})
     before = await post.row()
     await post.came_back(provider_id, state)
     await post.pass_time(125)
