@@ -1,7 +1,9 @@
-"""The least that a durable step costs: a workflow of one activity that does nothing, and a worker for it."""
+"""The least that durable work costs: workflows that only wait and call an activity that does nothing, and a worker."""
 
 import asyncio
+import contextlib
 import sys
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -31,12 +33,50 @@ class Floor:
         await workflow.execute_activity("floor.nothing", start_to_close_timeout=timedelta(seconds=30))
 
 
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Of a life: how long to wait before each activity, in seconds, and which wait a signal ends (by its index)."""
+
+    seconds: list[float]
+    signalled: list[int]
+
+
+@workflow.defn(name="floor_life")
+class FloorLife:
+    """Waits and activities by turns, the last wait without one, and the end."""
+
+    def __init__(self) -> None:
+        self._rings = 0
+
+    @workflow.signal
+    def ring(self) -> None:
+        """End the wait that waits for it."""
+        self._rings += 1
+
+    async def _until_rung(self, limit: timedelta) -> None:
+        heard = self._rings
+        with contextlib.suppress(TimeoutError):
+            await workflow.wait_condition(lambda: self._rings > heard, timeout=limit)
+
+    @workflow.run
+    async def run(self, waits: Waits) -> None:
+        """Live it."""
+        for place, seconds in enumerate(waits.seconds):
+            if place in waits.signalled:
+                await self._until_rung(timedelta(seconds=seconds))
+            else:
+                await workflow.sleep(seconds)
+            await workflow.execute_activity("floor.nothing", start_to_close_timeout=timedelta(seconds=30))
+
+
 async def serve(address: str, ready: Path) -> None:
     """Serve the floor."""
     client = await Client.connect(address, data_converter=pydantic_data_converter)
     restrictions = SandboxRestrictions.default.with_passthrough_modules("benchmarks", "pydantic", "pydantic_core")
     runner = SandboxedWorkflowRunner(restrictions=restrictions)
-    async with Worker(client, task_queue=QUEUE, workflows=[Floor], activities=[nothing], workflow_runner=runner):
+    async with Worker(
+        client, task_queue=QUEUE, workflows=[Floor, FloorLife], activities=[nothing], workflow_runner=runner
+    ):
         await asyncio.to_thread(ready.write_text, "ready")
         await asyncio.Event().wait()
 

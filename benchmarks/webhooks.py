@@ -27,6 +27,7 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from benchmarks import floor
+from benchmarks.processes import serving
 from models.clock import service_time
 from models.database import Database
 from models.ids import new_id
@@ -141,21 +142,6 @@ async def emit(database: Database, tenant: Tenant) -> tuple[str, float]:
     return event_id, time.perf_counter()
 
 
-@contextlib.contextmanager
-def process(*command: str, environment: dict[str, str], ready: Path) -> Iterator[None]:
-    """A worker process, once it polls."""
-    ready.unlink(missing_ok=True)
-    running = subprocess.Popen([sys.executable, *command], cwd=PROJECT, env=environment)
-    try:
-        while not ready.exists():
-            assert running.poll() is None, "the worker ended"
-            time.sleep(0.02)
-        yield
-    finally:
-        running.terminate()
-        running.wait()
-
-
 async def floor_rate(client: Client, count: int) -> float:
     """One-activity workflows a second, from the first start to the last end."""
     gate = asyncio.Semaphore(STARTS_AT_ONCE)
@@ -220,10 +206,10 @@ async def measure(server: Postgres, temporal: Temporal, home: Path, *, rounds: i
     least, many, one = [], [], []
     async with receiver.open():
         for turn in range(rounds + 1):
-            with process(*floors, environment=environment, ready=ready):
+            with serving(*floors, environment=environment, ready=ready):
                 await floor_rate(client, WARM)
                 bare = await floor_rate(client, COUNT)
-            with process(*ours, environment=environment, ready=ready):
+            with serving(*ours, environment=environment, ready=ready):
                 await our_rate(database, receiver, accounts=2, endpoints=2, events_each=5)
                 spread = await our_rate(database, receiver, accounts=15, endpoints=2, events_each=10)
                 narrow = await our_rate(database, receiver, accounts=1, endpoints=1, events_each=COUNT // 2)

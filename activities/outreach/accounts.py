@@ -135,6 +135,9 @@ class AccountSteps:
         match callback.kind:
             case CallbackKind.CONNECTED if callback.state is not None and callback.account_id is not None:
                 await self._sign_in().bind(step.id, callback.account_id, callback.state)
+            case CallbackKind.RETURNED:
+                if callback.state is not None and callback.account_id is not None:
+                    await self._sign_in().bind(step.id, callback.account_id, callback.state, told=False)
             case CallbackKind.CONNECTED | CallbackKind.STANDING | CallbackKind.REMOVED:
                 await self._look(step)
             case CallbackKind.MESSAGE | CallbackKind.RELATION:

@@ -96,10 +96,10 @@ class SignIn:
                 wait = UNREGISTERED_SECONDS
             await asyncio.sleep(wait)
 
-    async def bind(self, account_id: str, provider_id: str, state: str) -> None:
+    async def bind(self, account_id: str, provider_id: str, state: str, *, told: bool = True) -> None:
         """Bind what an owner signed in with; the provider itself says what that is.
 
-        Raises `NetworkError`, also while the provider does not yet know whose account it is.
+        `told`: see `connecting.bind`. Raises `NetworkError`, also while the provider does not know whose it is yet.
         """
         known = await self._network.account(provider_id)
         if known is None:
@@ -112,8 +112,11 @@ class SignIn:
             name=known.name,
             profile_url=await self._profile_url(known.id),
             standing=Standing(known.standing.value),
+            created_at=known.created_at,
         )
-        unused = await self._database.run(lambda session: connecting.bind(session, account_id, state, signed_in))
+        unused = await self._database.run(
+            lambda session: connecting.bind(session, account_id, state, signed_in, told=told)
+        )
         if unused is not None:
             await self._network.delete_account(unused)
 

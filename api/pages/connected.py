@@ -1,13 +1,19 @@
 """The page to which the outreach provider sends an owner's browser after the sign-in.
 
-It shows what the address says and proves nothing: an account is connected once the provider itself says so.
+The address proves nothing: an account is connected once the provider itself says so. What the address names is kept
+for the case that the provider's callback got lost; then the worker asks the provider (`connecting.bind`).
 """
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from api.operations.kernel import Kernel
+from api.operations.outreach.arrivals import of_anybody, store
 from api.pages.render import page
+from models.rules.outreach.callbacks import MAX_ID_LENGTH
+from models.stores.outreach import callbacks
+from models.stores.outreach.connecting import hash_of
 
 FAILURES = ("error_title", "type", "error")
 """What the provider's address has when the sign-in failed; its words are not repeated here, anybody can write them."""
@@ -21,11 +27,25 @@ async def show(request: Request) -> Response:
             heading="The account was not connected",
             message="The sign-in did not succeed. Open the link once more, or ask whoever sent it for a new one.",
         )
+    await _keep(request)
     return page(
         "notice.html",
         heading="Thank you",
         message="The sign-in is being checked. The account is ready in a minute or two. You can close this page.",
     )
+
+
+async def _keep(request: Request) -> None:
+    """Keep which account the browser came back with, when the state is that of an open sign-in."""
+    kernel: Kernel = request.app.state.kernel
+    provider_id, state = (request.query_params.get(name, "") for name in ("account_id", "state"))
+    if not all(0 < len(one) <= MAX_ID_LENGTH and one.isprintable() for one in (provider_id, state)):
+        return
+    async with of_anybody(kernel).reading() as session:
+        account_id = await callbacks.account_of(session, provider_id=None, state_hash=hash_of(state))
+    if account_id is not None:
+        arrived = callbacks.browser_returned(kernel.vault, account_id, provider_id=provider_id, state=state)
+        await store(kernel, arrived, after=callbacks.RETURN_WAITS)
 
 
 ROUTES = [Route("/outreach/connected", show, methods=["GET"])]

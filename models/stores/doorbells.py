@@ -66,8 +66,15 @@ def _select(kind: str) -> str:
     )
 
 
+UNHEARD = (
+    f"({_select('account')} wake_at > service_now() and id in (select account_id from network_callbacks"  # noqa: S608
+    " where processed_at is null and due_at <= service_now()) limit :limit)"
+)
+"""Accounts that sleep over a callback: it was stored without a ring while somebody held the account for long."""
+
 DUE = text(
-    " union all ".join(
+    f"{UNHEARD} union all "
+    + " union all ".join(
         f"({_select(kind)} rings > answered limit :limit)"
         f" union all ({_select(kind)} wake_at < service_now() - make_interval(secs => :overdue)"
         " order by wake_at limit :limit)"
@@ -79,7 +86,7 @@ DUE = text(
 async def due(
     session: AsyncSession, *, limit: int, overdue_seconds: float = OVERDUE_SECONDS, quiet: Collection[str] = ()
 ) -> list[Due]:
-    """Rows that were rung and not answered, or should have woken more than `overdue_seconds` ago.
+    """Rows that were rung and not answered, should have woken more than `overdue_seconds` ago, or have a callback due.
 
     Those in a state of `quiet` are left out.
     """

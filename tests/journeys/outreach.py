@@ -1,25 +1,21 @@
-"""A recruiter who writes to people on the network, and what the network's own log says of it, counted anew."""
+"""A recruiter who writes to people on the network, and what the network itself knows of it."""
 
-import hashlib
-import itertools
-import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
-from zoneinfo import ZoneInfo
 
 import httpx
 
 from tests.journeys.installation import Installation
 from tests.journeys.paying import with_card
+from tests.journeys.reckoning import Terms
 from tests.journeys.recruiter import Recruiter
 
 Json = dict[str, Any]
-BRUSSELS = ZoneInfo("Europe/Brussels")
-DEFAULTS = {"invites_per_day": 20, "invites_per_week": 100, "new_outreach_per_day": 25, "profile_views_per_day": 100}
 
 
 @dataclass
@@ -83,74 +79,66 @@ class Outreach:
             if cursor is None:
                 return rows
 
+    def now(self) -> datetime:
+        """Service time."""
+        return datetime.fromisoformat(self.installation.command("now").split()[0])
 
-def moment(entry: Mapping[str, Any]) -> datetime:
-    """When an entry of the network's log was executed."""
-    return datetime.fromisoformat(entry["at"])
+    def until(self, moment: datetime) -> None:
+        """Let time pass until a moment."""
+        self.installation.command("advance", "--until", moment.astimezone(UTC).isoformat())
 
+    def sequence(self, name: str, steps: list[Json], **more: Any) -> str:
+        """A sequence of the account."""
+        body = {"account_id": self.account_id, "name": name, "steps": steps} | more
+        return str(self.post("/v1/outreach/sequences", body)["id"])
 
-def unit(seed: str) -> float:
-    """The design's chance: the first 8 bytes of the SHA-256 as a fraction of 2^64."""
-    return int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big") / 2**64
+    def enroll(self, sequence_id: str, people: Iterable[Json]) -> Json:
+        """Enroll people of the network, whom all are called Jo."""
+        return self.post("/v1/outreach/enrollments", self.asked(sequence_id, people))
 
+    @staticmethod
+    def asked(sequence_id: str, people: Iterable[Json]) -> Json:
+        """The body that enrolls people of the network."""
+        candidates = [{"profile_url": one["profile_url"], "first_name": "Jo"} for one in people]
+        return {"sequence_id": sequence_id, "candidates": candidates}
 
-def outside_hours(log: Iterable[Json]) -> list[Json]:
-    """What was done outside Monday to Friday, 08:00 to 19:00 in Brussels."""
-    local = [(entry, moment(entry).astimezone(BRUSSELS)) for entry in log]
-    return [entry for entry, at in local if at.isoweekday() > 5 or not 8 <= at.hour < 19]
+    def profiles(self, sequence_id: str, people: list[Json]) -> dict[str, str]:
+        """The service's id of each person by the network's, for people who were enrolled."""
+        url = {one["profile_url"]: one["person_id"] for one in people}
+        body = self.asked(sequence_id, people)
+        answer = self.recruiter.call("POST", "/v1/outreach/enrollments", params={"dry_run": "true"}, json=body)
+        assert answer.status_code == 200, answer.text
+        found = {url[row["profile_url"]]: row["profile_id"] for row in answer.json()["data"]}
+        assert len(found) == len(people)
+        return found
 
+    def act(self, path: str, person_id: str, **body: Any) -> None:
+        """Somebody does something on the network, to or with the account."""
+        self.order(path, account_id=self.provider_id, person_id=person_id, **body)
 
-def too_close(log: list[Json], seeds: Mapping[tuple[str, str, str | None], str]) -> list[tuple[Json, Json, float]]:
-    """Neighbours closer than the rest after the earlier one asks for; the seeds are those of the actions."""
-    found = []
-    for earlier, later in itertools.pairwise(log):
-        at = moment(earlier)
-        hour = at.astimezone(BRUSSELS).hour
-        times = 3 if hour == 12 else 1 if 10 <= hour < 16 else 1.5
-        rest = (45 + 135 * unit(seeds[key_of(earlier)])) * times
-        gap = (moment(later) - at).total_seconds()
-        if gap < rest - 1:
-            found.append((earlier, later, rest))
-    return found
+    def order(self, path: str, **body: Any) -> None:
+        """Change something about the sandbox's network."""
+        url = f"{self.installation.facts['sandbox_url']}/_control/network/{path}"
+        httpx.post(url, json=body, trust_env=False, timeout=30).raise_for_status()
 
+    def messages_with(self, person_id: str) -> list[Json]:
+        """What the network has of the chat with a person, as its owner would see it."""
+        chats = self._network(f"users/{quote(person_id, safe='')}/chat")
+        return [
+            message for chat in chats for message in self._network(f"chats/{quote(chat['chat_id'], safe='')}/messages")
+        ]
 
-def key_of(entry: Mapping[str, Any]) -> tuple[str, str, str | None]:
-    """What tells one execution from another: kind, person and text."""
-    return entry["kind"], entry["person_id"], entry["text"]
+    def _network(self, path: str) -> list[Json]:
+        key = json.loads((self.installation.home / "choices.json").read_text())["network_api_key"]
+        url = f"{self.installation.facts['sandbox_url']}/v2/{self.provider_id}/{path}"
+        answer = httpx.get(url, params={"limit": 50}, headers={"X-API-KEY": key}, trust_env=False, timeout=30)
+        assert answer.status_code == 200, answer.text
+        read = answer.json()
+        assert read.get("next_cursor") is None, "more than one page"
+        rows: list[Json] = read["data"]
+        return rows
 
-
-def capped(base: int, account_id: str, day: date, started: date, *, weekly: bool = False, jitters: bool = True) -> int:
-    """The effective cap of a day (design, section 1), computed here on its own."""
-    warm = min(1, 0.4 + 0.6 * max(0, (day - started).days) / 14)
-    of = day - timedelta(days=day.weekday()) if weekly else day
-    jitter = 1 - 0.15 * unit(f"{account_id}:{of.isoformat()}") if jitters else 1
-    return max(1, math.floor(base * warm * jitter + 1e-9))
-
-
-def over_caps(log: list[Json], account_id: str, started: date) -> list[tuple[str, date, int, int]]:
-    """Days and weeks with more invites, views or first touches than their caps: which, when, how many, of how many."""
-    invites = Counter(moment(entry).astimezone(UTC).date() for entry in log if entry["kind"] == "invite")
-    views = Counter(moment(entry).astimezone(UTC).date() for entry in log if entry["kind"] == "visit")
-    touched: Counter[date] = Counter()
-    known: set[str] = set()
-    for entry in log:
-        if entry["kind"] in {"invite", "message"} and entry["person_id"] not in known:
-            known.add(entry["person_id"])
-            touched[moment(entry).astimezone(UTC).date()] += 1
-    found = []
-    for name, counts, jitters in (
-        ("invites_per_day", invites, True),
-        ("profile_views_per_day", views, True),
-        ("new_outreach_per_day", touched, False),
-    ):
-        for day, count in counts.items():
-            cap = capped(DEFAULTS[name], account_id, day, started, jitters=jitters)
-            if count > cap:
-                found.append((name, day, count, cap))
-    for day in invites:
-        monday = day - timedelta(days=day.weekday())
-        so_far = sum(count for other, count in invites.items() if monday <= other <= day)
-        cap = capped(DEFAULTS["invites_per_week"], account_id, day, started, weekly=True)
-        if so_far > cap:
-            found.append(("invites_per_week", day, so_far, cap))
-    return found
+    def terms(self, zone: str = "Europe/Brussels") -> Terms:
+        """What the account's executions are held against."""
+        account = self.recruiter.get(f"/v1/outreach/accounts/{self.account_id}")
+        return Terms(self.account_id, datetime.fromisoformat(account["warmup"]["started_at"]).date(), zone)

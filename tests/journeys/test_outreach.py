@@ -1,101 +1,147 @@
-"""A sequence with 120 people over sixty days, on the real installation under virtual time.
+"""A sequence for weeks on the real installation under virtual time, while people answer, opt out and are stopped.
 
-The network's own log is the truth: every execution is held against hours, rests and caps that are computed here anew.
+The network is the truth: every execution is held against hours, rests, caps and silences that are computed anew.
 """
 
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 import pytest
 
-from tests.journeys.installation import Installation, installed
-from tests.journeys.outreach import Outreach, key_of, moment, outside_hours, over_caps, too_close
+from tests.journeys.installation import installed
+from tests.journeys.on_the_way import OnTheWay
+from tests.journeys.outreach import Json, Outreach
+from tests.journeys.reckoning import broken, doubles, moment, replied_at, seeds_of, written_after
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
+pytestmark = pytest.mark.timeout(1500)
 
-PEOPLE = 120
-STEPS = [
-    {"type": "invite", "note": "Hi {{first_name}}, I recruit in your field and would be glad to be in touch."},
-    {
-        "type": "message",
-        "wait_days": 1,
-        "only_after_accept": True,
-        "accept_timeout_days": 14,
-        "body": "Hi {{first_name}}, thank you for connecting. {{privacy_notice}}",
-    },
-    {
-        "type": "message",
-        "wait_days": 4,
-        "only_after_accept": True,
-        "accept_timeout_days": 14,
-        "is_follow_up": True,
-        "body": "Hi {{first_name}}, a short reminder of my message.",
-    },
-    {"type": "withdraw_invite", "wait_days": 2},
-]
+WITHDRAW_WAIT_DAYS = 2
+ACCEPT_AFTER_DAYS = 3
+QUIET = 5
+"""So many accept early and would say nothing by themselves, so that things can happen to them."""
 
 
-@pytest.fixture(scope="module")
-def installation() -> Iterator[Installation]:
-    with installed("--population", "3000", "--virtual-time") as running:
-        yield running
+@dataclass(frozen=True)
+class Size:
+    """How many people, after how many days things happen on the way, and how many days pass in all."""
+
+    people: int
+    happens_after: tuple[int, ...]
+    days: int
+    accept_timeout_days: int
+
+    def steps(self) -> list[Json]:
+        """Invite with a note, message after the acceptance, follow-up, withdrawal after the time-out."""
+        after_accept = {"type": "message", "only_after_accept": True, "accept_timeout_days": self.accept_timeout_days}
+        return [
+            {"type": "invite", "note": "Hi {{first_name}}, I recruit in your field and would be glad to be in touch."},
+            after_accept | {"wait_days": 1, "body": "Hi {{first_name}}, thank you for connecting. {{privacy_notice}}"},
+            after_accept | {"wait_days": 4, "is_follow_up": True, "body": "Hi {{first_name}}, a short reminder."},
+            {"type": "withdraw_invite", "wait_days": WITHDRAW_WAIT_DAYS},
+        ]
 
 
-@pytest.fixture(scope="module")
-def sent(installation: Installation) -> Outreach:
-    """120 people enrolled, and sixty days passed."""
-    outreach = Outreach.begin(installation)
-    steps = outreach.post(
-        "/v1/outreach/sequences", {"account_id": outreach.account_id, "name": "Sixty days", "steps": STEPS}
+SMALL = Size(people=14, happens_after=(5,), days=13, accept_timeout_days=7)
+WHOLE = Size(people=120, happens_after=(5, 9, 13, 18, 24, 30), days=60, accept_timeout_days=14)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What the network and the API say afterwards."""
+
+    size: Size
+    outreach: Outreach
+    way: OnTheWay
+    log: list[Json]
+    actions: list[Json]
+    enrollments: list[Json]
+
+
+@pytest.fixture(scope="module", params=[SMALL, pytest.param(WHOLE, marks=pytest.mark.slow)], ids=["small", "whole"])
+def played(request: pytest.FixtureRequest) -> Iterator[Played]:
+    size: Size = request.param
+    with pytest.MonkeyPatch.context() as patch:
+        if size is SMALL:
+            patch.setenv("OUTREACH_CHATS_MINUTES", "1440")  # polls would be half of what happens
+        with installed("--population", "1000", "--virtual-time") as installation:
+            yield play(Outreach.begin(installation), size)
+
+
+def play(outreach: Outreach, size: Size) -> Played:
+    """Enroll everybody and let the days pass."""
+    sequence_id = outreach.sequence("Weeks", size.steps())
+    strangers = outreach.strangers(size.people * 4)
+    quiet = [one for one in strangers if one["accepts"] and one["answers_message"] is None][:QUIET]
+    people = quiet + [one for one in strangers if one not in quiet][: size.people - QUIET]
+    done = outreach.enroll(sequence_id, people)
+    assert done["enrolled"] == size.people, done["skipped"]
+    urls = {one["person_id"]: one["profile_url"] for one in people}
+    way = OnTheWay(outreach, outreach.profiles(sequence_id, people), urls)
+    outreach.advance(f"{ACCEPT_AFTER_DAYS}d")
+    way.accept(quiet)
+    passed = ACCEPT_AFTER_DAYS
+    for day in size.happens_after:
+        outreach.advance(f"{day - passed}d")
+        way.each_happens()
+        passed = day
+    outreach.advance(f"{size.days - passed}d")
+    listed = outreach.listed
+    return Played(
+        size, outreach, way, outreach.log(), listed("/v1/outreach/actions"), listed("/v1/outreach/enrollments")
     )
-    candidates = [{"profile_url": person["profile_url"], "first_name": "Jo"} for person in outreach.strangers(PEOPLE)]
-    done = outreach.post("/v1/outreach/enrollments", {"sequence_id": steps["id"], "candidates": candidates})
-    assert done["enrolled"] == PEOPLE, done["skipped"]
-    outreach.advance("60d")
-    return outreach
 
 
-def test_everybody_is_invited_once_and_no_text_is_written_twice(sent: Outreach) -> None:
-    log = sent.log()
-    assert all(entry["result"] for entry in log)
-    invites = Counter(entry["person_id"] for entry in log if entry["kind"] == "invite")
-    assert len(invites) == PEOPLE
-    assert set(invites.values()) == {1}
-    assert max(Counter(map(key_of, log)).values()) == 1
+def test_everything_lies_in_hours_keeps_its_rest_and_respects_the_caps(played: Played) -> None:
+    seeds = seeds_of(played.log, played.actions, played.way.profiles)
+    assert broken(played.log, seeds, played.outreach.terms()) == []
 
 
-def test_everything_lies_in_hours_keeps_its_rest_and_respects_the_caps(sent: Outreach) -> None:
-    log = sent.log()
-    actions = [one for one in sent.listed("/v1/outreach/actions") if one["outcome"] == "sent"]
-    assert len(actions) == len(log)
-    by_time = sorted(actions, key=lambda one: one["sent_at"])
-    seeds = {key_of(entry): action["seed"] for entry, action in zip(log, by_time, strict=True)}
-    account = sent.recruiter.get(f"/v1/outreach/accounts/{sent.account_id}")
-    started = datetime.fromisoformat(account["warmup"]["started_at"]).date()
-    assert outside_hours(log) == []
-    assert too_close(log, seeds) == []
-    assert over_caps(log, sent.account_id, started) == []
+def test_the_service_and_the_network_tell_the_same(played: Played) -> None:
+    assert doubles(played.log) == []
+    assert len([one for one in played.actions if one["outcome"] == "sent"]) == len(played.log)
+    assert not [one for one in played.actions if one["outcome"] in {"failed", "unknown", "reconciling", "sending"}]
+    invited = {entry["person_id"] for entry in played.log if entry["kind"] == "invite"}
+    assert invited | played.way.left_alone.keys() == played.way.profiles.keys()
 
 
-def test_nobody_is_written_to_after_a_reply_and_every_enrollment_has_ended(sent: Outreach) -> None:
-    enrollments = sent.listed("/v1/outreach/enrollments")
-    open_ones = [one for one in enrollments if one["finished_at"] is None]
-    assert open_ones == []
-    assert {one["status"] for one in enrollments} <= {"completed", "replied"}
-    replied = {one["profile_id"]: one["replied_at"] for one in enrollments if one["replied_at"]}
+def test_nobody_is_written_to_after_a_reply_an_opt_out_a_stop_or_a_suppression(played: Played) -> None:
+    happened = set(played.way.because.values())
+    assert happened == {"reply", "owner", "opt-out", "stop", "suppression"}, happened
+    replied = replied_at(played.outreach.messages_with, played.way.profiles)
     assert replied  # somebody answered, else this says nothing
-    for action in sent.listed("/v1/outreach/actions", outcome="sent"):
-        at = replied.get(action["profile_id"])
-        assert at is None or action["sent_at"] <= at
+    first = played.way.left_alone | {
+        person: min(at, played.way.left_alone.get(person, at)) for person, at in replied.items()
+    }
+    assert written_after(played.log, first) == []
 
 
-def test_whoever_does_not_accept_is_withdrawn_after_the_time_out(sent: Outreach) -> None:
-    log = sent.log()
-    invited = {entry["person_id"]: moment(entry) for entry in log if entry["kind"] == "invite"}
-    written = {entry["person_id"] for entry in log if entry["kind"] == "message"}
-    withdrawn = {entry["person_id"]: moment(entry) for entry in log if entry["kind"] == "withdraw"}
+def test_every_enrollment_has_ended_or_is_held_for_the_reason_that_happened(played: Played) -> None:
+    by_profile = {one["profile_id"]: one for one in played.enrollments}
+    assert len(by_profile) == len(played.enrollments) == played.size.people
+    replied = replied_at(played.outreach.messages_with, played.way.profiles)
+    forced: dict[str, set[tuple[str, str | None]]] = {
+        "reply": {("replied", None)},
+        "owner": {("paused", "owner_wrote"), ("replied", None)},  # some answer the owner
+        "stop": {("stopped", "manual")},
+        "opt-out": {("stopped", "suppressed")},
+        "suppression": {("stopped", "suppressed")},
+    }
+    for person, profile_id in played.way.profiles.items():
+        enrollment = by_profile[profile_id]
+        ended = enrollment["finished_at"] and datetime.fromisoformat(enrollment["finished_at"])
+        silent = person not in replied or (ended and replied[person] > ended)
+        natural = "completed" if silent else "replied"
+        expected = forced.get(played.way.because.get(person, ""), {(natural, None)})
+        assert (enrollment["status"], enrollment["reason"]) in expected, (played.way.because.get(person), enrollment)
+
+
+def test_whoever_does_not_accept_is_withdrawn_after_the_time_out(played: Played) -> None:
+    invited = {entry["person_id"]: moment(entry) for entry in played.log if entry["kind"] == "invite"}
+    written = {entry["person_id"] for entry in played.log if entry["kind"] == "message"}
+    withdrawn = {entry["person_id"]: moment(entry) for entry in played.log if entry["kind"] == "withdraw"}
     assert withdrawn
     assert written
     assert not written & withdrawn.keys()
-    assert all((at - invited[person]).days >= 16 for person, at in withdrawn.items())
+    least = played.size.accept_timeout_days + WITHDRAW_WAIT_DAYS
+    assert all((at - invited[person]).days >= least for person, at in withdrawn.items())

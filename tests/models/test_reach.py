@@ -265,7 +265,7 @@ def reasons() -> list[tuple[str, str]]:
 EVERYWHERE = [
     ("activities/reread.py", "after a restore, the payments of every workspace are read again"),
     ("api/operations/kernel/kernel.py", "operations without a key: signing up, confirming, callbacks, plans"),
-    ("api/rest/outreach/callbacks.py", "an outreach provider's callback names an account of anybody"),
+    ("api/operations/outreach/arrivals.py", "what the outreach provider says names an account of anybody"),
     ("models/erase.py", "an operator erases a person from the installation"),
     ("models/stores/admission.py", "the key of a request says whose it is"),
     ("models/stores/erasures.py", "whether another account has a right to know a person"),

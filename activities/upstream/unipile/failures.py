@@ -25,6 +25,7 @@ from activities.upstream.ports import (
     Refusal,
     Trouble,
 )
+from models.rules.outreach.pauses import is_weekly
 
 DEFAULT_HOLD_SECONDS = 900.0
 LONGEST_HOLD_SECONDS = 6 * 3600.0
@@ -136,7 +137,7 @@ def _held(problem: Problem) -> NetworkError:
 
 def _slowed_down(problem: Problem) -> NetworkError:
     """The network's limit: section 11, rules 2 and 3."""
-    limit = Limit.WEEKLY if "week" in problem.text else Limit.DAILY
+    limit = Limit.WEEKLY if is_weekly(problem.text) else Limit.DAILY
     return LimitReached(limit, problem.code, retry_after=problem.retry_after, read_back=problem.action.acts)
 
 
@@ -148,8 +149,9 @@ def _too_many(problem: Problem) -> NetworkError:
 def _unprocessable(problem: Problem) -> NetworkError:
     """Section 11, rules 2 to 6."""
     text = problem.text
-    if "week" in text or any(word in text for word in _LIMIT_WORDS):
-        return LimitReached(Limit.WEEKLY if "week" in text else Limit.DAILY, problem.code)
+    weekly = is_weekly(text)
+    if weekly or any(word in text for word in _LIMIT_WORDS):
+        return LimitReached(Limit.WEEKLY if weekly else Limit.DAILY, problem.code)
     if problem.action is Action.INVITE:
         if any(word in text for word in _RECENT_WORDS):
             return AlreadyDone(Already.INVITED, problem.code)

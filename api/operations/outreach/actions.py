@@ -74,7 +74,7 @@ async def approve_action(ctx: Context, ask: Approval) -> ActionView | ActionPrev
     scene, action = seen.scene, seen.action
     ctx.now = scene.now
     if ctx.dry_run:
-        error = in_the_way(ctx, scene.account, seen.slot)
+        error = await in_the_way(ctx, scene.account, seen.slot)
         return shown(action, seen.slot, error, preview_hash=seen.preview_hash)
     try:
         approvals.approve(seen, preview_hash=ask.ask.preview_hash)
@@ -136,8 +136,11 @@ def tell_cap(ctx: Context, account: OutreachAccount, error: OutreachCapReached) 
     ctx.if_refused = tell
 
 
-def in_the_way(ctx: Context, account: OutreachAccount, slot: Slot | Refusal) -> ServiceError | None:
+async def in_the_way(ctx: Context, account: OutreachAccount, slot: Slot | Refusal) -> ServiceError | None:
     """The error that executing would give now, for what a preview reports instead of raising."""
+    unverified = await accounts.unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
+    if unverified is not None:
+        return unverified
     try:
         accounts.refuse_unready(account, ctx.now)
         approvals.refuse_capped(slot)

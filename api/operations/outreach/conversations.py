@@ -118,7 +118,7 @@ async def reply(ctx: Context, ask: Replying) -> ActionView | ActionPreview:
     planned = await replying.prepare(ctx.session, ctx.tenant, conversation, written, api_key_id=ctx.caller.api_key_id)
     ctx.now, account = planned.held.now, planned.held.account
     if ctx.dry_run:
-        return shown(planned.action, planned.slot, in_the_way(ctx, account, planned.slot))
+        return shown(planned.action, planned.slot, await in_the_way(ctx, account, planned.slot))
     accounts.refuse_unready(account, ctx.now)
     try:
         approvals.refuse_capped(planned.slot)

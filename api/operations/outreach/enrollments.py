@@ -131,6 +131,7 @@ async def _preview(ctx: Context, sequence: Sequence, named: Ordered[Named]) -> E
     refused = _refusal(sequence, held)
     if isinstance(refused, NotFound):
         raise refused
+    refused = await _unverified(ctx) or refused
     into, decided = await _decided(ctx, sequence, held, named)
     enrolled = [one for one in decided if one.enrolled]
     later = [one.next_available_at for one in decided if one.next_available_at is not None]
@@ -145,6 +146,10 @@ async def _preview(ctx: Context, sequence: Sequence, named: Ordered[Named]) -> E
         next_available_at=min(later, default=None),
         would_fail=WouldFail(code=refused.code) if refused else None,
     )
+
+
+async def _unverified(ctx: Context) -> ServiceError | None:
+    return await accounts.unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
 
 
 def _row(into: Enrolling, one: Decided) -> PreviewRow:
@@ -213,6 +218,7 @@ async def resume_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView 
     going = await pausing.ahead(ctx.session, scene, enrollment)
     refused = _resume_refusal(scene, going)
     if ctx.dry_run:
+        refused = await _unverified(ctx) or refused
         return ResumePreview(
             enrollment=EnrollmentView.of(enrollment),
             scheduled_at=going.at,

@@ -33,7 +33,7 @@ async def send(ctx: Context, ask: SendAsk) -> ActionView | ActionPreview:
     planned = await sends.prepare(ctx.session, writer_of(ctx), ctx.tenant, draft, api_key_id=ctx.caller.api_key_id)
     ctx.now = planned.held.now
     if ctx.dry_run:
-        error = in_the_way(ctx, held.account, planned.slot)
+        error = await in_the_way(ctx, held.account, planned.slot)
         return shown(planned.action, planned.slot, error, warnings=_warnings(planned, written))
     accounts.refuse_unready(held.account, ctx.now)
     try:

@@ -12,9 +12,8 @@ from starlette.routing import Route
 
 from api import body
 from api.operations.kernel import Kernel
-from models.database import LOCK_NOT_AVAILABLE, Database, sqlstate
+from api.operations.outreach.arrivals import of_anybody, store
 from models.errors import InvalidRequest, NotFound, RateLimited, Unauthorized
-from models.reach import everywhere
 from models.rules.outreach.callbacks import (
     SIGNATURE_HEADER,
     Callback,
@@ -57,7 +56,7 @@ async def _check(kernel: Kernel, request: Request, raw: bytes, url: str) -> None
     """Refuse what the provider did not sign, unless the operator has switched that off."""
     if not kernel.settings.unipile_require_signature:
         return
-    async with _database(kernel).reading() as session:
+    async with of_anybody(kernel).reading() as session:
         secrets = await endpoints.secrets(session, kernel.vault, url)
     header = request.headers.get(SIGNATURE_HEADER)
     found = check_signature(raw, header, secrets=secrets, wall_time=time.time())
@@ -66,15 +65,10 @@ async def _check(kernel: Kernel, request: Request, raw: bytes, url: str) -> None
         raise Unauthorized("The signature of this event is not valid.")
 
 
-def _database(kernel: Kernel) -> Database:
-    return kernel.database.within(everywhere("an outreach provider's callback names an account of anybody"))
-
-
 async def _keep(kernel: Kernel, callback: Callback, raw: bytes) -> bool:
     """Store it and ring its account; false when it is about no account of ours."""
     state = None if callback.state is None else hash_of(callback.state)
-    database = _database(kernel)
-    async with database.reading() as session:
+    async with of_anybody(kernel).reading() as session:
         account_id = await callbacks.account_of(session, provider_id=callback.account_id, state_hash=state)
         if account_id is None:
             return False
@@ -82,14 +76,7 @@ async def _keep(kernel: Kernel, callback: Callback, raw: bytes) -> bool:
             raise RateLimited(AGAIN_SECONDS)
 
     sealed = kernel.vault.seal(callbacks.BODY_PURPOSE, raw)
-    arrived = Arrived(event_id=callback.id, type=callback.type, account_id=account_id, sealed=sealed)
-    try:
-        await database.run(lambda session: callbacks.keep(session, arrived))
-    except Exception as error:
-        if sqlstate(error) != LOCK_NOT_AVAILABLE:
-            raise
-        # The account is held for long: its next step finds the callback without a ring.
-        await database.run(lambda session: callbacks.keep(session, arrived, ring=False))
+    await store(kernel, Arrived(event_id=callback.id, type=callback.type, account_id=account_id, sealed=sealed))
     return True
 
 

@@ -85,9 +85,16 @@ class InvalidCallback(ValueError):
     """The body is no event: not a JSON object, or without `id` or `type`. The message does not repeat the body."""
 
 
+def returned(event_id: str, account_id: str, state: str) -> bytes:
+    """What is kept of a browser's return: the provider's id of the account, and the link's state."""
+    body = {"id": event_id, "type": RETURNED, "account_id": account_id, "payload": {"state": state}}
+    return json.dumps(body).encode()
+
+
 class CallbackKind(StrEnum):
     """What a callback asks us to look at."""
 
+    RETURNED = "returned"  # an owner's browser came back from a link: nothing the provider said
     CONNECTED = "connected"  # an owner went through a link: bind the account by `state`; it is not ready yet
     STANDING = "standing"  # the account changed: read it
     REMOVED = "removed"  # the account is gone
@@ -121,8 +128,11 @@ class Callback:
         return f"{self.kind}:{self.account_id}:{about}"
 
 
+RETURNED = "link.returned"
+"""Our own word for a browser that came back with a link's state; kept like a callback, believed less."""
 _STATUS = "account.status."
 _KINDS: Mapping[str, CallbackKind] = {
+    RETURNED: CallbackKind.RETURNED,
     "account.add": CallbackKind.CONNECTED,
     "account.reconnect": CallbackKind.CONNECTED,
     "account.remove": CallbackKind.REMOVED,
@@ -164,7 +174,7 @@ def read_callback(raw: bytes) -> Callback:
 
 
 def _found(kind: CallbackKind, payload: Mapping[str, Any]) -> dict[str, str | None]:
-    if kind is CallbackKind.CONNECTED:
+    if kind in (CallbackKind.CONNECTED, CallbackKind.RETURNED):
         return {"state": _id(payload.get("state"))}
     if kind is CallbackKind.MESSAGE:
         message = next(_message_ids(payload), None)

@@ -73,6 +73,7 @@ class Week:
 _UNPROCESSABLE = 422
 _CONFLICT = 409
 _LIMIT_WORDS = ("limit", "too many", "quota", "daily")
+_WAIT_OF_WEEKS = re.compile(r"\b(?:\d+|one|two|three|four|some|several|few)(?: more)?[ -]weeks?\b")
 _RESEND_WORDS = ("resend", "recently", "already invited")
 _RELATED = re.compile(r"already\b.{0,30}\b(?:connect|relation|network)|existing relation|first[ _-]degree", re.DOTALL)
 
@@ -86,13 +87,21 @@ def signal_of(error_type: str, text: str, *, status: int) -> Signal:
     unprocessable = error_type == "provider/unprocessable_entity" or status == _UNPROCESSABLE
     if error_type == "api/too_many_requests":
         return Signal.VENDOR_LIMIT
-    if "week" in words:
+    if is_weekly(words):
         return Signal.WEEKLY
     if error_type == "provider/too_many_requests" or (unprocessable and _has(words, _LIMIT_WORDS)):
         return Signal.DAILY
     if unprocessable and _has(words, _RESEND_WORDS):
         return Signal.RESEND
     return Signal.RELATED if status == _CONFLICT or _RELATED.search(words) else Signal.PERSON
+
+
+def is_weekly(text: str) -> bool:
+    """Whether a complaint is about the week's limit; `text` in lower case.
+
+    A number of weeks alone is how long one person has to be left in peace ("cannot resend for 3 weeks").
+    """
+    return "week" in text and (_has(text, _LIMIT_WORDS) or "week" in _WAIT_OF_WEEKS.sub("", text))
 
 
 def _has(text: str, words: Iterable[str]) -> bool:

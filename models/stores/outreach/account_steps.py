@@ -22,6 +22,8 @@ from models.tables import OutreachAccount
 
 CHATS_EVERY = timedelta(minutes=15)
 INVITES_EVERY = timedelta(hours=4)
+INVITES_LIVE = timedelta(days=180)
+"""An invite that nobody waits for, by a direct send or an ended enrollment, is asked after so long; then it lapses."""
 INVITES_JITTER = 0.2
 IDLE = timedelta(days=30)
 MESSAGES_KEPT = timedelta(days=30)
@@ -94,7 +96,7 @@ async def _due_poll(session: AsyncSession, account: OutreachAccount, now: dateti
     if _is_past(account.next_chats_poll_at, now):
         return Need.CHATS
     if _is_past(account.next_invites_poll_at, now):
-        if await session.scalar(AWAITED, {"id": account.id}):
+        if await session.scalar(AWAITED, {"id": account.id, "since": now - INVITES_LIVE}):
             return Need.INVITES
         account.next_invites_poll_at = next_invites_poll(account.id, now)
     return None
@@ -109,6 +111,9 @@ AWAITED = text(
     select exists (
       select from enrollments where account_id = :id and invited_at is not null and accepted_at is null
          and status in ('scheduled', 'active', 'awaiting_approval', 'waiting_for_accept', 'paused')
+    ) or exists (
+      select from network_people where account_id = :id and relation = 'pending' and network_id is not null
+         and invited_at > :since
     )
     """
 )

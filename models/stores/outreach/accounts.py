@@ -130,8 +130,16 @@ def refuse_unready(account: OutreachAccount, now: datetime) -> None:
 
 async def refuse_unverified(session: AsyncSession, tenant: Tenant, *, needed: bool) -> None:
     """Refuse a workspace whose address is not confirmed, where confirming is `needed`. Raises `Forbidden`."""
-    if needed and (await workspaces.find(session, tenant.workspace_id)).verified_at is None:
-        raise Forbidden(
-            "Confirm the workspace's e-mail address before you write to people.",
-            fix="Open the link that was mailed at sign-up; POST /v1/workspace/verification sends another.",
-        )
+    error = await unverified(session, tenant, needed=needed)
+    if error is not None:
+        raise error
+
+
+async def unverified(session: AsyncSession, tenant: Tenant, *, needed: bool) -> Forbidden | None:
+    """The refusal of a workspace whose address is not confirmed, for a preview to report; null when it may write."""
+    if not needed or (await workspaces.find(session, tenant.workspace_id)).verified_at is not None:
+        return None
+    return Forbidden(
+        "Confirm the workspace's e-mail address before you write to people.",
+        fix="Open the link that was mailed at sign-up; POST /v1/workspace/verification sends another.",
+    )

@@ -13,14 +13,18 @@ from sqlmodel import col
 
 from models.clock import service_time
 from models.ids import new_id
+from models.rules.outreach.callbacks import RETURNED, returned
 from models.secrets import Vault
 from models.stores.doorbells import CHANNEL
+from models.stores.outreach.connecting import hash_of
 from models.tables import NetworkCallback, OutreachAccount
 
 BODY_PURPOSE = "network callback"
 ATTEMPTS = 8
 """After so many a callback is given up: the polls find what it told."""
 FIRST_WAIT = timedelta(seconds=5)
+RETURN_WAITS = timedelta(minutes=2)
+"""So long the provider's own word of a sign-in is waited for before the browser's is followed up."""
 PER_SECOND = 50
 """So many of one account are taken within a second of wall time; more are asked to come again."""
 
@@ -44,7 +48,7 @@ KEEP = text(
     """
     with kept as (
       insert into network_callbacks (id, event_id, type, account_id, body, failures, due_at, received_at)
-      values (:id, :event_id, :type, :account_id, :body, 0, :now, :now)
+      values (:id, :event_id, :type, :account_id, :body, 0, :due, :now)
       on conflict (event_id) do nothing returning account_id
     ), rung as (
       update outreach_accounts a set rings = rings + 1 from kept where :ring and a.id = kept.account_id returning 1
@@ -76,8 +80,18 @@ class Arrived:
 WAIT_FOR_ACCOUNT = text("set local lock_timeout = '500ms'")
 
 
-async def keep(session: AsyncSession, arrived: Arrived, *, ring: bool = True) -> None:
-    """Store a callback and ring its account; one that is known already changes nothing.
+def browser_returned(vault: Vault, account_id: str, *, provider_id: str, state: str) -> Arrived:
+    """The return of an owner's browser, to be kept like a callback and looked at `RETURN_WAITS` later.
+
+    One is kept for each state: whoever has a link can have the provider asked once.
+    """
+    event_id = f"{RETURNED}:{hash_of(state).hex()}"
+    sealed = vault.seal(BODY_PURPOSE, returned(event_id, provider_id, state))
+    return Arrived(event_id, RETURNED, account_id, sealed)
+
+
+async def keep(session: AsyncSession, arrived: Arrived, *, ring: bool = True, after: timedelta = timedelta()) -> None:
+    """Store a callback, due `after` some time, and ring its account; one that is known already changes nothing.
 
     It waits half a second at most for whoever holds the account, for the provider waits for an answer.
     """
@@ -90,6 +104,7 @@ async def keep(session: AsyncSession, arrived: Arrived, *, ring: bool = True) ->
         "account_id": arrived.account_id,
         "body": arrived.sealed,
         "now": now,
+        "due": now + after,
         "channel": CHANNEL,
         "ring": ring,
     }

@@ -94,7 +94,10 @@ def _look_again(scene: Scene, reason: str, after: timedelta) -> Decision:
     return Decision(Need.TIME, reason=reason, until=scene.now + after)
 
 
-HAS_NEWS = text("select exists (select from network_callbacks where account_id = :id and processed_at is null)")
+HAS_NEWS = text(
+    "select exists (select from network_callbacks where account_id = :id and processed_at is null"
+    " and type <> 'link.returned')"
+)
 
 
 async def _has_news(session: AsyncSession, scene: Scene) -> bool:

@@ -104,6 +104,11 @@ async def keep_link(session: AsyncSession, account_id: str, number: int, sealed:
         account.connect_url = sealed
 
 
+CLAIMED = text("select exists (select from outreach_accounts where provider_id = :provider_id and id <> :id)")
+CLOCKS_DIFFER = timedelta(minutes=1)
+"""By so much the provider's clock may be behind."""
+
+
 @dataclass(frozen=True, slots=True)
 class SignedIn:
     """What an owner signed in with, as the provider shows it: its id, the owner's id on the network, name, standing."""
@@ -113,15 +118,21 @@ class SignedIn:
     name: str | None
     profile_url: str | None
     standing: Standing
+    created_at: datetime | None = None
 
 
-async def bind(session: AsyncSession, account_id: str, state: str, signed_in: SignedIn) -> str | None:
+async def bind(
+    session: AsyncSession, account_id: str, state: str, signed_in: SignedIn, *, told: bool = True
+) -> str | None:
     """Bind a sign-in to its record, once: the state is used up.
+
+    `told`: the provider itself named account and state together. Otherwise a browser did, and anything that speaks
+    against it leaves everything as it is: nothing is bound, ended or deleted, and the state stays.
 
     Returns the provider's id of a connection that nothing holds any more and that is to be deleted, else null.
     """
     mine = await locked(session, account_id)
-    if mine.account.state_hash != hash_of(state):
+    if mine.account.state_hash != hash_of(state) or not (told or await _is_plainly_theirs(session, mine, signed_in)):
         return None
     _use_up(mine.account)
     if mine.account.status == AccountStatus.REMOVED:  # its own workflow deletes what was signed in with
@@ -139,6 +150,24 @@ async def bind(session: AsyncSession, account_id: str, state: str, signed_in: Si
         return await _restore(session, mine, older.id, signed_in)
     _carry_over(mine, others)
     return await _take(session, mine, signed_in)
+
+
+async def _is_plainly_theirs(session: AsyncSession, held: Held, signed_in: SignedIn) -> bool:
+    """Whether an account that only a browser named can be of no other link, record or tenant.
+
+    A record that was connected takes its own network account alone; a new one only what was made after it.
+    """
+    mine = held.account
+    if mine.status == AccountStatus.REMOVED:
+        return False
+    if await session.scalar(CLAIMED, {"id": mine.id, "provider_id": signed_in.provider_id}):
+        return False
+    others = await _others(session, mine, signed_in.user_id)
+    if any(one.tenant_id != mine.tenant_id and one.status != AccountStatus.REMOVED for one in others):
+        return False
+    if mine.network_user_id is not None:
+        return mine.network_user_id == signed_in.user_id
+    return signed_in.created_at is not None and signed_in.created_at >= mine.created_at - CLOCKS_DIFFER
 
 
 def _is_older(other: OutreachAccount | None, mine: OutreachAccount) -> bool:

@@ -100,6 +100,17 @@ class Post:
         await self.arrive("evt_add", "account.add", query["account_id"][0], state=query["state"][0])
         return query["account_id"][0]
 
+    def signed_in_unheard(self, link: str, *, owner: int) -> tuple[str, str]:
+        """The same without a callback: what the browser comes back with, the provider's id and the state."""
+        back = self.sandbox.control.post(link, data={"outcome": "succeed", "owner": str(owner)})
+        query = parse_qs(urlsplit(back.headers["location"]).query)
+        return query["account_id"][0], query["state"][0]
+
+    async def came_back(self, provider_id: str, state: str) -> None:
+        """The browser does; it is kept as the page keeps it."""
+        arrived = callbacks.browser_returned(self.vault, self.account_id, provider_id=provider_id, state=state)
+        await self.database.run(lambda session: callbacks.keep(session, arrived, after=callbacks.RETURN_WAITS))
+
     async def open_callbacks(self) -> int:
         async with self.database.transaction() as session:
             found = await session.scalar(text("select count(*) from network_callbacks where processed_at is null"))
@@ -153,6 +164,62 @@ async def test_an_owner_who_signed_in_is_bound_and_connected_when_the_provider_s
     await post.arrive("evt_running", "account.status.running", provider_id)
     await post.do(ACCOUNT_PROCESS)
     assert (await post.row()).status == "active"
+    assert await post.open_callbacks() == 0
+
+
+async def test_a_sign_in_whose_callback_got_lost_is_found_by_what_the_browser_came_back_with(post: Post) -> None:
+    provider_id, state = post.signed_in_unheard(await post.link(), owner=5)
+    await post.came_back(provider_id, state)
+    assert (await post.next()).do is Do.WAIT, "the provider's own word may still come"
+    await post.pass_time(125)
+    await post.do(ACCOUNT_PROCESS)
+    row = await post.row()
+    assert (row.provider_id, row.state_hash) == (provider_id, None)
+    await post.pass_time(600)
+    step = await post.next()
+    assert step.call is not None
+    await post.steps.look(Step(id=post.account_id, number=step.call.number))
+    assert (await post.row()).status == "active"
+    assert await post.open_callbacks() == 0
+
+
+OTHER = """
+insert into outreach_accounts select (json_populate_record(a, cast(:changed as json))).* from outreach_accounts a
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "other"),
+    [
+        ("created_at = service_now() + interval '10 minutes'", None),
+        (None, {"provider_id": "theirs"}),
+        (None, {"status": "active", "tenant_id": "cus_other", "provider_id": "x", "network_user_id": "theirs"}),
+        ("network_user_id = 'somebody_else'", None),
+        ("status = 'removed', removed_at = service_now()", None),
+    ],
+    ids=["connected before", "of another link", "of another tenant", "another owner", "removed"],
+)
+async def test_what_a_browser_says_takes_deletes_and_ends_nothing_that_may_be_somebody_elses(
+    post: Post, network: UnipileNetwork, changed: str | None, other: dict[str, Any] | None
+) -> None:
+    provider_id, state = post.signed_in_unheard(await post.link(), owner=6)
+    known = await network.account(provider_id)
+    assert known is not None
+    theirs = {"provider_id": provider_id, "network_user_id": known.user_id}
+    async with post.database.transaction() as session:
+        if changed is not None:
+            await session.execute(text(f"update outreach_accounts set {changed}"))  # noqa: S608 - named above
+        if other is not None:
+            row = {"id": "acc_other", "state_hash": None} | other
+            row |= {name: theirs[name] for name, value in row.items() if value == "theirs"}
+            await session.execute(text(OTHER), {"changed": json.dumps(row)})
+    before = await post.row()
+    await post.came_back(provider_id, state)
+    await post.pass_time(125)
+    await post.do(ACCOUNT_PROCESS)
+    row = await post.row()
+    assert (row.status, row.provider_id, row.state_hash) == (before.status, before.provider_id, before.state_hash)
+    assert await network.account(provider_id) is not None
     assert await post.open_callbacks() == 0
 
 

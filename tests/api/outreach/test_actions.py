@@ -98,6 +98,8 @@ async def test_an_unverified_workspace_approves_nothing(
 ) -> None:
     await run_sql(database, "update workspaces set verified_at = null where id = :id", id=workspace.id)
     error_of(await approve(workspace, held["id"]), 403, "forbidden")
+    shown = await workspace.http.post(f"{ACTIONS}/{held['id']}/approve?dry_run=true")
+    assert shown.json()["would_fail"] == {"code": "forbidden"}
 
 
 @pytest.mark.parametrize(

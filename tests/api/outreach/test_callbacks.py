@@ -13,10 +13,18 @@ from sqlalchemy import text
 
 from models.database import Database
 from models.reach import everywhere
-from models.rules.outreach.callbacks import MAX_BYTES, SIGNATURE_HEADER, callback_token, callback_url, sign
+from models.rules.outreach.callbacks import (
+    MAX_BYTES,
+    SIGNATURE_HEADER,
+    CallbackKind,
+    callback_token,
+    callback_url,
+    read_callback,
+    sign,
+)
 from models.secrets import Vault
 from models.stores.outreach import endpoints
-from models.stores.outreach.callbacks import BODY_PURPOSE
+from models.stores.outreach.callbacks import BODY_PURPOSE, RETURN_WAITS
 from models.stores.outreach.connecting import hash_of
 from models.tenancy import Tenant
 from tests.api.conftest import SECRET_KEY, Workspace, application, client, error_of, run_sql, settings
@@ -199,6 +207,27 @@ async def test_neither_the_token_nor_the_body_is_logged(
     await http.get("/outreach/connected", params={"state": "the-state", "account_id": "acc_1"})
     assert {call.args for call in said.calls} == {("request",), ("callback.refused",)}
     assert not [word for word in (TOKEN, "private", "the-state") if word in repr(said.calls)]
+
+
+async def test_what_an_open_sign_in_came_back_with_is_kept_once_for_a_lost_callback(
+    http: httpx.AsyncClient, database: Database, account_id: str
+) -> None:
+    await run_sql(
+        database, "update outreach_accounts set state_hash = :hash where id = :id", id=account_id, hash=hash_of("open")
+    )
+    for provider_id in ("acc_new", "acc_another"):
+        back = {"state": "open", "account_id": provider_id}
+        assert (await http.get("/outreach/connected", params=back)).status_code == 200
+    ((_, type, body),) = await kept(database, account_id)
+    callback = read_callback(VAULT.open(BODY_PURPOSE, body))
+    assert (type, callback.kind) == ("link.returned", CallbackKind.RETURNED)
+    assert (callback.account_id, callback.state) == ("acc_new", "open")
+    waiting = "select due_at - received_at from network_callbacks where account_id = :id"
+    ((waits,),) = await run_sql(database, waiting, id=account_id)
+    assert waits == RETURN_WAITS
+    for refused in ({"state": "unknown", "account_id": "acc_new"}, {"state": "open"}, {"account_id": "acc_new"}):
+        await http.get("/outreach/connected", params=refused)
+    assert len(await kept(database, account_id)) == 1
 
 
 async def test_the_page_after_the_sign_in_shows_and_changes_nothing(

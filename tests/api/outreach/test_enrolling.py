@@ -229,7 +229,8 @@ async def test_an_unverified_workspace_enrolls_nobody(workspace: Workspace, data
     await run_sql(database, "update workspaces set verified_at = null where id = :id", id=workspace.id)
     profile_id = await one(database, workspace)
     error_of(await enroll(workspace, invite, profile_ids=[profile_id]), 403, "forbidden")
-    assert (await preview(workspace, invite, profile_ids=[profile_id]))["counts"]["schedule"] == 1
+    shown = await preview(workspace, invite, profile_ids=[profile_id])
+    assert (shown["counts"]["schedule"], shown["would_fail"]) == (1, {"code": "forbidden"})
 
 
 async def test_a_held_first_step_waits_without_a_time_and_reserves_nothing(

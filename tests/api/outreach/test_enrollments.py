@@ -104,6 +104,8 @@ async def test_an_unverified_workspace_resumes_nothing(
     await call(workspace, enrollment_id, "pause")
     await run_sql(database, "update workspaces set verified_at = null where id = :id", id=workspace.id)
     error_of(await call(workspace, enrollment_id, "resume"), 403, "forbidden")
+    shown = await workspace.http.post(f"/v1/outreach/enrollments/{enrollment_id}/resume?dry_run=true")
+    assert shown.json()["would_fail"] == {"code": "forbidden"}
 
 
 async def test_resuming_into_a_pause_is_refused_with_its_end(

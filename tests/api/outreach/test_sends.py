@@ -209,4 +209,4 @@ async def test_an_unverified_workspace_sends_nothing(
     await run_sql(database, "update workspaces set verified_at = null where id = :id", id=workspace.id)
     body: dict[str, Any] = {"account_id": account_id, "type": "profile_visit", "profile_id": person}
     error_of(await send(workspace, **body), 403, "forbidden")
-    assert (await send(workspace, dry_run=True, **body)).status_code == 200
+    assert (await send(workspace, dry_run=True, **body)).json()["would_fail"] == {"code": "forbidden"}

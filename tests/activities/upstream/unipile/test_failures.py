@@ -128,6 +128,10 @@ TABLE = (
     # this person
     Row((INVITE,), 422, "provider/unprocessable_entity", already(Already.INVITED), "cannot resend yet"),
     Row((INVITE,), 422, "provider/unprocessable_entity", already(Already.INVITED), "invited recently"),
+    Row((INVITE,), 422, "provider/unprocessable_entity", already(Already.INVITED), "you can resend in 3 weeks"),
+    Row((INVITE,), 422, "provider/unprocessable_entity", already(Already.INVITED), "cannot resend for three weeks"),
+    Row((INVITE,), 422, "provider/unprocessable_entity", limit(Limit.WEEKLY), "limit reached, try again in 1 week"),
+    Row((INVITE,), 422, "provider/unprocessable_entity", limit(Limit.WEEKLY), "at most 100 people a week"),
     Row((INVITE,), 422, "provider/unprocessable_entity", already(Already.INVITED), "already invited"),
     Row((INVITE,), 422, "provider/unprocessable_entity", already(Already.CONNECTED), "already a relation of yours"),
     Row((INVITE,), 422, "provider/unprocessable_entity", refused(Refusal.REFUSED), "no reason"),

@@ -10,9 +10,11 @@ from sqlalchemy import text
 from models.clock import service_time
 from models.database import Database
 from models.secrets import Vault
+from models.stores import doorbells
 from models.stores.outreach import account_steps, callbacks, removing
 from models.stores.outreach.account_steps import Need
 from models.stores.outreach.callbacks import ATTEMPTS, BODY_PURPOSE, Arrived
+from models.tables import NetworkPerson, Person
 from tests.models.stores.conftest import Member
 from tests.models.stores.outreach.account_world import Accounts
 
@@ -77,6 +79,25 @@ async def test_a_callback_that_comes_twice_is_kept_once_and_rings_once(world: Ac
     await arrive(world, vault, account_id, "evt_1")
     assert len(await stored(world)) == 1
     assert (await world.row(account_id)).rings == before + 1
+
+
+async def test_an_account_is_woken_for_a_callback_that_could_not_ring_it(world: Accounts, vault: Vault) -> None:
+    """The provider does not wait while somebody holds the account: its callback is stored without a ring."""
+    account_id = await quiet(world)
+    assert (await world.decide(account_id)).need is Need.TIME
+
+    async def rung() -> set[str]:
+        found = await world.database.run(lambda session: doorbells.due(session, limit=10))
+        return {row.subject.id for row in found}
+
+    assert account_id not in await rung()
+    arrived = Arrived("evt_1", "message.new", account_id, vault.seal(BODY_PURPOSE, b"{}"))
+    await world.database.run(lambda session: callbacks.keep(session, arrived, ring=False))
+    assert account_id in await rung()
+    assert (await world.decide(account_id)).need is Need.CALLBACK
+    await after(world, callbacks.done, await begun(world, vault, account_id))
+    assert (await world.decide(account_id)).need is Need.TIME
+    assert account_id not in await rung()
 
 
 async def test_the_body_is_kept_encrypted(world: Accounts, vault: Vault) -> None:
@@ -154,6 +175,33 @@ async def test_pending_invites_are_polled_only_while_somebody_is_waited_for(worl
     assert decision.need is Need.TIME
     assert decision.until is not None
     assert timedelta(hours=3.5) < decision.until - now < timedelta(hours=4.5)
+
+
+@pytest.mark.parametrize(
+    ("relation", "days", "need"),
+    [("pending", 10, Need.INVITES), ("pending", 181, Need.TIME), ("connected", 10, Need.TIME)],
+)
+async def test_the_acceptance_of_an_invite_that_no_enrollment_waits_for_is_polled_too(
+    world: Accounts, relation: str, days: int, need: Need
+) -> None:
+    async with world.database.transaction() as session:
+        now = await service_time(session)
+    account_id = await world.made(next_invites_poll_at=now)
+    async with world.database.transaction() as session:
+        session.add(Person(id="prof_direct", created_at=now))
+        await session.flush()
+        session.add(
+            NetworkPerson(
+                account_id=account_id,
+                profile_id="prof_direct",
+                workspace_id=world.tenant.workspace_id,
+                tenant_id=world.tenant.id,
+                network_id="ACoDirect",
+                relation=relation,
+                invited_at=now - timedelta(days=days),
+            )
+        )
+    assert (await world.decide(account_id)).need is need
 
 
 @pytest.mark.parametrize("status", ["connecting", "disconnected"])

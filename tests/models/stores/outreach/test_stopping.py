@@ -160,6 +160,23 @@ async def test_direct_sends_are_cancelled_too_but_a_withdrawal_still_goes_out(
     assert all(row.rings == 1 for row in rows if row.outcome == "cancelled")
 
 
+@pytest.mark.parametrize("way", [by_hand, by_note])
+async def test_a_queued_answer_is_cancelled_like_everything_planned(world: World, way: Forbid) -> None:
+    """What forbids came after the answer was written; one that is written afterwards is decided anew."""
+    profile_id = await somebody(world)
+    answer = await direct(world, profile_id, "message")
+    await world.sql(
+        "insert into conversations (id, workspace_id, tenant_id, account_id, profile_id, chat_id, created_at)"
+        " select 'cnv_one', workspace_id, tenant_id, account_id, profile_id, 'chat', service_now() from actions"
+        " where id = :id",
+        id=answer,
+    )
+    await world.sql("update actions set conversation_id = 'cnv_one' where id = :id", id=answer)
+    await forbid(world, way, profile_id)
+    (row,) = await world.sql("select outcome, scheduled_at from actions where id = :id", id=answer)
+    assert (row.outcome, row.scheduled_at) == ("cancelled", None)
+
+
 @pytest.mark.parametrize(
     ("way", "at_customer"),
     [(by_hand, "stopped"), (by_opt_out, "stopped"), (by_erasure, "stopped"), (by_note, "scheduled")],

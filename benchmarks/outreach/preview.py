@@ -1,18 +1,15 @@
-"""`python -m benchmarks.outreach`: what outreach costs, each figure beside its floor in the same run.
+"""Preview: `POST /v1/outreach/enrollments?dry_run=true` of 500 people on an account with 5,000 actions, 1,000 booked.
 
-Preview: `POST /v1/outreach/enrollments?dry_run=true` of 500 people with known profiles on an account with 5,000
-actions, 1,000 of them booked; CPU seconds of the API process, client included (aim: under 1). The floor reads the same
-people and actions by two bare queries and writes an answer of the same size as JSON.
+CPU seconds of the API process, client included (aim: under 1). The floor reads the same people and actions by two bare
+queries and writes an answer of the same size as JSON.
 """
 
-import argparse
 import asyncio
 import hashlib
 import json
 import os
 import shutil
 import statistics
-import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -228,22 +225,15 @@ async def saved(http: httpx.AsyncClient, world: World, template: str) -> str:
     return str(made.raise_for_status().json()["id"])
 
 
-def main() -> int:
-    """Measure and say whether the aim is met."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.outreach", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
-    asked = parser.parse_args()
+def report(rounds: int) -> bool:
+    """Measure, print, and say whether the aim is met."""
     folder = Path(tempfile.mkdtemp(prefix="benchmark-"))
     folder.chmod(0o711)  # the database's own system user passes through
     try:
         with database(folder) as url:
             world = asyncio.run(fill(url))
-            cpu = asyncio.run(measure(world, asked.rounds))
+            cpu = asyncio.run(measure(world, rounds))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"\nCPU of a preview: {cpu:.2f} s (aim: under {AIM})")
-    return 0 if cpu < AIM else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    print(f"  CPU of a preview: {cpu:.2f} s (aim: under {AIM})")
+    return cpu < AIM

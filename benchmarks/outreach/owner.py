@@ -1,0 +1,85 @@
+"""An installation of the benchmark's own, and on it an owner with a connected account of the invented network."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+
+from stack.account import sign_up
+from stack.children import PROJECT
+
+Json = dict[str, Any]
+POPULATION = 1_000
+
+
+@dataclass
+class Owner:
+    """The account, and calls as its workspace."""
+
+    home: Path
+    facts: Json
+    http: httpx.Client
+    account_id: str = ""
+    provider_id: str = ""
+    workspace_id: str = ""
+
+    def stack(self, *arguments: str) -> str:
+        """`python -m stack …` on the installation; its output. Raises `CalledProcessError`."""
+        command = [sys.executable, "-m", "stack", *arguments, "--data-dir", str(self.home)]
+        return subprocess.run(command, cwd=PROJECT, check=True, capture_output=True, text=True).stdout
+
+    def post(self, path: str, body: Json) -> Json:
+        """Ask the API for something, once."""
+        answer = self.http.post(path, json=body, headers={"Idempotency-Key": uuid4().hex})
+        read: Json = answer.raise_for_status().json()
+        return read
+
+    def order(self, path: str, **body: Any) -> None:
+        """Change something about the network."""
+        url = f"{self.facts['sandbox_url']}/_control/network/{path}"
+        httpx.post(url, json=body, trust_env=False, timeout=30).raise_for_status()
+
+    def stranger(self) -> Json:
+        """Somebody whom the owner has nothing to do with."""
+        url = f"{self.facts['sandbox_url']}/_control/network/people"
+        asked: dict[str, str | int] = {"account_id": self.provider_id, "tie": "none", "limit": 1}
+        found: Json = httpx.get(url, params=asked, trust_env=False, timeout=30).raise_for_status().json()["data"][0]
+        return found
+
+    def connect(self) -> None:
+        """Sign in on the hosted page, and wait until the account writes."""
+        self.order("switches", natural=False)
+        answer = self.post("/v1/outreach/accounts", {"name": "Bench"})
+        self.account_id = answer["account"]["id"]
+        pressed = httpx.post(answer["connect_url"], data={"outcome": "succeed"}, trust_env=False)
+        self.provider_id = httpx.URL(pressed.headers["location"]).params["account_id"]
+        self.stack("advance", "5m")
+
+
+@contextmanager
+def owner() -> Iterator[Owner]:
+    """A whole installation whose time can be moved, brought down at the end."""
+    with tempfile.TemporaryDirectory(prefix="bench-outreach-") as folder:
+        Path(folder).chmod(0o755)  # PostgreSQL runs as a user of its own
+        made = Owner(Path(folder, "data"), {}, httpx.Client())
+        told = Path(folder, "facts.json")
+        made.stack("up", "--detach", "--virtual-time", "--population", str(POPULATION), "--json", str(told))
+        try:
+            made.facts = json.loads(told.read_text())
+            account = sign_up(made.facts["api_url"], made.facts["sandbox_url"], name="Bench")
+            made.workspace_id = account.workspace_id
+            headers = {"Authorization": f"Bearer {account.api_key}"}
+            made.http = httpx.Client(base_url=made.facts["api_url"], headers=headers, trust_env=False, timeout=60)
+            made.connect()
+            yield made
+        finally:
+            made.http.close()
+            made.stack("down")

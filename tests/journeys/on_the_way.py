@@ -1,0 +1,68 @@
+"""What happens to people in a sequence on its way: replies, the owner's own words, stops, suppressions, opt-outs."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from tests.journeys.outreach import Json, Outreach
+
+OPT_OUT = re.compile(r"https?://\S+/o/\S+")
+
+
+@dataclass
+class OnTheWay:
+    """Makes things happen while nothing is under way, and remembers from when on each person is left alone, and why."""
+
+    outreach: Outreach
+    profiles: dict[str, str]
+    """The service's id of each person by the network's."""
+    urls: dict[str, str]
+    """Their addresses."""
+    left_alone: dict[str, datetime] = field(default_factory=dict)
+    because: dict[str, str] = field(default_factory=dict)
+
+    def accept(self, people: Iterable[Json]) -> None:
+        """Those who are invited accept now, unless they have."""
+        for one in people:
+            truth = self.outreach.control(f"people/{one['person_id']}", account_id=self.outreach.provider_id)
+            if truth["tie"] == "pending":
+                self.outreach.act("accept", one["person_id"])
+
+    def each_happens(self) -> None:
+        """One person for each kind of happening, as far as somebody is there for it."""
+        log = self.outreach.log()
+        written = {entry["person_id"] for entry in log if entry["kind"] == "message"}
+        enrollments = self.outreach.listed("/v1/outreach/enrollments")
+        still_open = {one["profile_id"]: one for one in enrollments if one["finished_at"] is None}
+        free = [
+            person
+            for person, profile in self.profiles.items()
+            if profile in still_open and still_open[profile]["status"] != "paused" and person not in self.left_alone
+        ]
+        met = [person for person in free if person in written]
+        unmet = [person for person in free if person not in written]
+        links = {entry["person_id"]: OPT_OUT.search(entry["text"] or "") for entry in log if entry["kind"] == "message"}
+        self._one("opt-out", [one for one in met if links[one]], lambda person: self._opt_out(links[person]))
+        self._one("owner", met, lambda person: self.outreach.act("owner_message", person, text="It is me, Sam."))
+        self._one("reply", met, lambda person: self.outreach.act("reply", person, text="Tell me more."))
+        self._one("stop", unmet, lambda person: self._stop(still_open[self.profiles[person]]["id"]))
+        self._one("suppression", unmet, self._suppress)
+
+    def _one(self, what: str, among: Iterable[str], happen: Callable[[str], None]) -> None:
+        person = next((one for one in among if one not in self.left_alone), None)
+        if person is not None:
+            happen(person)
+            self.left_alone[person], self.because[person] = self.outreach.now(), what
+
+    def _stop(self, enrollment_id: str) -> None:
+        stopped: Json = self.outreach.post(f"/v1/outreach/enrollments/{enrollment_id}/stop", {})
+        assert stopped["status"] == "stopped"
+
+    def _suppress(self, person: str) -> None:
+        self.outreach.post("/v1/suppressions", {"profile_url": self.urls[person]})
+
+    def _opt_out(self, link: re.Match[str] | None) -> None:
+        assert link is not None
+        answer = self.outreach.recruiter.call("POST", link[0], data={"ask": "stop"})
+        assert answer.status_code == 200, answer.text

@@ -1,0 +1,192 @@
+"""Hours of three zones, weeks and days on a running installation: clock changes, week 53, the last minutes.
+
+One year passes, with few people at each moment that matters; the network's log is held against the clocks on the wall.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tests.journeys.installation import Installation, installed
+from tests.journeys.outreach import Json, Outreach
+from tests.journeys.reckoning import DEFAULTS, Terms, broken, doubles, moment, monday, seeds_of, utc_day
+
+pytestmark = [pytest.mark.timeout(1800), pytest.mark.slow]
+
+ZONES = ("Europe/Brussels", "America/Los_Angeles", "Pacific/Auckland")
+STEPS: list[Json] = [{"type": "invite", "note": "Hi {{first_name}}, glad to be in touch."}, {"type": "profile_visit"}]
+A_DAY = 2
+WEEKLY = 6
+"""A week's invites, so few that the cap of week 53 is reached."""
+
+
+@dataclass(frozen=True)
+class Period:
+    """Some days around a clock change or a turn of a year; `begins` is a Thursday."""
+
+    begins: date
+    days: int
+    people: int
+    changes: dict[str, tuple[date, timedelta]]
+    """The Sunday of each zone's change, and by how much its clock goes forward."""
+
+
+HOUR = timedelta(hours=1)
+PERIODS = {
+    "week 53 of 2026": Period(date(2026, 12, 17), 21, 10, {}),
+    "spring of 2027": Period(
+        date(2027, 3, 11),
+        29,
+        12,
+        {
+            "America/Los_Angeles": (date(2027, 3, 14), HOUR),
+            "Europe/Brussels": (date(2027, 3, 28), HOUR),
+            "Pacific/Auckland": (date(2027, 4, 4), -HOUR),
+        },
+    ),
+    "Auckland's September": Period(date(2027, 9, 23), 8, 6, {"Pacific/Auckland": (date(2027, 9, 26), HOUR)}),
+    "autumn of 2027": Period(
+        date(2027, 10, 28),
+        15,
+        8,
+        {"Europe/Brussels": (date(2027, 10, 31), -HOUR), "America/Los_Angeles": (date(2027, 11, 7), -HOUR)},
+    ),
+}
+
+
+@dataclass
+class Owner:
+    """An account in a zone, whom it was let loose on, and its executions."""
+
+    zone: str
+    outreach: Outreach
+    profiles: dict[str, str]
+
+    def terms(self) -> Terms:
+        found = self.outreach.terms(self.zone)
+        return Terms(found.account_id, found.started, self.zone, bases=DEFAULTS | {"invites_per_week": WEEKLY})
+
+
+@pytest.fixture(scope="module")
+def installation() -> Iterator[Installation]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OUTREACH_CHATS_MINUTES", "1440")  # a year of polls is most of what happens
+        with installed("--population", "1000", "--virtual-time") as running:
+            yield running
+
+
+@pytest.fixture(scope="module")
+def year(installation: Installation) -> list[Owner]:
+    """Three owners, after a year in which people are enrolled before each moment that matters."""
+    owners = [owner(installation, zone) for zone in ZONES]
+    for period in PERIODS.values():
+        installation.command("advance", "--until", datetime.combine(period.begins, time(0), UTC).isoformat())
+        for one in owners:
+            concerned = not period.changes or one.zone in period.changes
+            if concerned:
+                enroll(one, period.people, f"From {period.begins}", daily_pace_limit=A_DAY)
+        installation.command("advance", f"{period.days}d")
+    return owners
+
+
+def owner(installation: Installation, zone: str) -> Owner:
+    """An account in a zone, warm by the first period."""
+    outreach = Outreach.begin(installation)
+    outreach.order("switches", natural=False)
+    call = outreach.recruiter.call
+    assert call("PATCH", "/v1/outreach/settings", json={"time_zone": zone}).status_code == 200
+    limits = f"/v1/outreach/accounts/{outreach.account_id}/limits"
+    assert call("PATCH", limits, json={"invites_per_week": WEEKLY}).status_code == 200
+    made = Owner(zone, outreach, {})
+    enroll(made, 1, "Warms up")
+    return made
+
+
+def enroll(one: Owner, count: int, name: str, **more: int) -> None:
+    """Let the account loose on further strangers."""
+    people = one.outreach.strangers(count)
+    sequence_id = one.outreach.sequence(name, STEPS, **more)
+    one.outreach.enroll(sequence_id, people)
+    one.profiles |= one.outreach.profiles(sequence_id, people)
+
+
+def test_every_execution_keeps_its_zones_hours_rests_and_caps(year: list[Owner]) -> None:
+    for one in year:
+        log = one.outreach.log()
+        assert doubles(log) == []
+        assert broken(log, seeds_of(log, one.outreach.listed("/v1/outreach/actions"), one.profiles), one.terms()) == []
+
+
+def test_the_clock_on_the_wall_opens_the_window_before_and_after_each_change(year: list[Owner]) -> None:
+    """The first execution of a day comes within the quarter of an hour after eight, whatever UTC says."""
+    seen = set()
+    for period in PERIODS.values():
+        for zone, (sunday, forward) in period.changes.items():
+            (one,) = (owner for owner in year if owner.zone == zone)
+            openings = first_of_days([moment(entry) for entry in one.outreach.log()], zone)
+            before = [at for day, at in openings.items() if sunday - timedelta(days=4) < day < sunday]
+            after = [at for day, at in openings.items() if sunday < day < sunday + timedelta(days=4)]
+            assert before, (zone, sunday)
+            assert after, (zone, sunday)
+            shifts = {later.utcoffset() - earlier.utcoffset() for earlier in before for later in after}  # type: ignore[operator]
+            assert shifts == {forward}
+            assert {at.hour for at in (*before, *after)} == {8}
+            assert all(at.minute < 16 for at in (*before, *after))
+            seen.add(zone)
+    assert seen == set(ZONES)
+
+
+def first_of_days(moments: list[datetime], zone: str) -> dict[date, datetime]:
+    """The first of each local day."""
+    found: dict[date, datetime] = {}
+    for at in sorted(moments):
+        local = at.astimezone(ZoneInfo(zone))
+        found.setdefault(local.date(), local)
+    return found
+
+
+def test_the_new_year_does_not_begin_a_week_anew(year: list[Owner]) -> None:
+    week_53 = date(2026, 12, 28)
+    assert week_53.isocalendar()[:2] == (2026, 53)
+    for one in year:
+        invites = [entry for entry in one.outreach.log() if entry["kind"] == "invite"]
+        counts = [utc_day(entry) for entry in invites if monday(utc_day(entry)) == week_53]
+        assert len(counts) == one.terms().cap("invites_per_week", week_53), one.zone  # reached, not passed
+        assert any(utc_day(entry) > date(2027, 1, 3) for entry in invites), "the others had to wait for the next week"
+
+
+@pytest.mark.parametrize(
+    ("zone", "local"),
+    [
+        ("Europe/Brussels", time(18, 55)),
+        ("Europe/Brussels", time(18, 58, 30)),
+        ("America/Los_Angeles", time(15, 55)),
+        ("America/Los_Angeles", time(15, 58, 30)),
+        ("Pacific/Auckland", time(12, 56)),
+    ],
+)
+def test_nothing_is_begun_in_the_last_two_minutes(
+    installation: Installation, year: list[Owner], zone: str, local: time
+) -> None:
+    """Of a window, or of a UTC day: that ends at 16:00 in Los Angeles and at 13:00 in Auckland by now."""
+    (one,) = (owner for owner in year if owner.zone == zone)
+    outreach, before = one.outreach, len(one.outreach.log())
+    wall = ZoneInfo(zone)
+    day = (outreach.now().astimezone(wall) + timedelta(days=1)).date()
+    while day.isoweekday() > 4:
+        day += timedelta(days=1)
+    outreach.until(datetime.combine(day, local, wall))
+    people = [one for one in outreach.strangers(40) if one["visitable"]][:4]
+    for person in people:
+        asked = {"account_id": outreach.account_id, "type": "profile_visit", "profile_url": person["profile_url"]}
+        one.profiles[person["person_id"]] = outreach.post("/v1/outreach/sends", asked)["profile_id"]
+    outreach.advance("1d")
+    log = outreach.log()
+    assert len(log) == before + len(people)
+    actions = outreach.listed("/v1/outreach/actions")
+    assert broken(log, seeds_of(log, actions, one.profiles), one.terms()) == []
+    last = moment(log[-1]).astimezone(wall)
+    assert last > datetime.combine(day, local, wall) + timedelta(minutes=3), "the last had to wait"
