@@ -10,6 +10,7 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 
 from api.auth import Networks
+from api.mcp.endpoint import Endpoint
 from api.middleware import Edge
 from api.operations import reference
 from api.operations.kernel import OPERATIONS, Kernel, UpstreamCaller
@@ -51,13 +52,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         kernel.ringer = Doorbell(client)
         kernel.upstream = UpstreamCaller(database, CALLS_AS[settings.upstream_call_as](client))
         try:
-            yield
+            async with mcp.running():
+                yield
         finally:
             await database.close()
 
+    mcp = Endpoint(settings)
     routes = [route for router in ROUTERS for route in router.routes]
     routes += [*health.ROUTES, *callbacks.ROUTES, *network_callbacks.ROUTES]
-    routes += [*documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES, *connected.ROUTES]
+    routes += [*documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES, *connected.ROUTES, *mcp.routes()]
     paths = Paths(OPERATIONS)
     app = FastAPI(
         title="Recruiting sourcing and outreach service",

@@ -10,6 +10,10 @@ from starlette.routing import BaseRoute, Route
 from api.operations.kernel import Operation
 
 
+class KeyedRoute(Route):
+    """A route without an operation of its own that needs a key all the same."""
+
+
 class Paths:
     """The paths of one application, known once its routes are."""
 
@@ -29,7 +33,7 @@ class Paths:
     def _needs_no_key(self, route: Route) -> bool:
         """Pages and documents have no operation; an operation without a scope is for everybody."""
         if not isinstance(route, APIRoute):
-            return True
+            return not isinstance(route, KeyedRoute)
         return self._operations[route.operation_id or ""].scope is None
 
     def is_public(self, path: str) -> bool:

@@ -56,6 +56,10 @@ class Settings(BaseSettings):
     """Development only: webhooks may go to `http://127.0.0.1:<port>`."""
     trusted_proxies: tuple[str, ...] = ()
     """Networks whose `X-Forwarded-For` is believed."""
+    mcp_hosts: tuple[str, ...] = ()
+    """`Host` values that MCP is reached by besides that of `public_url` and loopback ones; `name:*` is any port."""
+    mcp_origins: tuple[str, ...] = ()
+    """Origins whose pages may call MCP, besides the service's own."""
     signups_a_day: Annotated[int, Field(ge=1)] = 20
     """Workspaces that one network may make in a UTC day."""
     rate_limit_per_minute: Annotated[int, Field(ge=1)] = 120

@@ -41,8 +41,9 @@ async def list_results(ctx: Context, ask: ListResults) -> Listing[FetchedPerson]
     end = start + ask.limit
     kept = await jobs.inputs(ctx.session, job.id, start=start, limit=ask.limit)
     ids = {row.profile_id for row in kept if row.profile_id is not None}
-    known = await people.known(ctx.session, ctx.tenant, ids, run_id="")
-    copies = await profiles.readable(ctx.session, ctx.tenant, {each.profile_id for each in known.values()})
+    standing = await people.stands_for(ctx.session, ids)
+    copies = await profiles.readable(ctx.session, ctx.tenant, set(standing.values()))
+    known = await people.known(ctx.session, ctx.tenant, ids, run_id="")  # last: who opts out meanwhile is hidden
     following = cursors.write((end,) if end < job.total else None)
     view = ask.view or CandidateShape(job.view)
     return Listing(

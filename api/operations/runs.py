@@ -12,6 +12,7 @@ from api.schemas.runs import (
     ExtendRun,
     ExtensionPreview,
     ListRuns,
+    RunOfPlan,
     RunPreview,
     RunStarted,
     RunView,
@@ -103,6 +104,14 @@ async def start_run(ctx: Context, ask: StartRun) -> RunStarted | RunPreview:
     return RunStarted(run=RunView.of(run), plan=PlanView.of(row))
 
 
+@operation("runs.of_plan", scope=Scope.SOURCING_SPEND, effect=Effect.READ)
+async def run_of_plan(ctx: Context, plan_id: str) -> RunOfPlan:
+    """What somebody who may start a run of the plan asks first, to start at most one. Without a route of its own."""
+    row = await _plan_row(ctx, plan_id)
+    run = await runs.of_plan(ctx.session, row)
+    return RunOfPlan(run=RunView.of(run) if run else None, summary=stored_plan(row).summary)
+
+
 @operation("runs.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
 async def get_run(ctx: Context, run_id: str) -> RunView:
     """One run."""
@@ -171,12 +180,16 @@ async def _source(ctx: Context, ask: StartRun) -> _Sourced:
     return _Sourced(await draft.priced(ctx, target=target), draft=draft)
 
 
-async def _of_plan(ctx: Context, plan_id: str, target: int | None) -> _Sourced:
+async def _plan_row(ctx: Context, plan_id: str) -> SearchPlan:
     try:
-        row = await search_plans.get(ctx.session, ctx.tenant, plan_id)
+        return await search_plans.get(ctx.session, ctx.tenant, plan_id)
     except NotFound as error:
         error.details["field"] = "plan_id"
         raise
+
+
+async def _of_plan(ctx: Context, plan_id: str, target: int | None) -> _Sourced:
+    row = await _plan_row(ctx, plan_id)
     plan = stored_plan(row)
     if target is not None and target != plan.target:
         plan = retargeted(plan, target)

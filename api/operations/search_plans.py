@@ -2,8 +2,8 @@
 
 from api.operations.drafts import IntentDraft, new_draft, stored_draft, stored_intent
 from api.operations.kernel import Context, Effect, operation
-from api.schemas.lists import Listing, PageAsk
-from api.schemas.search_plans import CreatePlan, PlanView
+from api.schemas.lists import Listing
+from api.schemas.search_plans import CreatePlan, ListPlans, PlanView
 from models.errors import InvalidRequest
 from models.rules.access import Scope
 from models.rules.run_states import DEFAULT_TARGET
@@ -35,7 +35,8 @@ async def get_plan(ctx: Context, plan_id: str) -> PlanView:
 
 
 @operation("search_plans.list", scope=Scope.SOURCING_READ, effect=Effect.READ)
-async def list_plans(ctx: Context, ask: PageAsk) -> Listing[PlanView]:
+async def list_plans(ctx: Context, ask: ListPlans) -> Listing[PlanView]:
     """Plans, newest first."""
     paging = ctx.paging(ask)
-    return paging.listing(await search_plans.listed(ctx.session, ctx.tenant, paging.page), PlanView.of)
+    found = await search_plans.listed(ctx.session, ctx.tenant, paging.page, unconfirmed=ask.unconfirmed)
+    return paging.listing(found, PlanView.of)

@@ -7,11 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from api import body
 from api.middleware import CALLBACKS, entry_of
 from api.operations import callbacks
 from api.operations.callbacks import PaymentEvent
 from api.operations.kernel import Call, Kernel, Shape
-from api.rest import body
 from models.errors import InvalidRequest, NotFound
 from models.rules.payments import is_signed
 

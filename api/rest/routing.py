@@ -16,12 +16,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api import versions
+from api import body, versions
+from api.body import Checked
 from api.errors import refused
 from api.middleware import Entry, entry_of
 from api.operations.kernel import OPERATIONS, Call, Kernel, Operation, Outcome, Shape, permit
-from api.rest import body
-from api.rest.body import Checked
 from api.schemas.lists import Listing, PageAsk
 from models.errors import InvalidRequest
 

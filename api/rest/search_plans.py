@@ -7,8 +7,8 @@ from starlette.responses import Response
 
 from api.operations import search_plans as operations
 from api.rest.routing import Invoke, Router
-from api.schemas.lists import Listing, PageAsk
-from api.schemas.search_plans import CreatePlan, PlanView
+from api.schemas.lists import Listing
+from api.schemas.search_plans import CreatePlan, ListPlans, PlanView
 
 router = Router(tags=["Search plans"])
 
@@ -20,7 +20,7 @@ async def create_plan(ask: CreatePlan, invoke: Invoke) -> Response:
 
 
 @router.get("/search-plans", operation_id="search_plans.list", response_model=Listing[PlanView])
-async def list_plans(ask: Annotated[PageAsk, Query()], invoke: Invoke) -> Response:
+async def list_plans(ask: Annotated[ListPlans, Query()], invoke: Invoke) -> Response:
     """Every plan, newest first."""
     return await invoke(operations.list_plans, ask)
 

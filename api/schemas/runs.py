@@ -192,6 +192,13 @@ class RunStarted(Answer):
     plan: PlanView
 
 
+class RunOfPlan(Answer):
+    """The run that a plan was first started as, null when it never was; `summary` is the plan's."""
+
+    run: RunView | None
+    summary: str
+
+
 class RunPreview(Affordability):
     """What a run would do and cost; nothing is stored."""
 

@@ -7,6 +7,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from api.schemas.intents import Description, GivenIntent
+from api.schemas.lists import PageAsk
 from api.schemas.values import Answer, Ask
 from models.rules.filters import TierFilters
 from models.rules.planner import Anchor, AppliedFilter, Estimate, Plan, TargetRange
@@ -40,6 +41,12 @@ class CreatePlan(Ask):
     job_description: Description | None = None
     intent: GivenIntent | None = None
     target: Target | None = None
+
+
+class ListPlans(PageAsk):
+    """Which plans to show, newest first."""
+
+    unconfirmed: bool | None = Field(default=None, description="true: only those never run; false: the others.")
 
 
 class TierView(Answer):

@@ -20,7 +20,7 @@ from models.rules.jobs import ATTEMPTS, LIFE
 from models.rules.run_states import retry_delay
 from models.rules.subjects import Subject
 from models.secrets import Vault
-from models.stores import addresses, doorbells, events, people
+from models.stores import addresses, doorbells, events, people, suppressions
 from models.stores.background import Background, payer_of, tenant_of
 from models.stores.people import Known
 from models.stores.upstream_calls.paying import pay
@@ -238,18 +238,19 @@ class Shown:
 async def shown(session: AsyncSession, vault: Vault, tenant: Tenant, lookup: ContactLookup) -> list[Shown]:
     """The answer so far; of somebody suppressed since nothing is shown."""
     rows = await rows_of(session, lookup.id)
-    standings = await look(session, tenant, rows)
-    paid = await _paid(session, tenant, {each.person for each in standings if each.person})
+    standing_for = await people.stands_for(session, {row.profile_id for row in rows})
+    paid = await _paid(session, tenant, set(standing_for.values()))
+    hidden = await suppressions.among(session, tenant, set(standing_for.values()))  # last: who opts out meanwhile too
     result: list[Shown] = []
-    for row, standing in zip(rows, standings, strict=True):
+    for row in rows:
+        person, kind = standing_for.get(row.profile_id, row.profile_id), ContactKind(row.kind)
         status = None if row.status is None else ContactStatus(row.status)
         values: list[str] = []
-        if standing.status is ContactStatus.SUPPRESSED:
+        if person in hidden:
             status = ContactStatus.SUPPRESSED
-        elif status is ContactStatus.FOUND and (kept := paid.get((standing.person or "", standing.kind))) is not None:
+        elif status is ContactStatus.FOUND and (kept := paid.get((person, kind))) is not None:
             values = json.loads(vault.open(_purpose(tenant), kept))
-        person = standing.person or row.profile_id
-        result.append(Shown(person, standing.kind, status, tuple(values), row.charged_credits))
+        result.append(Shown(person, kind, status, tuple(values), row.charged_credits))
     return result
 
 

@@ -48,9 +48,9 @@ async def readable(session: AsyncSession, tenant: Tenant, profile_ids: Collectio
 async def read(session: AsyncSession, tenant: Tenant, profile_id: str) -> Profile:
     """The cached profile, as far as the tenant has a right to it. Raises `NotFound`, `Suppressed`, `NotCached`."""
     standing = await _standing(session, profile_id)
-    if await suppressions.among(session, tenant, [standing]):
-        raise Suppressed(status=404)
     found = (await readable(session, tenant, [standing])).get(standing)
+    if await suppressions.among(session, tenant, [standing]):  # after the copy: who opts out meanwhile is hidden
+        raise Suppressed(status=404)
     if found is None:
         raise NotCached("This profile is not in the cache.")
     return found

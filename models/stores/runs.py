@@ -15,7 +15,7 @@ from models.rules.run_states import EXTENDABLE, FINAL, LIFE, RunStatus
 from models.rules.subjects import Subject
 from models.stores import doorbells
 from models.stores.paging import Page, Slice, fetch, newest_first
-from models.tables import Run
+from models.tables import Run, SearchPlan
 from models.tenancy import Tenant
 
 
@@ -96,6 +96,16 @@ async def listed(session: AsyncSession, tenant: Tenant, page: Page, *, status: R
     if status is not None:
         query = query.where(col(Run.status) == status)
     return await fetch(session, query, page, order=newest_first(created_at, col(Run.id)), created_at=created_at)
+
+
+async def of_plan(session: AsyncSession, plan: SearchPlan) -> Run | None:
+    """The first run that the plan was started as, null when there is none."""
+    query = select(Run).where(
+        col(Run.tenant_id) == plan.tenant_id,
+        col(Run.plan_id) == plan.id,
+        col(Run.created_at) >= plan.created_at,  # lets the tenant's index by time be read from there
+    )
+    return (await session.scalars(query.order_by(col(Run.created_at), col(Run.id)).limit(1))).one_or_none()
 
 
 async def extend(

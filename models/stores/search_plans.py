@@ -1,6 +1,6 @@
 """Search plans: kept as shown, never changed, each in one tenant."""
 
-from sqlalchemy import select
+from sqlalchemy import exists, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -9,7 +9,7 @@ from models.errors import NotFound
 from models.ids import new_id
 from models.rules.planner import Plan
 from models.stores.paging import Page, Slice, fetch, newest_first
-from models.tables import SearchPlan
+from models.tables import Run, SearchPlan
 from models.tenancy import Tenant
 
 
@@ -38,8 +38,13 @@ async def get(session: AsyncSession, tenant: Tenant, plan_id: str) -> SearchPlan
     return row
 
 
-async def listed(session: AsyncSession, tenant: Tenant, page: Page) -> Slice[SearchPlan]:
-    """The tenant's plans, newest first."""
+async def listed(
+    session: AsyncSession, tenant: Tenant, page: Page, *, unconfirmed: bool | None = None
+) -> Slice[SearchPlan]:
+    """The tenant's plans, newest first; `unconfirmed` only those that were never run, or were."""
     created_at = col(SearchPlan.created_at)
     query = select(SearchPlan).where(col(SearchPlan.tenant_id) == tenant.id)
+    if unconfirmed is not None:
+        run = exists().where(col(Run.tenant_id) == col(SearchPlan.tenant_id), col(Run.plan_id) == col(SearchPlan.id))
+        query = query.where(~run if unconfirmed else run)
     return await fetch(session, query, page, order=newest_first(created_at, col(SearchPlan.id)), created_at=created_at)

@@ -3,7 +3,6 @@
 import asyncio
 import csv
 import io
-import time
 import tracemalloc
 from typing import Any
 from uuid import uuid4
@@ -195,14 +194,11 @@ async def test_ten_thousand_are_added_in_a_handful_of_statements_and_paged_once_
 
     event.listen(database.engine.sync_engine, "before_cursor_execute", note)
     try:
-        began = time.perf_counter()
         done = await add(workspace, address, profile_urls=urls)
-        took = time.perf_counter() - began
     finally:
         event.remove(database.engine.sync_engine, "before_cursor_execute", note)
     assert done["added"] == 10_000
     assert statements < 25
-    assert took < 30
     text = (await workspace.http.get(f"{address}/people", headers=CSV, params={"limit": 1})).text
     read = list(csv.DictReader(io.StringIO(text, newline="")))
     assert len({row["profile_id"] for row in read}) == len(read) == 10_000

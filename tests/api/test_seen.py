@@ -1,6 +1,5 @@
 """The seen register: facts that nothing takes back, imports that merge, checks of five hundred in one statement."""
 
-import time
 from typing import Any
 from uuid import uuid4
 
@@ -282,14 +281,11 @@ async def test_ten_thousand_are_imported_in_a_handful_of_statements(workspace: W
 
     event.listen(database.engine.sync_engine, "before_cursor_execute", note)
     try:
-        began = time.perf_counter()
         done = await bring_in(workspace, *entries)
-        took = time.perf_counter() - began
     finally:
         event.remove(database.engine.sync_engine, "before_cursor_execute", note)
     assert done["created"] == 10_000
     assert statements < 25
-    assert took < 30
     again = await bring_in(workspace, *entries)
     assert (again["created"], again["updated"]) == (0, 10_000)
     one_more = await workspace.http.post("/v1/seen:import", json={"people": [*entries, entries[0]]})

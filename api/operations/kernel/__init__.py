@@ -64,11 +64,12 @@ documentation come by themselves. An answer that is a stream of pages is made of
 
 from api.operations.kernel.awaited import Awaited, UpstreamCaller, Waiter, after_call
 from api.operations.kernel.context import Context, Paging
-from api.operations.kernel.kernel import Call, Kernel, Outcome, Ringer, Shape, permit
+from api.operations.kernel.kernel import REPLAYED, Call, Kernel, Outcome, Ringer, Shape, permit
 from api.operations.kernel.operation import OPERATIONS, Effect, Operation, operation
 
 __all__ = [
     "OPERATIONS",
+    "REPLAYED",
     "Awaited",
     "Call",
     "Context",

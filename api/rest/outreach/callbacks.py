@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from api import body
 from api.operations.kernel import Kernel
-from api.rest import body
 from models.database import LOCK_NOT_AVAILABLE, sqlstate
 from models.errors import InvalidRequest, NotFound, RateLimited, Unauthorized
 from models.rules.outreach.callbacks import (

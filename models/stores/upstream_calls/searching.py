@@ -74,7 +74,7 @@ def _sort_out(
     suppressed = duplicates = seen = 0
     for person in found:
         standing = known.get(person.profile_id)
-        if standing is None or standing.suppressed:  # somebody erased has no row any more
+        if standing is None or standing.suppressed:
             suppressed += 1
         elif standing.profile_id in rows or not shown_before.isdisjoint({person.profile_id, standing.profile_id}):
             duplicates += 1

@@ -189,3 +189,39 @@ async def test_alternatives_of_a_match_are_forgotten_with_their_person(
     await erase(workspace, profile_url=url)
     error_of(await spend(workspace, "/v1/people:match", asked, key="kept"), 409, "conflict")
     assert "idempotency_records.body" not in await traces(database, record["full_name"])
+
+
+@pytest.mark.usefixtures("calls", "provider")
+async def test_a_job_keeps_nothing_that_a_caller_gave_of_somebody_erased_before(
+    workspace: Workspace, database: Database, jobs: JobSteps
+) -> None:
+    await fund(database, workspace)
+    (person,) = await find(workspace, 1)
+    await erase(workspace, profile_id=person["id"])
+    body = {"profile_urls": [person["profile_url"]], "async": True}
+    job = (await spend(workspace, FETCH, body)).json()["id"]
+    await drive(jobs.next, jobs.fetch, database, job)
+    assert await traces(database, slug_of(person)) == []
+    (row,) = (await workspace.http.get(f"/v1/jobs/{job}/results")).json()["data"]
+    assert (row["input"], row["profile_id"], row["status"]) == (None, None, "suppressed")
+
+
+@pytest.mark.usefixtures("calls", "provider")
+async def test_results_and_searches_show_no_copy_that_the_tenant_has_given_up(
+    workspace: Workspace, sign_up: Any, database: Database, jobs: JobSteps
+) -> None:
+    other = await sign_up()
+    for one in (workspace, other):
+        await fund(database, one)
+    (person,) = await find(workspace, 1)
+    job = (await spend(workspace, FETCH, {"profile_ids": [person["id"]], "async": True})).json()["id"]
+    await drive(jobs.next, jobs.fetch, database, job)
+    assert (await spend(other, FETCH, {"profile_ids": [person["id"]]})).json()["data"][0]["status"] == "cached"
+    ask = {"filters": {"titles": {"include": ["engineer"]}}, "limit": 1}
+    results = f"/v1/jobs/{job}/results"
+    for held in (True, False):
+        (row,) = (await workspace.http.get(results)).json()["data"]
+        (found,) = (await spend(workspace, "/v1/people/search", ask)).json()["data"]
+        assert (row["profile"] is not None, found["profile"] is not None) == (held, held)
+        if held:
+            assert (await workspace.http.delete(f"/v1/people/{person['id']}/cache")).status_code == 204

@@ -1,4 +1,3 @@
-import time
 import tomllib
 from pathlib import Path
 
@@ -144,16 +143,3 @@ def test_a_skill_bears_the_name_that_profiles_list(listed: set[str]) -> None:
         if (found[0].start, found[0].end) == (0, len(skill)) and found[0].name.lower() != skill
     }
     assert renamed == {}
-
-
-def test_loading_and_finding_are_fast() -> None:
-    began = time.process_time()
-    skills = Skills(read_skills())
-    loaded = time.process_time()
-    text = ("We work with Python and SQL in a small team, and look for somebody who cares about R&D. " * 80)[:6000]
-    skills.find(text)
-    again = time.process_time()
-    for _ in range(10):
-        skills.find(text)
-    assert loaded - began < 0.5
-    assert (time.process_time() - again) / 10 < 0.01

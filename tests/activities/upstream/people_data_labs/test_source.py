@@ -9,8 +9,9 @@ from typing import Any
 
 import httpx
 import pytest
+import structlog
 
-from activities.upstream.people_data_labs import PeopleDataLabs, client
+from activities.upstream.people_data_labs import PeopleDataLabs, client, source
 from activities.upstream.ports import (
     Directory,
     FetchStatus,
@@ -190,15 +191,19 @@ async def test_every_bad_answer_is_the_documented_error(
     error: type[Exception],
     calls: int,
     searching: tuple[Connect, Directory],
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    said = structlog.testing.CapturingLogger()
+    for module in (client, source):
+        monkeypatch.setattr(module, "log", said)
     connect, atlas = searching
     other_side = Recorder(answer)
     with pytest.raises(error) as raised:
         await connect(other_side).search(ENGINEERS, atlas, size=50, token=None)
     assert raised.type is error
     assert len(other_side.requests) == calls
-    told = str(raised.value) + "".join(capsys.readouterr())
+    assert said.calls
+    told = str(raised.value) + repr(said.calls)
     assert "voorbeeld" not in told
     assert "data engineer" not in told
     assert "k" * 64 not in told

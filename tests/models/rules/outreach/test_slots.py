@@ -1,6 +1,5 @@
 """Slots: what each rule does to a time, and what is refused."""
 
-import time
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 
@@ -345,11 +344,9 @@ def test_a_fresh_account_takes_about_115_to_155_new_people_within_the_horizon() 
 
 @pytest.mark.parametrize("kind", [VISIT, INVITE, NEW])
 @pytest.mark.parametrize("booked", [False, True])
-def test_planning_500_people_beside_5000_actions_takes_under_a_second(kind: frozenset[Cap], booked: bool) -> None:  # noqa: FBT001
+def test_500_people_beside_5000_actions_are_planned(kind: frozenset[Cap], booked: bool) -> None:  # noqa: FBT001
     step = timedelta(minutes=4 if booked else -15)
     full = tuple(taken(NOW + n * step, f"t{n}", movable=True) for n in range(1, 5001))
     requests = [(Request(f"r{n}", kind, "seq", None), NOW) for n in range(500)]
-    began = time.process_time()
     answers = plan(calendar(taken=full), requests, within=FIRST_TOUCH_HORIZON)
-    assert time.process_time() - began < 1
     assert len(answers) == 500

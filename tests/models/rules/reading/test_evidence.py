@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,9 +72,8 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.timeout(60)  # time that grows faster than the text would take hours
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_fifty_thousand_hostile_characters_take_bounded_time(piece: str) -> None:
     text = (piece * 50_000)[:50_000]
-    began = time.process_time()
     read(text)
-    assert time.process_time() - began < 4

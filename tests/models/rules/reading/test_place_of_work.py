@@ -1,8 +1,6 @@
 """Each case is an advertisement in a few lines, the city it is about (None: it names none), and its country."""
 # ruff: noqa: E501 - advertisements are written as they are
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -447,15 +445,14 @@ def test_abbreviations_in_prose_are_no_cities() -> None:
     assert cities(read("Experience with network technology in WAN and LAN, CPH or SXM is welcome.")) == []
 
 
+@pytest.mark.timeout(60)  # time that grows faster than the text would take hours
 @pytest.mark.parametrize(
     "unit",
     ["www.", "Berlin ", "Berlin, ", "Saint-", "Location: Berlin\n", "de la ", "12345 Paris ", "a.", "( ", "@a", "L'"],
 )
 def test_hostile_repetition_does_not_hold_the_reader_up(unit: str) -> None:
     text = unit * (50_000 // len(unit))
-    begun = time.process_time()
     read_advertisement(text, places=reference().places, language="en")
-    assert time.process_time() - begun < 5
 
 
 @settings(deadline=None, max_examples=60)

@@ -1,0 +1,114 @@
+"""How a tool is called: permission, arguments, the row, and the answer or the error as the protocol shows it."""
+
+import json
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import structlog
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel, JsonValue
+
+from api.errors import render
+from api.logs import described
+from api.mcp.invocation import Invocation, Report, derived_key
+from api.mcp.tool import Executing, Result, Tool
+from api.middleware import Entry
+from api.operations.kernel import Call, Kernel, permit
+from models.database import constraint, sqlstate
+from models.errors import InternalError, InvalidRequest, ServiceError
+from models.rules.versions import CURRENT
+
+T = TypeVar("T")
+
+log = structlog.get_logger()
+
+UNREAD = "-"
+"""Stands for the key while only the caller's permission is looked at: it comes from the arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls: what the edge noted of the request, and the kernel of the application."""
+
+    kernel: Kernel
+    entry: Entry
+
+    @property
+    def call(self) -> Call:
+        """The call as operations see it. Tools speak the newest version: their schemas are of it."""
+        if self.entry.admission is None:
+            raise AssertionError("every MCP request is admitted")
+        return Call(
+            version=CURRENT,
+            now=self.entry.admission.now,
+            caller=self.entry.caller,
+            tenant=self.entry.tenant,
+            network=self.entry.network,
+        )
+
+    async def guarded(self, work: Awaitable[T]) -> T:
+        """What the work answers; a crash is written down and becomes the documented error."""
+        try:
+            return await work
+        except ServiceError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the last resort of one call, as the edge is that of a request
+            log.error(  # noqa: TRY400 - messages of exceptions can hold personal data; `described` leaves them out
+                "internal",
+                request_id=self.entry.request_id,
+                trace=described(error),
+                sqlstate=sqlstate(error),
+                constraint=constraint(error),
+            )
+            raise InternalError from None
+
+    def body(self, error: ServiceError) -> str:
+        """The error as REST shows it."""
+        return render(error, request_id=self.entry.request_id).body.decode()
+
+
+async def call_tool(tool: Tool[Any], given: Mapping[str, JsonValue], caller: Caller, report: Report) -> CallToolResult:
+    """Call a tool. Errors are results too: their text is the body that REST answers."""
+    try:
+        answer = await caller.guarded(_called(tool, given, caller, report))
+    except ServiceError as error:
+        _rename(error, tool.names)
+        log.info("tool", request_id=caller.entry.request_id, tool=tool.name, error=error.code)
+        return CallToolResult(content=[TextContent(text=caller.body(error))], is_error=True)
+    log.info("tool", request_id=caller.entry.request_id, tool=tool.name, error=None)
+    text = answer.model_dump_json() if isinstance(answer, BaseModel) else _compact(answer)
+    shown = json.loads(text) if isinstance(answer, BaseModel) else answer
+    return CallToolResult(content=[TextContent(text=text)], structured_content=shown)
+
+
+async def _called(tool: Tool[Any], given: Mapping[str, JsonValue], caller: Caller, report: Report) -> Result:
+    call, confirmed = caller.call, given.get("confirm") is True
+    if operation := tool.called(given):
+        permit(operation, replace(call, dry_run=operation.executes and not confirmed, idempotency_key=UNREAD))
+    asked = tool.read(given)
+    told = tool.fingerprint(asked)
+    key = asked.idempotency_key if isinstance(asked, Executing) else None
+    invocation = Invocation(
+        tool=tool.name,
+        kernel=caller.kernel,
+        call=call,
+        confirmed=confirmed,
+        key=key or derived_key(told),
+        told=told,
+        report=report,
+    )
+    return await tool.run(invocation, asked)
+
+
+def _rename(error: ServiceError, names: Mapping[str, str]) -> None:
+    """Name the field as the tool calls it."""
+    field = error.details.get("field")
+    if isinstance(error, InvalidRequest) and isinstance(field, str) and field in names:
+        error.message = error.message.replace(field, names[field])
+    if isinstance(field, str) and field in names:
+        error.details["field"] = names[field]
+
+
+def _compact(answer: Mapping[str, JsonValue]) -> str:
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,21 @@
+"""The guides: Markdown for agents that have never seen the service, one file a topic."""
+
+from functools import cache
+from pathlib import Path
+
+TOPICS = {
+    "overview": "What the service does and how a task goes, from the first call to the last",
+    "cost": "What costs credits or money, what is free, and how to stay within a budget",
+    "recipes": "Ready sequences of calls for common tasks",
+    "outreach": "Sequences, approval, caps, replies: how messages go out safely",
+    "filters": "How a search is described: intents, titles, places, companies, years",
+    "errors": "Every error code, and what to do about it",
+}
+"""Every topic, and what its guide is about."""
+FIRST = "overview"
+
+
+@cache
+def text(topic: str) -> str:
+    """The guide of a topic of `TOPICS`."""
+    return (Path(__file__).parent / f"{topic}.md").read_text(encoding="utf-8")

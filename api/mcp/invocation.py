@@ -1,0 +1,100 @@
+"""One call of a tool: its operations run in the kernel, as the caller that the edge has let in."""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from pydantic import JsonValue
+
+from api.operations.kernel import REPLAYED, Call, Kernel, Operation, Shape
+from models.errors import InvalidRequest
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+Json = dict[str, JsonValue]
+Report = Callable[[float, float | None, str], Awaitable[None]]
+"""Tells the client how far a call is: so much of so much, in words. Nothing happens when it did not ask."""
+
+SHAPE = Shape(status=lambda _: 200)
+PREVIEWED = "Nothing was spent, sent or changed. Call again with the same arguments and confirm=true to do it."
+DONE_BEFORE = (
+    "This was done before with equal arguments, and this is the answer of then. Nothing was done now. To do it once"
+    " more, call again with a new idempotency_key."
+)
+
+
+def fingerprint(tool: str, arguments: bytes) -> bytes:
+    """SHA-256 of a tool and its canonical arguments."""
+    return hashlib.sha256(tool.encode() + b"\n" + arguments).digest()
+
+
+def derived_key(told: bytes) -> str:
+    """The Idempotency-Key of a call that gives none."""
+    return f"mcp-{told.hex()}"
+
+
+@contextmanager
+def within(field: str) -> Iterator[None]:
+    """Name fields of an argument as the caller wrote them: inside of `field`."""
+    try:
+        yield
+    except InvalidRequest as error:
+        if isinstance(inner := error.details.get("field"), str):
+            error.details["field"] = f"{field}.{inner}"
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """What a tool's row gets to work with.
+
+    `call` is the caller's, without a key. `key` and the fingerprint `told` are those under which a confirmed call
+    executes.
+    """
+
+    tool: str
+    kernel: Kernel
+    call: Call
+    confirmed: bool
+    key: str
+    told: bytes
+    report: Report
+
+    def of_wish(self, wish: str) -> "Invocation":
+        """The same call, executed once for all calls of the tool that wish this, whatever else they say."""
+        told = fingerprint(self.tool, wish.encode())
+        return replace(self, key=derived_key(told), told=told)
+
+    async def read(self, operation: Operation[A, B], ask: A) -> B:
+        """The answer of an operation that reads."""
+        return await self.kernel.read(operation, ask, self.call)
+
+    async def invoke(self, operation: Operation[A, B], ask: A) -> Json:
+        """The answer of an operation. One that spends or sends executes when confirmed, and is previewed otherwise.
+
+        The answer of such an operation also says `replayed`, and of what was not done `next_step`.
+        """
+        if not operation.executes:
+            return await self._answer(operation, ask, self.call)
+        if not self.confirmed:
+            return await self.preview(operation, ask)
+        call = replace(self.call, idempotency_key=self.key, fingerprint=self.told)
+        return await self._answer(operation, ask, call)
+
+    async def preview(self, operation: Operation[A, B], ask: A) -> Json:
+        """What executing would do and cost."""
+        answer = await self._answer(operation, ask, replace(self.call, dry_run=True))
+        return answer | {"next_step": PREVIEWED}
+
+    async def _answer(self, operation: Operation[Any, Any], ask: object, call: Call) -> Json:
+        outcome = await self.kernel.invoke(operation, ask, call, shape=SHAPE)
+        answer: Json = json.loads(outcome.body)
+        if call.idempotency_key is None:
+            return answer
+        if REPLAYED in outcome.headers:
+            return answer | {"replayed": True, "next_step": DONE_BEFORE}
+        return answer | {"replayed": False}

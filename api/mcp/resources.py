@@ -1,0 +1,84 @@
+"""Resources: the guides, runs and lists under addresses of their own (specification, "MCP surface")."""
+
+import re
+from collections.abc import Awaitable, Callable
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, ReadResourceResult, Resource, ResourceTemplate, TextResourceContents
+
+from api.mcp import guides
+from api.mcp.answers import ListWithPeople
+from api.mcp.calling import Caller
+from api.operations import people_lists, runs
+from api.operations.kernel import Call, Kernel
+from api.schemas.people_lists import ListPeople
+from models.errors import ServiceError
+
+SCHEME = "recruitmcp://"
+MARKDOWN = "text/markdown"
+JSON = "application/json"
+ADDRESSED = {"guide": guides.FIRST, "cost": "cost", "recipes": "recipes", "outreach": "outreach"}
+"""Guides with an address, and their topics."""
+MOST_PEOPLE = 100
+
+LISTED = [
+    Resource(
+        uri=f"{SCHEME}{name}",
+        name=name,
+        title=f"Guide: {topic}",
+        description=guides.TOPICS[topic],
+        mime_type=MARKDOWN,
+    )
+    for name, topic in ADDRESSED.items()
+]
+
+TEMPLATES = [
+    ResourceTemplate(
+        uri_template=f"{SCHEME}runs/{{run_id}}",
+        name="run",
+        title="A run",
+        description="State, progress and spending of a run, as get_search_results shows them.",
+        mime_type=JSON,
+    ),
+    ResourceTemplate(
+        uri_template=f"{SCHEME}lists/{{list_id}}",
+        name="list",
+        title="A list of people",
+        description=f"A list and its newest {MOST_PEOPLE} people.",
+        mime_type=JSON,
+    ),
+]
+
+OBJECT = re.compile(rf"{re.escape(SCHEME)}(runs|lists)/([A-Za-z0-9_-]{{1,100}})")
+
+
+async def read(uri: str, caller: Caller) -> ReadResourceResult:
+    """What stands at an address. Raises `MCPError` whose data is the REST error body."""
+    name = uri.removeprefix(SCHEME)
+    if uri.startswith(SCHEME) and name in ADDRESSED:
+        return _contents(uri, MARKDOWN, guides.text(ADDRESSED[name]))
+    found = OBJECT.fullmatch(uri)
+    if found is None:
+        raise MCPError(INVALID_PARAMS, "There is no such resource.", {"uri": uri[:200]})
+    try:
+        text = await caller.guarded(READERS[found[1]](caller.kernel, caller.call, found[2]))
+    except ServiceError as error:
+        raise MCPError(INVALID_PARAMS, error.message, {"uri": uri, "body": caller.body(error)}) from error
+    return _contents(uri, JSON, text)
+
+
+async def _run(kernel: Kernel, call: Call, run_id: str) -> str:
+    return (await kernel.read(runs.get_run, run_id, call)).model_dump_json()
+
+
+async def _list(kernel: Kernel, call: Call, list_id: str) -> str:
+    shown = await kernel.read(people_lists.get_list, list_id, call)
+    people = await kernel.read(people_lists.list_people, ListPeople(list_id=list_id, limit=MOST_PEOPLE), call)
+    return ListWithPeople(list=shown, people=people).model_dump_json()
+
+
+READERS: dict[str, Callable[[Kernel, Call, str], Awaitable[str]]] = {"runs": _run, "lists": _list}
+
+
+def _contents(uri: str, mime_type: str, text: str) -> ReadResourceResult:
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=mime_type, text=text)])

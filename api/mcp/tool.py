@@ -1,0 +1,160 @@
+"""What a tool is: a row over an operation, with its arguments in words and what an agent may expect of it."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any, Generic, TypeVar
+
+from mcp_types import Tool as Listed
+from mcp_types import ToolAnnotations
+from pydantic import BaseModel, Field, JsonValue, StringConstraints, TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
+
+from api.errors import refused
+from api.mcp.invocation import Invocation, Json, fingerprint
+from api.mcp.schemas import plain
+from api.mcp.toolsets import Toolset
+from api.mcp.words import described
+from api.operations.kernel import Effect, Operation
+from api.schemas.values import Ask
+
+A = TypeVar("A", bound="Arguments")
+B = TypeVar("B", bound=BaseModel)
+
+Result = BaseModel | Json
+CONTROL = frozenset({"confirm", "idempotency_key"})
+"""Arguments that say whether and under which key something is done, not what."""
+
+CONFIRM = "false (the default) previews: nothing is spent, sent or changed. true executes what the other arguments say."
+KEY = (
+    "Executing twice with equal arguments within 24 hours does it once and answers `replayed: true`. Give a new key of"
+    " your own (1 to 255 visible characters) to do the same thing again on purpose."
+)
+
+
+class Arguments(Ask):
+    """Arguments of a tool: strict, each described."""
+
+    def canonical(self) -> bytes:
+        """The same bytes for the same wish: left out and default are equal, except inside of nested changes."""
+        told = self.model_dump(mode="json", exclude_unset=True)
+        for name, one in type(self).model_fields.items():
+            if name not in told:
+                told[name] = to_jsonable_python(one.get_default(call_default_factory=True))
+        said = {name: value for name, value in told.items() if name not in CONTROL}
+        return json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
+
+    def narrowed(self, to: type[B]) -> B:
+        """What an operation asks for, of what was given here, and of defaults that are the tool's own."""
+        fields = type(self).model_fields
+        own = {name for name in fields.keys() & to.model_fields.keys() if fields[name] is not to.model_fields[name]}
+        differ = {name for name in own if fields[name].get_default() != to.model_fields[name].get_default()}
+        names = (self.model_fields_set | differ) & to.model_fields.keys()
+        return to.model_validate({name: getattr(self, name) for name in names}, by_name=True, by_alias=True)
+
+
+class Executing(Arguments):
+    """Arguments of a tool that spends or sends."""
+
+    confirm: bool = Field(default=False, description=CONFIRM)
+    idempotency_key: Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,255}$")] | None = Field(
+        default=None, description=KEY
+    )
+
+
+DONE: dict[str, Any] = {
+    "dry_run": {"type": "boolean", "description": "True: nothing was done, this is what confirming would do."},
+    "replayed": {"type": "boolean", "description": "True: this was done before, and not again."},
+    "next_step": {"type": "string"},
+}
+"""What answers of tools that execute say besides."""
+
+
+@dataclass(frozen=True)
+class Tool(Generic[A]):
+    """One tool.
+
+    `operation` says whose scope the caller needs; `chosen` says so where it depends on the arguments as they came.
+    `run` calls operations and gives the answer, of which `answers` is the type. `names` are fields that the operation
+    calls otherwise than the tool, for errors. `destructive`: it ends or takes away something. `open_world`: it reaches
+    people or sources outside, or shows what they wrote.
+    """
+
+    name: str
+    title: str
+    toolset: Toolset
+    description: str
+    arguments: type[A]
+    answers: Any
+    run: Callable[[Invocation, A], Awaitable[Result]]
+    operation: Operation[Any, Any] | None
+    chosen: Callable[[Mapping[str, JsonValue]], Operation[Any, Any]] | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    destructive: bool = False
+    open_world: bool = False
+    read_only: bool | None = None
+
+    @property
+    def executes(self) -> bool:
+        """Whether it previews unless it is confirmed."""
+        return issubclass(self.arguments, Executing)
+
+    def called(self, given: Mapping[str, JsonValue]) -> Operation[Any, Any] | None:
+        """The operation that these arguments mean."""
+        return self.chosen(given) if self.chosen else self.operation
+
+    def read(self, given: Mapping[str, JsonValue]) -> A:
+        """The arguments, checked. Raises `InvalidRequest` with the dotted path of the first one refused."""
+        text = json.dumps(given, ensure_ascii=False)
+        try:
+            return self.arguments.model_validate_json(text, strict=True)
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_context=False, include_input=False)
+            raise refused(problems, dict(given)) from None
+
+    def fingerprint(self, asked: Arguments) -> bytes:
+        """Of the tool and its canonical arguments: what the same key must come with again."""
+        return fingerprint(self.name, asked.canonical())
+
+    @cached_property
+    def input_schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments."""
+        schema: dict[str, Any] = plain(self.arguments.model_json_schema(by_alias=True))
+        return described(schema, tool=self.name)
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any]:
+        """The JSON schema of the answer: an object, whichever of its forms."""
+        schema = plain(TypeAdapter(self.answers).json_schema(mode="serialization"))
+        more = DONE if self.executes else {}
+        return {"type": "object", **schema, "properties": schema.get("properties", {}) | more}
+
+    @cached_property
+    def listed(self) -> Listed:
+        """The tool as `tools/list` shows it."""
+        reads = self.operation is None or self.operation.effect is Effect.READ
+        read_only = reads if self.read_only is None else self.read_only
+        return Listed(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            input_schema=self.input_schema,
+            output_schema=self.output_schema,
+            annotations=ToolAnnotations(
+                title=self.title,
+                read_only_hint=read_only,
+                destructive_hint=self.destructive,
+                idempotent_hint=read_only or self.executes,
+                open_world_hint=self.open_world,
+            ),
+        )
+
+
+def simple(operation: Operation[Any, Any], ask: Callable[[A], Any]) -> Callable[[Invocation, A], Awaitable[Json]]:
+    """What a tool does that is one operation: `ask` makes its input of the arguments."""
+
+    async def run(call: Invocation, asked: A) -> Json:
+        return await call.invoke(operation, ask(asked))
+
+    return run

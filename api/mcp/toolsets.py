@@ -1,0 +1,42 @@
+"""Toolsets: which tools an MCP address serves (specification, "MCP surface")."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from models.errors import InvalidRequest
+
+PARAMETER = "toolsets"
+ALL = "all"
+
+
+class Toolset(StrEnum):
+    """A group of tools."""
+
+    SOURCING = "sourcing"
+    OUTREACH = "outreach"
+    ADVANCED = "advanced"
+
+
+DEFAULT = frozenset({Toolset.SOURCING, Toolset.OUTREACH})
+
+
+def wanted(query: Sequence[tuple[str, str]]) -> frozenset[Toolset]:
+    """What the query of the address asks for; `sourcing,outreach` when it asks for nothing.
+
+    Raises `InvalidRequest` for a name that no toolset has, and for any other parameter: a mistyped one must not be
+    taken for none.
+    """
+    given = [value for name, value in query if name == PARAMETER]
+    if len(given) != len(query):
+        raise InvalidRequest("The MCP address takes `toolsets` alone.", field="query")
+    if not given:
+        return DEFAULT
+    names = [name.strip() for value in given for name in value.split(",")]
+    known = {*Toolset, ALL}
+    if any(name not in known for name in names):
+        raise InvalidRequest(
+            "toolsets names a toolset that does not exist.",
+            field=PARAMETER,
+            fix=f"Known: {', '.join(Toolset)}, {ALL}.",
+        )
+    return frozenset(Toolset) if ALL in names else frozenset(map(Toolset, names))
