@@ -102,10 +102,11 @@ class Fire:
             victim.freeze(hit.frozen)
             return
         victim.kill()
-        if victim.target.process == "worker":
+        if victim.target.sends:
             await self.casualties.found_after_a_kill(watch)
         victim.restart()
-        self.casualties.is_back()
+        if victim.target.sends:
+            self.casualties.is_back()
 
     def _count(self, victim: Victim, hit: Hit, *, met: bool) -> None:
         name = f"{victim.target.process} {hit.blow}"

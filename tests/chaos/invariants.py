@@ -1,13 +1,11 @@
 """What has to be true of sequences whatever was hit, held against the network's own log."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from tests.journeys.on_the_way import OnTheWay
-from tests.journeys.outreach import Json
-from tests.journeys.reckoning import CALL_SECONDS, KINDS, broken, doubles, replied_at, seeds_of, written_after
+from tests.journeys.reckoning import CALL_SECONDS, KINDS, Json, Terms, broken, doubles, seeds_of, written_after
 
 GRACE = timedelta(seconds=CALL_SECONDS)
 """What was claimed before somebody is left alone is still called."""
@@ -22,16 +20,20 @@ class History:
     log: list[Json]
     actions: list[Json]
     enrollments: list[Json]
-    way: OnTheWay
+    profiles: Mapping[str, str]
+    """The service's id of each person by the network's."""
+    left_alone: Sequence[tuple[str, datetime, str]]
+    """From when on whom nobody writes to any more, and why."""
+    terms: Terms
 
 
 def broken_by(history: History) -> list[str]:
     """Every promise that was broken, in words."""
-    outreach, log = history.way.outreach, history.log
+    log = history.log
     return [
         *(f"done twice: {key}" for key in doubles(log)),
         *(f"invited twice: {person}" for person in _invited_twice(history)),
-        *broken(log, seeds_of(log, history.actions, history.way.profiles), outreach.terms()),
+        *broken(log, seeds_of(log, history.actions, history.profiles), history.terms),
         *_untold(history),
         *_lost(history),
         *_stuck(history),
@@ -46,7 +48,7 @@ def _invited_twice(history: History) -> list[str]:
 
 def _untold(history: History) -> Iterator[str]:
     """Actions said to be sent that the network knows nothing of."""
-    executed = Counter((history.way.profiles[one["person_id"]], KINDS[one["kind"]]) for one in history.log)
+    executed = Counter((history.profiles[one["person_id"]], KINDS[one["kind"]]) for one in history.log)
     said = Counter((one["profile_id"], one["type"]) for one in history.actions if one["outcome"] == "sent")
     for what, count in said.items():
         if count > executed[what]:
@@ -56,10 +58,10 @@ def _untold(history: History) -> Iterator[str]:
 def _lost(history: History) -> Iterator[str]:
     """Enrolled people of whom there is no enrollment, or who never had their turn though nothing was in its way."""
     enrolled = sorted(one["profile_id"] for one in history.enrollments)
-    asked = sorted(history.way.profiles.values())
+    asked = sorted(history.profiles.values())
     if enrolled != asked:
         yield f"not one enrollment each: {len(enrolled)} of {len(asked)}; missing {set(asked) - set(enrolled)}"
-    invited = {history.way.profiles[one["person_id"]] for one in history.log if one["kind"] == "invite"}
+    invited = {history.profiles[one["person_id"]] for one in history.log if one["kind"] == "invite"}
     explained = {one["profile_id"] for one in history.actions if one["type"] == "invite" and one["outcome"] != "sent"}
     for one in history.enrollments:
         if one["status"] in {"completed", "replied"} and one["profile_id"] not in invited | explained:
@@ -81,8 +83,6 @@ def _stuck(history: History) -> Iterator[str]:
 
 def _written_to_in_vain(history: History) -> Iterator[str]:
     """What was done to people after they replied, opted out, were stopped or suppressed, or were written to by hand."""
-    way = history.way
-    replied = replied_at(way.outreach.messages_with, way.profiles)
-    for person, at in [*way.left_alone.items(), *replied.items()]:
+    for person, at, why in history.left_alone:
         for entry in written_after(history.log, {person: at + GRACE}):
-            yield f"after {way.because.get(person, 'reply')} at {at}: {entry}"
+            yield f"after {why} at {at}: {entry}"

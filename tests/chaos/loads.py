@@ -12,5 +12,8 @@ class Load(Protocol):
     def told(self) -> str:
         """How far it is, in one line."""
 
+    def has_ended(self) -> bool:
+        """Whether all that was begun has ended."""
+
     def faults(self) -> list[str]:
         """Every promise that was broken, in words; asked when nothing is under way any more."""

@@ -11,28 +11,41 @@ from tests.chaos import invariants
 from tests.journeys.installation import Installation
 from tests.journeys.on_the_way import OnTheWay
 from tests.journeys.outreach import Json, Outreach
+from tests.journeys.reckoning import replied_at
 
 PATIENCE_SECONDS = 600.0
 """For one call of the api, which may lie frozen for two minutes and be hit again."""
+ENROLLMENTS = "/v1/outreach/enrollments"
 HAPPENS_EVERY_DAYS = 3
-AFTER_ACCEPT: Json = {"type": "message", "only_after_accept": True, "accept_timeout_days": 14}
-STEPS: list[Json] = [
-    {"type": "invite", "note": "Hi {{first_name}}, I recruit in your field and would be glad to be in touch."},
-    AFTER_ACCEPT | {"wait_days": 1, "body": "Hi, thank you. {{privacy_notice}}"},
-    AFTER_ACCEPT | {"wait_days": 4, "is_follow_up": True, "body": "Hi, a short reminder."},
-    {"type": "withdraw_invite", "wait_days": 2},
-]
 ENDED_AFTER_DAYS = 60
-"""After the last enrollment: 14 days until the invite at most, 14 for the acceptance, two and the hours after it."""
+"""After the last enrollment: until the invite, for the acceptance, two days before the withdrawal, and all hours."""
+
+
+def steps(accept_timeout_days: int) -> list[Json]:
+    """The sequence."""
+    after_accept = {"type": "message", "only_after_accept": True, "accept_timeout_days": accept_timeout_days}
+    return [
+        {"type": "invite", "note": "Hi {{first_name}}, I recruit in your field and would be glad to be in touch."},
+        after_accept | {"wait_days": 1, "body": "Hi, thank you. {{privacy_notice}}"},
+        after_accept | {"wait_days": 4, "is_follow_up": True, "body": "Hi, a short reminder."},
+        {"type": "withdraw_invite", "wait_days": 2},
+    ]
 
 
 class Sequences:
-    """One recruiter with one account; so many people are enrolled each day of which there are `enrolling_days`."""
+    """One recruiter with one account; `people_a_day` are enrolled each day."""
 
-    def __init__(self, installation: Installation, *, people_a_day: int, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        installation: Installation,
+        *,
+        people_a_day: int,
+        accept_timeout_days: int,
+        say: Callable[[str], None],
+    ) -> None:
         self._outreach = Outreach.begin(installation)
         self._outreach.recruiter.patience = PATIENCE_SECONDS
-        self._sequence_id = self._outreach.sequence("Under fire", STEPS)
+        self._sequence_id = self._outreach.sequence("Under fire", steps(accept_timeout_days))
         self._people_a_day, self._say = people_a_day, say
         self._way = OnTheWay(self._outreach, {}, {})
 
@@ -48,9 +61,7 @@ class Sequences:
         people = [one for one in strangers if one["person_id"] not in way.profiles][: self._people_a_day]
         assert people, "the network has run out of strangers"
         body, key = outreach.asked(self._sequence_id, people), uuid4().hex
-        answer = outreach.recruiter.call(
-            "POST", "/v1/outreach/enrollments", json=body, headers={"Idempotency-Key": key}
-        )
+        answer = outreach.recruiter.call("POST", ENROLLMENTS, json=body, headers={"Idempotency-Key": key})
         assert answer.status_code == 201, answer.text
         assert answer.json()["enrolled"] == len(people), answer.json()["skipped"]
         way.urls |= {one["person_id"]: one["profile_url"] for one in people}
@@ -60,14 +71,24 @@ class Sequences:
         """How many people and executions there are so far."""
         return f"{len(self._way.profiles)} people, {len(self._outreach.log())} executions"
 
+    def has_ended(self) -> bool:
+        """Whether no enrollment is open but those that wait for a person."""
+        return all(one["finished_at"] or one["status"] == "paused" for one in self._outreach.listed(ENROLLMENTS))
+
     def faults(self) -> list[str]:
         """What the network's log and the service's rows say against the promises."""
         outreach = self._outreach
+        replied = replied_at(outreach.messages_with, self._way.profiles)
         history = invariants.History(
             log=outreach.log(),
             actions=outreach.listed("/v1/outreach/actions"),
-            enrollments=outreach.listed("/v1/outreach/enrollments"),
-            way=self._way,
+            enrollments=outreach.listed(ENROLLMENTS),
+            profiles=self._way.profiles,
+            left_alone=[
+                *((person, at, self._way.because[person]) for person, at in self._way.left_alone.items()),
+                *((person, at, "reply") for person, at in replied.items()),
+            ],
+            terms=outreach.terms(),
         )
         for name, rows in (("enrollments", history.enrollments), ("actions", history.actions)):
             counts = Counter(tuple(one.get(key) for key in ("type", "status", "outcome", "reason")) for one in rows)

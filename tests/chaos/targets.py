@@ -22,9 +22,11 @@ class Target:
     process: str
     share: int
     at_work: str
+    sends: bool = False
+    """Whether it is the one that calls the network."""
 
 
-WORKER = Target("worker", 3, "select exists (select from actions where outcome = 'sending')")
+WORKER = Target("worker", 3, "select exists (select from actions where outcome = 'sending')", sends=True)
 API = Target(
     "api",
     2,
