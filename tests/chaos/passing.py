@@ -41,6 +41,12 @@ class Passing:
         """Service time."""
         return asyncio.run(self._with_clock(lambda clock: clock.now()))
 
+    def to_monday(self) -> None:
+        """Let the weekend pass on which nobody is written to, if it is one."""
+        now = self.now()
+        if now.isoweekday() > 5:
+            self.days(8 - now.isoweekday())
+
     def days(self, count: float) -> None:
         """Let so many days pass. Raises `StackError` when nothing has moved for `PATIENCE_SECONDS`."""
         target = self.now() + timedelta(days=count)

@@ -1,9 +1,10 @@
 """Sequences run on while worker and api are killed and frozen at random moments: `make chaos HITS=500 SEED=1`.
 
-What the network says is the truth: nobody is written to twice or after they are left alone, nobody is lost, hours,
-rests and caps hold.
+With MINUTES=… what was hit by then is judged, even if hits are left. What the network says is the truth: nobody is
+written to twice or after they are left alone, nobody is lost, hours, rests and caps hold.
 """
 
+import math
 import os
 import time
 from dataclasses import dataclass
@@ -34,6 +35,9 @@ class Size:
     chats_minutes: int
     """How often a chat is read that no callback told of: under virtual time the most of what happens."""
 
+    minutes: float = math.inf
+    """After so many no further day is begun under fire, and what was hit by then is judged."""
+
 
 FEW = Size(hits=4, recruiters=1, people_a_day=4, accept_timeout_days=5, chats_minutes=1440)
 A_SEED_OF_FEW = 2
@@ -55,9 +59,10 @@ def survives(size: Size, seed: int, config: pytest.Config, patch: pytest.MonkeyP
         ]
         fire = Fire(installation, (WORKER, API), hits=size.hits, seed=seed)
         passing = Passing(installation.facts, fire.casualties, say)
+        passing.to_monday()
         day = 0
         with fire.burning():
-            while fire.burns:
+            while fire.burns and time.monotonic() - began < size.minutes * 60:
                 for load in loads:
                     load.day(day)
                 passing.days(1)
@@ -69,7 +74,7 @@ def survives(size: Size, seed: int, config: pytest.Config, patch: pytest.MonkeyP
         while calm < ENDED_AFTER_DAYS and not all(load.has_ended() for load in loads):
             passing.days(CALM_DAYS)
             calm += CALM_DAYS
-        say(f"{time.monotonic() - began:.0f} s: {calm} days of calm")
+        say(f"{time.monotonic() - began:.0f} s: {fire.tally}; {calm} days of calm")
         assert [fault for load in loads for fault in load.faults()] == []
 
 
@@ -84,5 +89,6 @@ def test_a_few_hits_double_nothing_and_lose_nobody(
 @pytest.mark.timeout(6 * 3600)
 def test_many_hits_double_nothing_and_lose_nobody(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> None:
     hits, seed = int(os.environ.get("HITS", "30")), int(os.environ.get("SEED", "1"))
-    size = Size(hits, recruiters=2, people_a_day=4, accept_timeout_days=14, chats_minutes=360)
+    minutes = float(os.environ.get("MINUTES", "inf"))
+    size = Size(hits, recruiters=2, people_a_day=4, accept_timeout_days=14, chats_minutes=360, minutes=minutes)
     survives(size, seed, pytestconfig, monkeypatch)
