@@ -40,7 +40,7 @@ test: $(READY) ## Run the tests, all but the slow ones
 	$(RUN) -m pytest -n $(WORKERS) -m "not slow"
 
 chaos: $(READY) ## Hit processes of a running installation HITS times while sequences run; SEED repeats the same hits
-	HITS=$(HITS) SEED=$(SEED) $(RUN) -m pytest tests/chaos -n 0 -s
+	HITS=$(HITS) SEED=$(SEED) $(RUN) -m pytest tests/chaos -n 0 -s -m slow
 
 mcp-conformance: $(READY) $(PROGRAMS_READY) ## Prove the MCP address by the official suites and others' clients; needs npm
 	$(RUN) -m tests.conformance

@@ -1,103 +1,118 @@
-"""Fire: the processes of an installation are killed and frozen at random moments, and what each hit met is counted."""
+"""Fire: every target is hit from a thread of its own, so that hits overlap, and what each hit met is counted."""
 
 import asyncio
-import os
-import random
-import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import asyncpg
 
-from stack import control
+from tests.chaos.casualties import Casualties
+from tests.chaos.hits import Blow, Hit, drawn
+from tests.chaos.targets import Target, Victim
 from tests.journeys.installation import Installation
 
-VICTIMS = ("worker", "worker", "api")
-PAUSE_SECONDS = (0.5, 3.0)
-"""Between two hits."""
-FROZEN_SECONDS = (1.0, 16.0)
-"""Past the ten seconds after which a claim is too old to be called, and the five of a look at the database."""
-LONG_FREEZE = 135.0
-"""Past every time-out of a send; one freeze in `LONG_ONE_IN` is such."""
-LONG_ONE_IN = 40
-AIMED_ONE_IN = 3
-"""One hit in so many waits for a call to the network to be under way; the others come when they come."""
-AIM_SECONDS = 4.0
-CALLING = "select count(*) from actions where outcome = 'sending'"
+LOOK_SECONDS = 0.003
 
 
 @dataclass
-class Fire:
-    """Hits processes of an installation from a thread of its own; `left` says how many hits are to come."""
+class Tally:
+    """What was done so far; `at_work` and `together` count the hits that met work, and those with another down too."""
 
-    installation: Installation
-    chance: random.Random
-    left: int
     done: Counter[str] = field(default_factory=Counter)
-    met: Counter[str] = field(default_factory=Counter)
-    """The hits among them that came while a call was under way."""
-    failure: BaseException | None = None
-    _pids: dict[str, int] = field(default_factory=dict)
+    at_work: Counter[str] = field(default_factory=Counter)
+    together: int = 0
+    longest: float = 0.0
+    frozen_past_claim: int = 0
 
-    def run(self, enough: threading.Event) -> None:
-        """Hit until told that it is enough, or no hit is left."""
+    def __str__(self) -> str:
+        what = ", ".join(f"{name} {count}" for name, count in sorted(self.done.items()))
+        return (
+            f"{self.done.total()} hits ({what}); {self.at_work.total()} met work; {self.together} with the other down; "
+            f"{self.frozen_past_claim} frozen for more than 10 s, the longest for {self.longest:.0f} s"
+        )
+
+
+class Fire:
+    """Hits the targets of an installation, each as its plan says, until all hits are done or it is stopped."""
+
+    def __init__(self, installation: Installation, targets: Sequence[Target], *, hits: int, seed: int) -> None:
+        self.tally, self.casualties = Tally(), Casualties()
+        self._url = installation.facts["database_url"].replace("+asyncpg", "")
+        self._plans = drawn(seed, targets, hits)
+        self._victims = [Victim(installation, target) for target in targets]
+        self._stopped, self._lock = threading.Event(), threading.Lock()
+        self._threads = [
+            threading.Thread(target=self._guarded, args=(victim, self._plans[victim.target.process]))
+            for victim in self._victims
+        ]
+        self._failures: list[BaseException] = []
+
+    @property
+    def burns(self) -> bool:
+        """Whether hits are still to come. Raises what went wrong in hitting."""
+        if self._failures:
+            raise self._failures[0]
+        return any(thread.is_alive() for thread in self._threads)
+
+    @contextmanager
+    def burning(self) -> Iterator[None]:
+        """Hit meanwhile; at the end every process runs again."""
+        for thread in self._threads:
+            thread.start()
         try:
-            with asyncio.Runner() as runner:
-                url = self.installation.facts["database_url"].replace("+asyncpg", "")
-                watch = runner.run(asyncpg.connect(url))
-                try:
-                    while self.left > 0 and not enough.is_set():
-                        time.sleep(self.chance.uniform(*PAUSE_SECONDS))
-                        self._hit(runner, watch)
-                        self.left -= 1
-                finally:
-                    runner.run(watch.close())
-        except Exception as error:  # noqa: BLE001 - told by whoever waits for the thread
-            self.failure = error
+            yield
+        finally:
+            self._stopped.set()
+            for thread in self._threads:
+                thread.join()
+        assert not self.burns
 
-    def _hit(self, runner: asyncio.Runner, watch: "asyncpg.Connection[asyncpg.Record]") -> None:
-        victim, killed = self.chance.choice(VICTIMS), self.chance.random() < 0.5
-        long = not killed and self.chance.randrange(LONG_ONE_IN) == 0
-        frozen = LONG_FREEZE if long else self.chance.uniform(*FROZEN_SECONDS)
-        aim = AIM_SECONDS if self.chance.randrange(AIMED_ONE_IN) == 0 else 0.0
-        pid = self._pids.get(victim) or self.installation.facts["processes"][victim]
-        calling = _call_under_way(runner, watch, aim)
-        name = f"{victim} {'killed' if killed else 'frozen for long' if long else 'frozen'}"
-        if killed:
-            os.kill(pid, signal.SIGKILL)
-            asked = {"do": "restart", "process": victim}
-            self._pids[victim] = int(control.ask(self.installation.home / "control.sock", asked)["pid"])
-        else:
-            os.kill(pid, signal.SIGSTOP)
-            try:
-                time.sleep(frozen)
-            finally:
-                os.kill(pid, signal.SIGCONT)
-        self.done[name] += 1
-        self.met[name] += calling
+    def _guarded(self, victim: Victim, plan: Sequence[Hit]) -> None:
+        try:
+            asyncio.run(self._work_off(victim, plan))
+        except Exception as error:  # noqa: BLE001 - raised by `burns` in the thread that waits
+            self._failures.append(error)
 
+    async def _work_off(self, victim: Victim, plan: Sequence[Hit]) -> None:
+        watch = await asyncpg.connect(self._url)
+        try:
+            for hit in plan:
+                if self._stopped.wait(hit.pause):
+                    return
+                met = await self._at_work(watch, victim.target, hit.aim)
+                self._count(victim, hit, met=met)
+                await self._strike(watch, victim, hit)
+        finally:
+            await watch.close()
 
-def _call_under_way(runner: asyncio.Runner, watch: "asyncpg.Connection[asyncpg.Record]", within: float) -> bool:
-    deadline = time.monotonic() + within
-    while not (found := bool(runner.run(watch.fetchval(CALLING)))) and time.monotonic() < deadline:
-        time.sleep(0.005)
-    return found
+    async def _at_work(self, watch: "asyncpg.Connection[asyncpg.Record]", target: Target, within: float) -> bool:
+        deadline = time.monotonic() + within
+        while not (found := bool(await watch.fetchval(target.at_work))):
+            if time.monotonic() >= deadline:
+                break
+            await asyncio.sleep(LOOK_SECONDS)
+        return found
 
+    async def _strike(self, watch: "asyncpg.Connection[asyncpg.Record]", victim: Victim, hit: Hit) -> None:
+        if hit.blow is Blow.FREEZE:
+            victim.freeze(hit.frozen)
+            return
+        victim.kill()
+        if victim.target.sends:
+            await self.casualties.found_after_a_kill(watch)
+        victim.restart()
+        if victim.target.sends:
+            self.casualties.is_back()
 
-@contextmanager
-def under(fire: Fire) -> Iterator[None]:
-    """Have the processes hit meanwhile."""
-    enough = threading.Event()
-    thread = threading.Thread(target=fire.run, args=(enough,))
-    thread.start()
-    try:
-        yield
-    finally:
-        enough.set()
-        thread.join()
-    if fire.failure is not None:
-        raise fire.failure
+    def _count(self, victim: Victim, hit: Hit, *, met: bool) -> None:
+        name = f"{victim.target.process} {hit.blow}"
+        with self._lock:
+            self.tally.done[name] += 1
+            self.tally.at_work[name] += met
+            self.tally.together += any(not other.is_up for other in self._victims if other is not victim)
+            self.tally.longest = max(self.tally.longest, hit.frozen)
+            self.tally.frozen_past_claim += hit.frozen > 10

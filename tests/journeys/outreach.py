@@ -1,5 +1,6 @@
 """A recruiter who writes to people on the network, and what the network itself knows of it."""
 
+import asyncio
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
+import asyncpg
 import httpx
 
 from tests.journeys.installation import Installation
@@ -81,7 +83,16 @@ class Outreach:
 
     def now(self) -> datetime:
         """Service time."""
-        return datetime.fromisoformat(self.installation.command("now").split()[0])
+
+        async def ask() -> datetime:
+            database = await asyncpg.connect(self.installation.facts["database_url"].replace("+asyncpg", ""))
+            try:
+                found: datetime = await database.fetchval("select service_now()")
+            finally:
+                await database.close()
+            return found
+
+        return asyncio.run(ask())
 
     def until(self, moment: datetime) -> None:
         """Let time pass until a moment."""

@@ -1,0 +1,77 @@
+"""Time on an installation under fire: it goes on from happening to happening, however often processes lie down."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+import httpx
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
+
+from stack.installation import StackError
+from stack.virtual_time import REQUEST_SECONDS, Clockwork, State
+from tests.chaos.casualties import Casualties
+from tests.journeys.installation import Facts
+
+T = TypeVar("T")
+PATIENCE_SECONDS = 600.0
+"""So long nothing may move at all, whoever lies down: more than four times the longest freeze."""
+
+
+@dataclass
+class PatientClockwork(Clockwork):
+    """The installation's clockwork, which does not wait for what died with its worker."""
+
+    casualties: Casualties
+
+    async def _in_database(self) -> State:
+        return self.casualties.without(await super()._in_database())
+
+
+class Passing:
+    """Lets service time pass on an installation; `casualties` say whom not to wait for."""
+
+    def __init__(self, facts: Facts, casualties: Casualties, say: Callable[[str], None]) -> None:
+        self._facts, self._casualties, self._say = facts, casualties, say
+
+    def now(self) -> datetime:
+        """Service time."""
+        return asyncio.run(self._with_clock(lambda clock: clock.now()))
+
+    def to_monday(self) -> None:
+        """Let the weekend pass on which nobody is written to, if it is one."""
+        now = self.now()
+        if now.isoweekday() > 5:
+            self.days(8 - now.isoweekday())
+
+    def days(self, count: float) -> None:
+        """Let so many days pass. Raises `StackError` when nothing has moved for `PATIENCE_SECONDS`."""
+        target = self.now() + timedelta(days=count)
+        deadline, seen = time.monotonic() + PATIENCE_SECONDS, target
+        while True:
+            try:
+                asyncio.run(self._with_clock(lambda clock: clock.pass_until(target)))
+            except StackError as problem:
+                if (now := self.now()) != seen:
+                    deadline, seen = time.monotonic() + PATIENCE_SECONDS, now
+                if time.monotonic() > deadline:
+                    raise
+                self._say(f"time stands still: {problem}")
+            else:
+                return
+
+    async def _with_clock(self, do: Callable[[PatientClockwork], Awaitable[T]]) -> T:
+        engine = create_async_engine(self._facts["database_url"], poolclass=NullPool, isolation_level="AUTOCOMMIT")
+        try:
+            async with (
+                engine.connect() as database,
+                httpx.AsyncClient(
+                    base_url=self._facts["sandbox_url"], trust_env=False, timeout=REQUEST_SECONDS
+                ) as sandbox,
+            ):
+                return await do(PatientClockwork(database, sandbox, self._casualties))
+        finally:
+            await engine.dispose()

@@ -1,0 +1,77 @@
+"""Targets: the processes of an installation that are hit, when each is at work, and how one is killed and frozen."""
+
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass
+
+import psutil
+
+from stack import control
+from tests.journeys.installation import Installation
+
+END_SECONDS = 10.0
+"""How long the end of a killed process is waited for: the kernel's matter, not the service's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One process; `share` is its part of all hits, `at_work` a statement that is true while it is in the middle."""
+
+    process: str
+    share: int
+    at_work: str
+    sends: bool = False
+    """Whether it is the one that calls the network."""
+
+
+WORKER = Target("worker", 3, "select exists (select from actions where outcome = 'sending')", sends=True)
+API = Target(
+    "api",
+    2,
+    "select exists (select from idempotency_records where locked_until > clock_timestamp())"
+    " or exists (select from network_callbacks where processed_at is null)",
+)
+
+
+class Victim:
+    """A target on a running installation, by one thread at a time: starting a process anew changes its id."""
+
+    def __init__(self, installation: Installation, target: Target) -> None:
+        self.target = target
+        self._control = installation.home / "control.sock"
+        self._pid = int(installation.facts["processes"][target.process])
+        self._up = threading.Event()
+        self._up.set()
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it runs, neither dead nor frozen."""
+        return self._up.is_set()
+
+    def kill(self) -> None:
+        """SIGKILL, without anybody's help; returns when it is dead."""
+        self._up.clear()
+        process = psutil.Process(self._pid)
+        os.kill(self._pid, signal.SIGKILL)
+        deadline = time.monotonic() + END_SECONDS
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < deadline, f"{self.target.process} outlives a SIGKILL"
+            time.sleep(0.002)
+
+    def restart(self) -> None:
+        """Have a dead one started anew by the supervisor; returns when it is ready."""
+        answer = control.ask(self._control, {"do": "restart", "process": self.target.process})
+        self._pid = int(answer["pid"])
+        self._up.set()
+
+    def freeze(self, seconds: float) -> None:
+        """SIGSTOP, and SIGCONT after so many seconds."""
+        self._up.clear()
+        os.kill(self._pid, signal.SIGSTOP)
+        try:
+            time.sleep(seconds)
+        finally:
+            os.kill(self._pid, signal.SIGCONT)
+            self._up.set()
