@@ -15,7 +15,7 @@ COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universa
   --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test chaos test-all lint format migrate lock clean
+.PHONY: help setup demo test chaos test-all lint openapi-lint format migrate lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "%-12s %s\n", $$1, $$2}'
@@ -47,6 +47,11 @@ lint: $(READY) ## Check style, types and the import rules
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy $(wildcard $(SOURCES))
 	$(VENV)/bin/lint-imports
+
+openapi-lint: $(READY) ## Check the OpenAPI document with Spectral and Redocly (needs Node 20 and npm)
+	cd tests/openapi && npm ci --silent
+	$(RUN) -m tests.openapi.document tests/openapi/document.json
+	cd tests/openapi && npm run --silent spectral && REDOCLY_TELEMETRY=off npm run --silent redocly
 
 format: $(READY) ## Put the code into its form
 	$(VENV)/bin/ruff check --fix .
