@@ -9,13 +9,14 @@ RUN := $(VENV)/bin/python
 SOURCES := models workflows activities api stack sandbox benchmarks tests worker.py
 WORKERS ?= 2
 HITS ?= 100
+EXAMPLES ?= 100
 SEED ?= 1
 # Hashes pin the files; no index address gets into the lock.
 COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
   --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test chaos test-all lint openapi-lint format migrate lock clean
+.PHONY: help setup demo test chaos fuzz record test-all lint openapi-lint format migrate lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "%-12s %s\n", $$1, $$2}'
@@ -38,6 +39,12 @@ test: $(READY) ## Run the tests, all but the slow ones
 
 chaos: $(READY) ## Hit processes of a running installation HITS times while sequences run; SEED repeats the same hits
 	HITS=$(HITS) SEED=$(SEED) $(RUN) -m pytest tests/chaos -n 0 -s
+
+fuzz: $(READY) ## Fuzz every operation of a running installation; EXAMPLES for each, SEED repeats the same requests
+	EXAMPLES=$(EXAMPLES) SEED=$(SEED) $(RUN) -m pytest tests/fuzz -n 0 -s
+
+record: $(READY) ## Record the histories that the replay tests replay; STORY=kind/name records one
+	$(RUN) -m tests.workflows.record $(STORY)
 
 test-all: $(READY) ## Run all tests
 	$(RUN) -m pytest -n $(WORKERS)
