@@ -12,13 +12,14 @@ WORKERS ?= 2
 PROGRAMS := tests/conformance/node
 PROGRAMS_READY := $(PROGRAMS)/node_modules/.package-lock.json
 HITS ?= 100
+EXAMPLES ?= 100
 SEED ?= 1
 # Hashes pin the files; no index address gets into the lock.
 COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
   --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test chaos mcp-conformance test-all lint format migrate lock clean
+.PHONY: help setup demo test chaos fuzz mcp-conformance record test-all lint openapi-lint format migrate lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -49,6 +50,12 @@ $(PROGRAMS_READY): $(PROGRAMS)/package-lock.json
 	cd $(PROGRAMS) && npm ci --loglevel=error
 	@touch $@
 
+fuzz: $(READY) ## Fuzz every operation of a running installation; EXAMPLES for each, SEED repeats the same requests
+	EXAMPLES=$(EXAMPLES) SEED=$(SEED) $(RUN) -m pytest tests/fuzz -n 0 -s
+
+record: $(READY) ## Record the histories that the replay tests replay; STORY=kind/name records one
+	$(RUN) -m tests.workflows.record $(STORY)
+
 test-all: $(READY) ## Run all tests
 	$(RUN) -m pytest -n $(WORKERS)
 
@@ -57,6 +64,11 @@ lint: $(READY) ## Check style, types and the import rules
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy $(wildcard $(SOURCES))
 	$(VENV)/bin/lint-imports
+
+openapi-lint: $(READY) ## Check the OpenAPI document with Spectral and Redocly (needs Node 20 and npm)
+	cd tests/openapi && npm ci --silent
+	$(RUN) -m tests.openapi.document tests/openapi/document.json
+	cd tests/openapi && npm run --silent spectral && REDOCLY_TELEMETRY=off npm run --silent redocly
 
 format: $(READY) ## Put the code into its form
 	$(VENV)/bin/ruff check --fix .

@@ -59,6 +59,7 @@ def _described(kind: EventType) -> Document:
     data = {"$ref": f"#/components/schemas/{DATA_OF[kind].__name__}"}
     own = {"type": "object", "properties": {"type": {"const": kind.value}, "data": data}}
     return {
+        "operationId": f"on.{kind.value}",
         "summary": kind.value,
         "description": MEANING[kind],
         "tags": ["Events"],

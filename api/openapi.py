@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from api import event_documents
+from api import event_documents, nouns
 from api.operations.kernel import OPERATIONS, Effect, Operation
 from models.rules.access import Scope
 from models.rules.versions import CURRENT, SUPPORTED
@@ -120,6 +120,12 @@ def document(app: FastAPI, *, server: str) -> Document:
     """The OpenAPI document of an application."""
     routes = [route for route in app.router.routes if isinstance(route, APIRoute)]
     made = get_openapi(title=app.title, version=CURRENT, openapi_version="3.1.0", routes=routes)
+    made["info"] |= {
+        "description": nouns.SUMMARY,
+        "contact": {"name": nouns.CONTACT_NAME, "url": server},
+        "license": dict(nouns.LICENSE),
+    }
+    made["tags"] = [{"name": name, "description": text} for name, text in nouns.NOUNS.items()]
     made["servers"] = [{"url": server}]
     components = made.setdefault("components", {})
     components["parameters"] = PARAMETERS
@@ -169,6 +175,8 @@ def _allow_no_body(described: Document, schemas: Document) -> None:
 
 def _complete(described: Document, operation: Operation[Any, Any]) -> None:
     parameters = described.setdefault("parameters", [])
+    for parameter in parameters:
+        _explain(parameter)
     parameters.append(_component("parameters", "Version"))
     described["security"] = [] if operation.scope is None else [{"api_key": []}]
     if operation.scope is not None:
@@ -184,6 +192,14 @@ def _complete(described: Document, operation: Operation[Any, Any]) -> None:
         response["headers"] = _headers()
     for status in _error_statuses(operation):
         responses[status] = _component("responses", f"Error{status}")
+
+
+def _explain(parameter: Document) -> None:
+    name = parameter["name"]
+    if name in nouns.PARAMETERS:
+        parameter.setdefault("description", nouns.PARAMETERS[name])
+    if parameter["in"] == "path":
+        parameter["schema"]["pattern"] = nouns.ID_PATTERN
 
 
 def _component(kind: str, name: str) -> Document:

@@ -41,8 +41,10 @@ class Paths:
         return path in self._public or any(pattern.match(path) for pattern in self._public_patterns)
 
     def methods(self, path: str) -> tuple[str, ...]:
-        """Every method of every route that matches, not only of the first."""
-        found = {method for route in self._routes if route.path_regex.match(path) for method in route.methods or ()}
+        """Every method of every route of this very path; without one, of every route that matches."""
+        exact = [route for route in self._routes if route.path == path]  # `/people/search` names no profile
+        matching = exact or [route for route in self._routes if route.path_regex.match(path)]
+        found = {method for route in matching for method in route.methods or ()}
         if "GET" in found:
             found.add("HEAD")
         return tuple(sorted(found))

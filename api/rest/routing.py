@@ -238,6 +238,7 @@ def _call(entry: Entry, request: Request, operation: Operation[Any, Any]) -> Cal
     if entry.admission is None:
         raise AssertionError("every route but /health is admitted")
     dry_run = operation.executes and _is_dry_run(request)
+    key = _idempotency_key(entry) if operation.executes else None  # a preview does not use it, but says if it is none
     return Call(
         version=entry.version,
         now=entry.admission.now,
@@ -245,7 +246,7 @@ def _call(entry: Entry, request: Request, operation: Operation[Any, Any]) -> Cal
         tenant=entry.tenant,
         dry_run=dry_run,
         network=entry.network,
-        idempotency_key=_idempotency_key(entry) if operation.executes and not dry_run else None,
+        idempotency_key=None if dry_run else key,
     )
 
 

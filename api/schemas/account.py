@@ -1,6 +1,6 @@
 """Workspaces, keys, customers, credits and the audit trail as they are shown and asked for (contract, section 4)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, JsonValue
@@ -90,10 +90,10 @@ class WorkspaceCreated(Answer):
 
 
 class ChangeWorkspace(Ask):
-    """What may change on a workspace; a field that is left out stays."""
+    """What may change on a workspace; a field that is left out stays, `null` takes the first name away."""
 
     name: Name | SkipJsonSchema[None] = None
-    first_name: Name | SkipJsonSchema[None] = None
+    first_name: Name | None = None
     marketing_opt_in: bool | SkipJsonSchema[None] = None
     low_balance_credits: Credits | SkipJsonSchema[None] = None
 
@@ -163,7 +163,11 @@ class KeyCreated(KeyView):
     secret: str
 
 
-Scopes = Annotated[frozenset[Scope], Field(min_length=1)]
+def _named_twice_is_named(schema: dict[str, Any]) -> None:
+    schema.pop("uniqueItems")
+
+
+Scopes = Annotated[frozenset[Scope], Field(min_length=1, json_schema_extra=_named_twice_is_named)]
 
 
 class CreateKey(Ask):

@@ -33,7 +33,7 @@ def _readable(text: str) -> str:
     return text
 
 
-Description = Annotated[str, Field(max_length=MAX_DESCRIPTION), AfterValidator(_readable)]
+Description = Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION), AfterValidator(_readable)]
 """A job description, or a short intent in words."""
 
 

@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from api.schemas.lists import PageAsk
 from api.schemas.registers import MAX_BULK, Note, Omitted, ProfileId, ProfileUrl
@@ -25,7 +26,7 @@ class CreateList(Ask):
 class ChangeList(Ask):
     """Fields that are not given stay."""
 
-    name: Name | None = None
+    name: Name | SkipJsonSchema[None] = None
     description: Description | None = None
 
 

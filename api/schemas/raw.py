@@ -24,7 +24,7 @@ DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{
 class SearchFilters(PeopleFilters):
     """What people are searched by. A key that is not known is an unsupported filter, never ignored."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, json_schema_extra={"additionalProperties": False})
 
     location_ids: tuple[KnownPlace, ...] = Field(default=(), max_length=2000)
     exclude_location_ids: tuple[KnownPlace, ...] = Field(default=(), max_length=2000)

@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
+from pydantic.json_schema import SkipJsonSchema
 
 from api.schemas.lists import PageAsk
 from api.schemas.values import Answer, Ask, Email, Moment, Name
@@ -75,8 +76,8 @@ class SeenEntryView(Answer):
 class ChangeSeen(Ask):
     """What is to be noted about a person; fields that are not given stay."""
 
-    status: SeenStatus | None = None
-    do_not_contact: bool | None = None
+    status: SeenStatus | SkipJsonSchema[None] = None
+    do_not_contact: bool | SkipJsonSchema[None] = None
     tags: Tags | None = Field(default=None, description="Take the place of those there are; null removes all.")
     note: Note | None = None
 

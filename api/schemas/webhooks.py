@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from api.schemas.lists import PageAsk
 from api.schemas.values import Answer, Ask
@@ -35,10 +36,10 @@ class CreateEndpoint(Ask):
 class ChangeEndpoint(Ask):
     """What may change on an endpoint; a field that is left out stays, `null` takes the description away."""
 
-    url: Url | None = None
-    events: Events | None = None
+    url: Url | SkipJsonSchema[None] = None
+    events: Events | SkipJsonSchema[None] = None
     description: Description | None = None
-    status: EndpointStatus | None = None
+    status: EndpointStatus | SkipJsonSchema[None] = None
 
 
 class EndpointView(Answer):

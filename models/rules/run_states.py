@@ -57,6 +57,9 @@ EXTENDABLE = frozenset({RunStatus.COMPLETED, RunStatus.COMPLETED_NO_AUDIENCE, Ru
 LIFE = timedelta(hours=3)
 """How long a run works, from its start and again from each extension."""
 
+MOST = 2_147_483_647
+"""The largest bound of a budget."""
+
 MIN_TARGET = 30
 MAX_TARGET = 60
 DEFAULT_TARGET = 30

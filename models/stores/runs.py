@@ -8,10 +8,10 @@ from sqlmodel import col
 
 from models.clock import service_time
 from models.database import Statements
-from models.errors import Conflict, NotFound
+from models.errors import Conflict, InvalidRequest, NotFound
 from models.ids import new_id
 from models.rules import pricing
-from models.rules.run_states import EXTENDABLE, FINAL, LIFE, RunStatus
+from models.rules.run_states import EXTENDABLE, FINAL, LIFE, MOST, RunStatus
 from models.rules.subjects import Subject
 from models.stores import doorbells
 from models.stores.paging import Page, Slice, fetch, newest_first
@@ -111,18 +111,23 @@ async def of_plan(session: AsyncSession, plan: SearchPlan) -> Run | None:
 async def extend(
     session: AsyncSession, tenant: Tenant, run_id: str, *, api_key_id: str, add_target: int, add_budget: Budget
 ) -> Run:
-    """Let a finished run go on from its checkpoints, under the key that asks. Raises `NotFound`, `Conflict`."""
+    """Let a finished run go on from its checkpoints, under the key that asks.
+
+    Raises `NotFound`, `Conflict`, and `InvalidRequest` for a bound that would become larger than any budget.
+    """
     run = await get(session, tenant, run_id, lock=True)
     if run.status not in EXTENDABLE:
         raise Conflict(f"A run that is {run.status} cannot be extended.", status=run.status)
     now = await service_time(session)
     run.api_key_id = api_key_id
     run.target += add_target
-    run.max_credits += (
-        pricing.MOST_PER_PERSON * add_target if add_budget.max_credits is None else add_budget.max_credits
-    )
-    run.max_pages = _more(run.max_pages, add_budget.max_pages)
-    run.max_profile_fetches = _more(run.max_profile_fetches, add_budget.max_profile_fetches)
+    credits = pricing.MOST_PER_PERSON * add_target if add_budget.max_credits is None else add_budget.max_credits
+    run.max_credits = _more("max_credits", run.max_credits, credits)
+    if run.max_pages is not None:
+        run.max_pages = _more("max_pages", run.max_pages, add_budget.max_pages or 0)
+    if run.max_profile_fetches is not None:
+        fetches = add_budget.max_profile_fetches or 0
+        run.max_profile_fetches = _more("max_profile_fetches", run.max_profile_fetches, fetches)
     run.status = RunStatus.QUEUED
     run.stop_reason = run.finish_detail = run.failure_code = None
     run.retry_at = run.cancel_requested_at = run.finished_at = None
@@ -133,8 +138,10 @@ async def extend(
     return run
 
 
-def _more(bound: int | None, added: int | None) -> int | None:
-    return None if bound is None else bound + (added or 0)
+def _more(name: str, bound: int, added: int) -> int:
+    if bound + added > MOST:
+        raise InvalidRequest(f"With the {bound} of the run this is more than {MOST}.", field=f"add_budget.{name}")
+    return bound + added
 
 
 async def cancel(session: AsyncSession, tenant: Tenant, run_id: str) -> Run:

@@ -203,6 +203,8 @@ async def test_a_wrong_method_lists_every_method_of_the_path(app: FastAPI, works
 async def test_options_and_head_are_answered(workspace: Workspace) -> None:
     options = await workspace.http.options("/v1/workspace")
     assert (options.status_code, options.headers["allow"]) == (204, "GET, HEAD, PATCH")
+    fixed = await workspace.http.options("/v1/people/search")
+    assert (fixed.status_code, fixed.headers["allow"]) == (204, "POST")  # and not what `/v1/people/{id}` takes
     error_of(await workspace.http.options("/v1/nothing"), 404, "not_found")
     head = await workspace.http.head("/v1/workspace")
     assert (head.status_code, head.content) == (200, b"")

@@ -47,6 +47,26 @@ async def test_every_route_is_described_under_the_name_of_its_operation(document
     assert len(set(served.values())) == len(served)
 
 
+async def test_every_group_of_operations_is_explained_and_has_some(document: dict[str, Any]) -> None:
+    used = {
+        tag for methods in document["paths"].values() for described in methods.values() for tag in described["tags"]
+    }
+    assert {tag["name"] for tag in document["tags"]} == used
+    assert all(tag["description"] for tag in document["tags"])
+    assert document["info"]["contact"]["url"] == document["servers"][0]["url"]
+
+
+async def test_every_parameter_is_explained(document: dict[str, Any]) -> None:
+    parameters = [
+        parameter
+        for methods in document["paths"].values()
+        for described in methods.values()
+        for parameter in described["parameters"]
+        if "$ref" not in parameter
+    ] + list(document["components"]["parameters"].values())
+    assert [parameter["name"] for parameter in parameters if not parameter.get("description")] == []
+
+
 async def test_what_the_kernel_adds_is_described(document: dict[str, Any]) -> None:
     for methods in document["paths"].values():
         for described in methods.values():

@@ -115,6 +115,8 @@ async def test_a_key_is_the_same_quoted_and_bare(workspace: Workspace) -> None:
 async def test_a_key_that_cannot_be_one_is_refused(workspace: Workspace, database: Database, key: bytes) -> None:
     answer = await workspace.http.post(PATH, json={}, headers={b"Idempotency-Key": key})
     error_of(answer, 400, "invalid_request", "Idempotency-Key")
+    preview = await workspace.http.post(f"{PATH}?dry_run=true", json={}, headers={b"Idempotency-Key": key})
+    error_of(preview, 400, "invalid_request", "Idempotency-Key")
     assert await leads(database, workspace.id) == 0
 
 

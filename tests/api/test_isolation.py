@@ -155,7 +155,7 @@ async def furnish_outreach(database: Database, tenant: Tenant) -> None:
     answer = await tenant.call("POST", "/v1/outreach/enrollments", asked)
     (enrollment,) = answer.json()["enrollments"]
     tenant.owned["enrollment_id"] = enrollment["id"]
-    (action,) = (await tenant.call("GET", "/v1/outreach/actions")).json()["data"]
+    (action,) = (await tenant.call("GET", f"/v1/outreach/actions?enrollment_id={enrollment['id']}")).json()["data"]
     tenant.owned["action_id"] = action["id"]
     owner = Owner(tenant.workspace_id, tenant.customer_id)
     conversation_id = await answered(database, owner, account_id, tenant.owned["profile_id"], tenant.owned["note"])

@@ -290,6 +290,22 @@ async def test_an_extension_adds_to_target_and_budget(
     assert again.json() == extended
 
 
+@pytest.mark.parametrize("bound", ["max_credits", "max_pages", "max_profile_fetches"])
+async def test_an_extension_beyond_what_a_budget_can_say_is_refused(
+    rich: Workspace, database: Database, bound: str
+) -> None:
+    bounds = {"max_credits": 90, "max_pages": 3, "max_profile_fetches": 60}
+    run = (await start(rich.http, budget=bounds)).json()["run"]
+    await finish(database, run["id"])
+    for query in ("?dry_run=true", ""):
+        body = {"add_budget": {bound: 2**31 - 1}}
+        answer = await rich.http.post(
+            f"/v1/runs/{run['id']}/extend{query}", json=body, headers={"Idempotency-Key": "e"}
+        )
+        error_of(answer, 400, "invalid_request", f"add_budget.{bound}")
+    assert (await rich.http.get(f"/v1/runs/{run['id']}")).json()["budget"] == bounds
+
+
 @pytest.mark.parametrize("status", ["queued", "failed"])
 async def test_an_open_or_failed_run_cannot_be_extended(rich: Workspace, database: Database, status: str) -> None:
     run = (await start(rich.http)).json()["run"]

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from api.schemas.lists import PageAsk
 from api.schemas.outreach.sequences import Id
+from api.schemas.registers import ProfileId, ProfileUrl
 from api.schemas.runs import WouldFail
 from api.schemas.values import Answer, Ask, Name
 from models.rules.outreach.rendering import Caution
@@ -123,8 +124,8 @@ class SendAsk(Ask):
 
     account_id: Id
     type: ActionType
-    profile_id: Id | None = None
-    profile_url: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
+    profile_id: ProfileId | None = None
+    profile_url: ProfileUrl | None = None
     note: str | None = None
     body: str | None = None
     full_name: Name | None = None

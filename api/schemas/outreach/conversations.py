@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from api.schemas.lists import PageAsk
 from api.schemas.outreach.sequences import Id
@@ -125,7 +126,7 @@ class ListReplies(PageAsk):
 class ChangeConversation(Ask):
     """What to note: `read`, and the caller's label (null takes it away)."""
 
-    read: bool | None = None
+    read: bool | SkipJsonSchema[None] = None
     intent: Intent | None = None
 
 

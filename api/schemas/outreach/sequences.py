@@ -4,6 +4,7 @@ from collections.abc import Sequence as Ordered
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from api.schemas.lists import PageAsk
 from api.schemas.values import Answer, Ask, Name
@@ -50,7 +51,9 @@ class StepAsk(Ask):
         return Step(**self.model_dump(exclude={"channel"}))
 
 
-Steps = Annotated[tuple[StepAsk, ...], Field(description=f"1 to {MAX_STEPS} steps, in order.")]
+Steps = Annotated[
+    tuple[StepAsk, ...], Field(min_length=1, max_length=MAX_STEPS, description=f"1 to {MAX_STEPS} steps, in order.")
+]
 
 
 class CreateSequence(Ask):
@@ -67,11 +70,11 @@ class CreateSequence(Ask):
 class ChangeSequence(Ask):
     """Fields that are not given stay. `steps` replaces all steps; those with an `id` stay the steps they are."""
 
-    name: Name | None = None
-    steps: Steps | None = None
-    approve_every_message: bool | None = None
+    name: Name | SkipJsonSchema[None] = None
+    steps: Steps | SkipJsonSchema[None] = None
+    approve_every_message: bool | SkipJsonSchema[None] = None
     daily_pace_limit: Pace = None
-    status: SequenceStatus | None = None
+    status: SequenceStatus | SkipJsonSchema[None] = None
 
 
 class ListSequences(PageAsk):

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic.config import JsonDict
+from pydantic.json_schema import SkipJsonSchema
 
 from api.schemas.values import Answer, Ask
 from models.rules.outreach.caps import Cap
-from models.rules.outreach.hours import WorkingHours
+from models.rules.outreach.hours import EARLIEST_HOUR, LATEST_HOUR, WorkingHours
 from models.stores.outreach.settings import Rules
 
+HOURS: JsonDict = {"minimum": EARLIEST_HOUR, "maximum": LATEST_HOUR}
 CapValue = Annotated[int, Field(description="A whole number; null takes it away.")]
 
 
@@ -37,10 +40,14 @@ def changed(caps: Mapping[str, int], given: Mapping[Cap, int | None]) -> dict[st
 class ChangeSettings(CapFields):
     """What may change in the settings. Caps here only lower, whatever `risk_acknowledged` says."""
 
-    time_zone: Annotated[str, Field(max_length=64, description="An IANA name.")] | None = None
-    start_hour: int | None = Field(default=None, description="Whole hour from 8, local time.")
-    end_hour: int | None = Field(default=None, description="Whole hour to 19, at least two after `start_hour`.")
-    days: Annotated[list[int], Field(max_length=7)] | None = Field(
+    time_zone: Annotated[str, Field(max_length=64, description="An IANA name.")] | SkipJsonSchema[None] = None
+    start_hour: int | SkipJsonSchema[None] = Field(
+        default=None, description="Whole hour from 8, local time.", json_schema_extra=HOURS
+    )
+    end_hour: int | SkipJsonSchema[None] = Field(
+        default=None, description="Whole hour to 19, at least two after `start_hour`.", json_schema_extra=HOURS
+    )
+    days: Annotated[list[int], Field(max_length=7)] | SkipJsonSchema[None] = Field(
         default=None, description="1 (Monday) to 5 (Friday), at least one."
     )
 

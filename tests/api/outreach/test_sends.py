@@ -154,6 +154,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"type": "invite", "note": "Hi {{company}}", "company": ""}, "company"),
     ({"type": "poke"}, "type"),
     ({"type": "invite", "profile_url": "https://example.com/in/x"}, "profile_url"),
+    ({"type": "invite", "profile_url": "https://www.linkedin.com/in/" + "x" * 2000}, "profile_url"),
+    ({"type": "invite", "profile_id": "0"}, "profile_id"),
 ]
 
 
@@ -163,7 +165,7 @@ async def test_bad_input_is_named_and_queues_nothing(
 ) -> None:
     body, field = BAD[number]
     before = await run_sql(database, WRITTEN)
-    whom: dict[str, Any] = {} if "profile_url" in body else {"profile_id": person}
+    whom: dict[str, Any] = {} if {"profile_url", "profile_id"} & body.keys() else {"profile_id": person}
     error_of(await send(workspace, account_id=account_id, **whom, **body), 400, "invalid_request", field)
     assert await run_sql(database, WRITTEN) == before
 

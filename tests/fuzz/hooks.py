@@ -1,0 +1,86 @@
+"""What schemathesis loads: real ids and keys in requests that are meant well, and the check of what is refused."""
+
+import itertools
+import json
+import os
+import random
+import re
+from typing import Any
+
+import schemathesis
+from schemathesis import Case, CheckContext, GenerationMode, HookContext, Response
+from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
+
+from tests.fuzz.beyond_a_schema import reason_for
+from tests.fuzz.world import IDS_VARIABLE, WITHOUT_WORKERS_VARIABLE
+
+IDS: dict[str, list[str]] = json.loads(os.environ[IDS_VARIABLE])
+"""The ids of what the workspace has, by the name that paths, queries and bodies give them."""
+
+WITHOUT_WORKERS = os.environ.get(WITHOUT_WORKERS_VARIABLE) == "1"
+WAITS_FOR_A_WORKER = {"people.search", "people.fetch", "companies.fetch", "people.match"}
+"""Operations whose answer a worker gives: without one they are previewed, or each would wait for 50 seconds."""
+
+REAL = re.compile(r"^[a-z]+_[0-9a-z]{26}$")
+INVENTED = re.compile(r"^[a-z]+_0{26}$")
+CUSTOMER = "Service-Customer"
+KEY = "Idempotency-Key"
+numbers = itertools.count()
+chance = random.Random(os.environ.get("FUZZ_SEED", "1"))
+
+
+@schemathesis.hook
+def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -> None:
+    """Let well-meant requests get as far as the operation; leave the others as they are."""
+    del context, kwargs
+    if _of_another_method(case):
+        case.headers.pop(CUSTOMER, None)  # an unknown customer is not found, whatever the method
+        return
+    if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
+        return
+    if CUSTOMER in case.headers and chance.random() < 0.8:
+        case.headers.pop(CUSTOMER)
+    if KEY in case.headers or chance.random() < 0.9:
+        case.headers[KEY] = f"fuzz-{os.getpid()}-{next(numbers)}"
+    for values in (case.path_parameters, case.query, case.body):
+        if isinstance(values, dict):
+            _name_real_objects(values)
+    if WITHOUT_WORKERS and case.operation.definition.raw["operationId"] in WAITS_FOR_A_WORKER:
+        case.query["dry_run"] = "true"
+
+
+def _of_another_method(case: Case[Any]) -> bool:
+    data = case.meta.phase.data if case.meta is not None else None
+    return isinstance(data, CoveragePhaseData) and data.scenario is CoverageScenario.UNSPECIFIED_HTTP_METHOD
+
+
+def _name_real_objects(values: dict[str, Any]) -> None:
+    if "cursor" in values and chance.random() < 0.9:
+        del values["cursor"]  # an invented one is refused before anything else is looked at
+    for name, value in values.items():
+        if name in IDS and isinstance(value, str) and _invented(value) and chance.random() < 0.9:
+            values[name] = chance.choice(IDS[name])
+        single = name.removesuffix("s")
+        if single in IDS and isinstance(value, list) and value and chance.random() < 0.7:
+            values[name] = [chance.choice(IDS[single]) if _invented(one) else one for one in value]
+
+
+def _invented(value: Any) -> bool:
+    """Not one that an earlier answer gave."""
+    return isinstance(value, str) and (REAL.match(value) is None or INVENTED.match(value) is not None)
+
+
+@schemathesis.check
+def described_input_is_taken(ctx: CheckContext, response: Response, case: Case[Any]) -> bool | None:
+    """What is described is taken, or refused for a reason that no schema can say."""
+    del ctx
+    if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE or response.status_code != 400:
+        return None
+    if _of_another_method(case):
+        return None
+    error = response.json()["error"]
+    if reason_for(error["code"], error["message"]) is None:
+        field = error.get("details", {}).get("field")
+        told = f"{error['code']}: {error['message']} (field {field})"
+        raise AssertionError(f"the document allows it, and beyond_a_schema.py gives no reason: {told}")
+    return None

@@ -1,0 +1,63 @@
+"""The whole OpenAPI document against the real service: nothing fails, nothing is answered that is not described."""
+
+import os
+from pathlib import Path
+from uuid import uuid4
+
+import psutil
+import pytest
+
+from tests.api.conftest import SECRET_KEY
+from tests.fuzz.serving import fuzzed, served
+from tests.fuzz.world import WITHOUT_WORKERS_VARIABLE, furnished
+from tests.services import Facts, register_namespace
+
+SEED = os.environ.get("SEED", "1")
+EXAMPLES = os.environ.get("EXAMPLES", "100")
+CHEAP = {"EMAIL_VERIFICATION": "false", "WEBHOOK_LOOPBACK": "true", "UNIPILE_API_KEY": "of nobody"}
+"""Under these every operation gets as far as its rows."""
+
+WAIT_FOR_A_WORKER = ("outreach_accounts.connect", "outreach_accounts.reconnect", "billing.checkout")
+"""Operations that only a whole installation answers, and that have no preview to ask for instead."""
+
+
+@pytest.mark.timeout(600)
+async def test_a_seeded_part_of_all_requests_is_answered_as_described(
+    module_database_url: str, temporal_address: str, tmp_path: Path
+) -> None:
+    namespace = f"fuzz-{uuid4().hex}"  # where no worker of another test takes up what is rung here
+    register_namespace(temporal_address, namespace)
+    world = await furnished(module_database_url)
+    environment = {"DATABASE_URL": module_database_url, "SECRET_KEY": SECRET_KEY, **CHEAP}
+    environment |= {"TEMPORAL_ADDRESS": temporal_address, "TEMPORAL_NAMESPACE": namespace}
+    async with served(environment, tmp_path / "api.log") as address:
+        code, said = await fuzzed(
+            address,
+            tmp_path,
+            *("--phases", "fuzzing", "--max-examples", "2", "--seed", "1", "--no-shrink"),
+            *(argument for name in WAIT_FOR_A_WORKER for argument in ("--exclude-operation-id", name)),
+            environment=world.environment() | {WITHOUT_WORKERS_VARIABLE: "1"},
+            api_key=world.api_key,
+        )
+    assert code == 0, said
+    assert "event=internal" not in (tmp_path / "api.log").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+async def test_every_phase_finds_nothing_in_a_running_installation(running_stack: Facts, tmp_path: Path) -> None:
+    processes = running_stack["processes"]
+    assert isinstance(processes, dict)
+    told = psutil.Process(processes["api"]).environ()
+    world = await furnished(told["DATABASE_URL"], secret_key=told["SECRET_KEY"])
+    async with served(told | CHEAP, tmp_path / "api.log") as address:
+        code, said = await fuzzed(
+            address,
+            tmp_path,
+            *("--phases", "examples,coverage,fuzzing,stateful", "--max-examples", EXAMPLES, "--seed", SEED),
+            environment=world.environment(),
+            api_key=world.api_key,
+        )
+    print(said)  # noqa: T201 - `make fuzz` shows the figures
+    assert code == 0, said
+    assert "event=internal" not in (tmp_path / "api.log").read_text()

@@ -1,0 +1,59 @@
+"""The workspace that is fuzzed: several objects of every kind, of three furnished tenants in one workspace."""
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from models.database import Database
+from models.rules.access import Scope
+from tests.api.conftest import Workspace, application
+from tests.api.people import slug, url
+from tests.api.sourcing import fund
+from tests.api.test_isolation import CHANGED, Tenant, furnish, new_workspace
+
+IDS_VARIABLE = "FUZZ_IDS"
+WITHOUT_WORKERS_VARIABLE = "FUZZ_WITHOUT_WORKERS"
+EACH = 4
+"""How many objects of each kind: some are deleted or ended on the way."""
+CREDITS = 100_000
+
+
+@dataclass
+class World:
+    """What the fuzzing needs to know: a key, and the ids by the name that paths and bodies give them."""
+
+    api_key: str
+    ids: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def environment(self) -> dict[str, str]:
+        """What `tests.fuzz.hooks` reads."""
+        return {IDS_VARIABLE: json.dumps(self.ids)}
+
+
+async def furnished(database_url: str, **changed: Any) -> World:
+    """A workspace with credits and objects of every kind, made by the operations and stores themselves."""
+    async with application(database_url, **CHANGED | changed) as app:
+        database: Database = app.state.kernel.database
+        tenant = await new_workspace(app)
+        world = World(tenant.http.headers["authorization"].removeprefix("Bearer "))
+        await fund(database, Workspace(tenant.workspace_id, world.api_key, tenant.http), CREDITS)
+        for _ in range(EACH):
+            await furnish(app, tenant)
+            await _furnish_account(tenant)
+            for name, made in tenant.owned.items():
+                world.ids[name].append(made)
+        del world.ids["note"]
+        await tenant.http.aclose()
+    return world
+
+
+async def _furnish_account(tenant: Tenant) -> None:
+    tenant.owned["endpoint_id"] = await tenant.made("/v1/webhook-endpoints", {"url": "http://127.0.0.1:9/"})
+    await tenant.call("POST", f"/v1/webhook-endpoints/{tenant.owned['endpoint_id']}/test")
+    log = (await tenant.call("GET", f"/v1/webhook-endpoints/{tenant.owned['endpoint_id']}/deliveries")).json()
+    tenant.owned["delivery_id"] = log["data"][0]["id"]
+    tenant.owned["suppression_id"] = await tenant.made("/v1/suppressions", {"profile_url": url(slug())})
+    tenant.owned["erasure_id"] = await tenant.made("/v1/erasures", {"profile_url": url(slug())})
+    tenant.owned["customer_id"] = await tenant.made("/v1/customers", {"name": "One"})
+    tenant.owned["key_id"] = await tenant.made("/v1/api-keys", {"name": "Other", "scopes": sorted(Scope)})

@@ -1,0 +1,25 @@
+"""The OpenAPI document as a file, without a server or a database: `python -m tests.openapi.document FILE`."""
+
+import json
+import sys
+from pathlib import Path
+
+from api import openapi
+from api.app import create_app
+from models.settings import Settings
+
+SERVER = "https://recruiting.test"
+"""Where the document says it is served; the linters refuse localhost and example.com."""
+
+
+def write(file: Path) -> None:
+    """Write the document of the application, which connects to nothing until it is asked something."""
+    settings = Settings(
+        database_url="postgresql+asyncpg://nobody@127.0.0.1:1/none",
+        secret_key="a secret of the tests, long enough",
+    )
+    file.write_text(json.dumps(openapi.document(create_app(settings), server=SERVER), indent=1))
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

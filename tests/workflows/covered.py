@@ -1,0 +1,62 @@
+"""`python -m tests.workflows.covered FOLDER`: replay histories, and say what workflow code none of them runs.
+
+A process of its own, so that the measuring neither disturbs nor is disturbed by that of the tests. Prints one line
+for each line or branch of a function that no history reaches; nothing when all are reached.
+"""
+
+import ast
+import asyncio
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import coverage
+from temporalio.worker import UnsandboxedWorkflowRunner
+
+import worker
+from tests.workflows.replaying import kept, replay
+
+LOOP = "workflows.waiting"
+
+
+def modules() -> list[str]:
+    """The modules that hold workflow code: new workflows join by themselves."""
+    return sorted({LOOP, *(each.__module__ for each in worker.WORKFLOWS)})
+
+
+def bodies(file: Path) -> set[int]:
+    """The lines within functions; all others run when a module is imported, before anything is measured."""
+    return set(_lines(ast.parse(file.read_text())))
+
+
+def _lines(tree: ast.AST) -> Iterator[int]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for statement in node.body:
+                yield from range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+
+
+def missing(measured: coverage.Coverage, name: str) -> Iterator[str]:
+    """What no history runs in one module."""
+    file = str(sys.modules[name].__file__)
+    inside = bodies(Path(file))
+    lines = [line for line in measured.analysis2(file)[3] if line in inside]
+    yield from (f"{name}:{line}" for line in lines)
+    for start, (ends, taken) in measured.branch_stats(file).items():
+        if start in inside and start not in lines and taken < ends:
+            yield f"{name}:{start} goes on in {taken} of {ends} ways"
+
+
+def main() -> None:
+    """Replay under measurement; the sandbox would run copies that nobody measures."""
+    measured = coverage.Coverage(branch=True, data_file=None, config_file=False, source=["workflows"])
+    measured.start()
+    asyncio.run(replay(kept(Path(sys.argv[1])), runner=UnsandboxedWorkflowRunner()))
+    measured.stop()
+    for name in modules():
+        for line in missing(measured, name):
+            print(line)  # noqa: T201 - the answer
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Lives of deliveries, payments, callbacks, auto-refills, mails and recurring duties."""
+
+from temporalio.client import WorkflowExecutionStatus
+
+from tests.workflows.stories.every import MANY
+from tests.workflows.stories.words import SOON, act, asleep, call, done, nap, wait
+from tests.workflows.telling import Story, Turn
+from workflows import names
+from workflows.contracts import NextStep, Queue
+
+ATTEMPT, HOOKS, PAY = names.DELIVERY_ATTEMPT, Queue.WEBHOOKS, Queue.PAYMENTS
+RETRIES = 5
+
+
+def _retry(number: int, seconds: float = SOON) -> NextStep:
+    after = call(ATTEMPT, HOOKS, number=number, summary=f"retry {number - 1} of {RETRIES}", fairness_key="whe_1")
+    return wait(f"retry {number - 1} of {RETRIES} at 28 Nov 10:00:00 UTC", seconds, after=after)
+
+
+def _delivery(name: str, *turns: Turn, fairness_key: str | None = "whe_1") -> Story:
+    return Story("delivery", name, turns, fairness_key=fairness_key)
+
+
+def deliveries() -> list[Story]:
+    """An event on its way to an endpoint."""
+    first = act(ATTEMPT, HOOKS, summary="first attempt", fairness_key="whe_1")
+    retries = [Turn(ATTEMPT, _retry(number)) for number in range(2, RETRIES + 2)]
+    by_hand = Turn(ATTEMPT, _retry(2, seconds=30.0), rung_after=True)
+    return [
+        _delivery("delivered-at-once", Turn(ATTEMPT, done("delivered"))),
+        _delivery("asked-first", Turn(names.DELIVERY_NEXT, first), Turn(ATTEMPT, done("delivered")), fairness_key=None),
+        _delivery("retried", Turn(ATTEMPT, _retry(2)), Turn(ATTEMPT, done("delivered"))),
+        _delivery("given-up", *retries, Turn(ATTEMPT, done("failed"))),
+        _delivery("retried-by-hand", by_hand, Turn(ATTEMPT, done("delivered"))),
+        _delivery("endpoint-deleted", Turn(ATTEMPT, _retry(2)), Turn(ATTEMPT, done("dropped"))),
+        _delivery(
+            "waits-for-its-turn",
+            asleep(ATTEMPT, "when earlier attempts have ended", seconds=None),
+            Turn(names.DELIVERY_NEXT, first),
+            Turn(ATTEMPT, done("delivered")),
+        ),
+        _delivery(
+            "attempt-fails",
+            Turn(ATTEMPT, fails=True, rings=1),
+            Turn(names.DELIVERY_NEXT, first),
+            Turn(ATTEMPT, done("delivered")),
+        ),
+    ]
+
+
+def payments() -> list[Story]:
+    """Payments, callbacks of the provider, auto-refill."""
+    ask, made, plans = names.PAYMENT_NEXT, names.PAYMENT_CALL, names.PAYMENT_END_PLANS
+    asks = act(made, PAY, summary="asks the payment provider", fairness_key="ws_1")
+    looks = act(made, PAY, number=2, summary="looks up what became of it")
+    ends = act(plans, PAY, number=3, summary="ends earlier plans")
+    open_ = "waits for somebody to pay"
+    refill = names.REFILL_NEXT
+    return [
+        Story("payment", "paid", (Turn(ask, asks), asleep(made, open_), Turn(ask, done("paid")))),
+        Story(
+            "payment",
+            "plan-changed",
+            (Turn(ask, asks), asleep(made, open_), Turn(ask, ends), Turn(plans, done("paid"))),
+        ),
+        Story(
+            "payment", "abandoned", (Turn(ask, asks), nap(made, open_), Turn(ask, looks), Turn(made, done("expired")))
+        ),
+        Story(
+            "payment",
+            "provider-fails",
+            (Turn(ask, asks), nap(made, "asks again"), Turn(ask, asks), Turn(made, done("failed"))),
+        ),
+        Story("callback", "worked-in", (Turn(names.CALLBACK_NEXT, done("")),)),
+        Story(
+            "refill",
+            "buys-and-waits",
+            (
+                asleep(refill, "the balance is high enough", seconds=None),
+                nap(refill, "waits for the purchase"),
+                asleep(refill, "the balance is high enough"),
+                Turn(refill, done("")),
+            ),
+        ),
+    ]
+
+
+def duties() -> list[Story]:
+    """Mails and recurring duties, and a life so long that it continues as new."""
+    duty, does, reads = names.HOUSEKEEPING_NEXT, names.HOUSEKEEPING_DO, names.HOUSEKEEPING_READ_OPT_OUTS
+    send = act(names.MAIL_SEND, Queue.MAIL, summary="attempt 1")
+    due = "expiry is due 29 Nov 00:05 UTC"
+    naps = [nap(duty, due) for _ in range(MANY)]
+    return [
+        Story("mail", "sent", (Turn(names.MAIL_NEXT, send), Turn(names.MAIL_SEND, done("sent")))),
+        Story(
+            "mail",
+            "sent-later",
+            (
+                Turn(names.MAIL_NEXT, send),
+                nap(names.MAIL_SEND, "attempt 2 at 09:00"),
+                Turn(names.MAIL_NEXT, send),
+                Turn(names.MAIL_SEND, done("sent")),
+            ),
+        ),
+        Story(
+            "housekeeping",
+            "does-its-duty",
+            (nap(duty, due), Turn(duty, act(does)), nap(does, due), Turn(duty, done(""))),
+        ),
+        Story(
+            "housekeeping",
+            "reads-opt-outs",
+            (Turn(duty, act(reads, Queue.UPSTREAM)), nap(reads, due), Turn(duty, done(""))),
+        ),
+        Story(
+            "housekeeping",
+            "goes-on-as-new",
+            (*naps, Turn(duty, done(""))),
+            ends=WorkflowExecutionStatus.CONTINUED_AS_NEW,
+        ),
+    ]
+
+
+def stories() -> list[Story]:
+    """All of them."""
+    return [*deliveries(), *payments(), *duties()]
