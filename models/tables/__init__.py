@@ -15,6 +15,7 @@ from models.tables.outreach import (
     NetworkPerson,
     OutreachAccount,
     OutreachSettings,
+    Recovery,
     Sequence,
 )
 from models.tables.payments import (
@@ -106,6 +107,7 @@ __all__ = [
     "ProfileCopy",
     "QueryTotal",
     "RateWindow",
+    "Recovery",
     "Row",
     "Run",
     "ScrollPage",
