@@ -15,7 +15,7 @@ from api.errors import render
 from api.logs import described
 from models import metrics
 from models.database import Database, constraint, sqlstate, unreachable
-from models.errors import InternalError, ServiceError, UpstreamBusy
+from models.errors import DatabaseUnavailable, InternalError, ServiceError
 from models.rules.access import Caller
 from models.rules.versions import CURRENT
 from models.stores import admission
@@ -89,7 +89,7 @@ class Edge:
         except Exception as error:
             if unreachable(error) and not entry.started:
                 log.warning("database.unreachable", request_id=entry.request_id, error=type(error).__name__)
-                await _refuse(UpstreamBusy("The database does not answer.", status=503, retry_after=5), entry, answer)
+                await _refuse(DatabaseUnavailable(), entry, answer)
                 return
             log.error(  # noqa: TRY400 - messages of exceptions can hold personal data; `described` leaves them out
                 "internal",

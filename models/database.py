@@ -38,11 +38,9 @@ class Database:
     """One process's way to PostgreSQL. `pool_size` 0 opens a connection for each transaction (tests)."""
 
     def __init__(self, url: str, *, pool_size: int = 16) -> None:
-        pool: dict[str, Any] = (
-            {"poolclass": NullPool}
-            if pool_size == 0
-            else {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": POOL_SECONDS}
-        )
+        pool: dict[str, Any] = {"poolclass": NullPool}
+        if pool_size:
+            pool = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": POOL_SECONDS}
         connect_args: dict[str, Any] = {
             "timeout": CONNECT_SECONDS,
             "command_timeout": ANSWER_SECONDS,

@@ -64,7 +64,7 @@ class Settings(BaseSettings):
     """Workspaces that one network may make in a UTC day."""
     rate_limit_per_minute: Annotated[int, Field(ge=1)] = 120
     internal_address: str | None = None
-    """`host:port` of `/health`, `/readyz` and `/metrics` of this process, for the operator's network alone; null: off."""
+    """`host:port` of `/health`, `/readyz` and `/metrics` of this process, for the operator's network; null: off."""
     log_level: str = "INFO"
     log_json: bool = False
 

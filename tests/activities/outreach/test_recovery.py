@@ -23,16 +23,17 @@ FORGETS = ("seen_entries", "network_people", "actions", "enrollments")
 async def backup(stage: Stage) -> dict[str, Any]:
     """Every row that sending changes, as it is now."""
     return {
-        table: [row.row for row in await stage.sql(f"select to_jsonb(t) as row from {table} t")] for table in FORGETS
+        table: [row.row for row in await stage.sql(f"select to_jsonb(t) as row from {table} t")]  # noqa: S608 - our own names
+        for table in FORGETS
     }
 
 
 async def restore(stage: Stage, kept: dict[str, Any]) -> None:
     for table in FORGETS:
-        await stage.sql(f"delete from {table}")
+        await stage.sql(f"delete from {table}")  # noqa: S608
     for table in reversed(FORGETS):
         await stage.sql(
-            f"insert into {table} select * from jsonb_populate_recordset(null::{table}, cast(:rows as jsonb))",
+            f"insert into {table} select * from jsonb_populate_recordset(null::{table}, cast(:rows as jsonb))",  # noqa: S608
             rows=json.dumps(kept[table]),
         )
 
