@@ -28,11 +28,14 @@ from api.rest.outreach import callbacks as network_callbacks
 from api.rest.routing import Direct
 from models.database import Database
 from models.errors import InternalError, InvalidRequest, MethodNotAllowed, NotFound
+from models.internal import listening
 from models.logs import configure_logs
+from models.metrics import Metrics
+from models.readiness import Readiness, alive, database_probes
 from models.rules.versions import CURRENT
 from models.secrets import Vault
 from models.settings import Settings
-from workflows.connection import connect
+from workflows.connection import connect, reachable
 from workflows.doorbell import Doorbell
 from workflows.upstream_calls import CALLS_AS
 
@@ -64,8 +67,10 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
         client = await connect(settings, lazy=True)
         kernel.ringer = Doorbell(client)
         kernel.upstream = UpstreamCaller(database, CALLS_AS[settings.upstream_call_as](client))
+        ready = Readiness(database_probes(settings.database_url) | {"temporal": lambda: reachable(client)})
+        pages = {"/health": alive, "/readyz": ready.page, "/metrics": Metrics(None).page}
         try:
-            async with mcp.running():
+            async with mcp.running(), listening(settings.internal_address, pages):
                 yield
         finally:
             await database.close()

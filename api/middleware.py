@@ -14,8 +14,9 @@ from api import auth, versions
 from api.audiences import Audiences
 from api.errors import render
 from api.logs import described
-from models.database import Database, constraint, sqlstate
-from models.errors import InternalError, ServiceError, Unauthorized
+from models import metrics
+from models.database import Database, constraint, sqlstate, unreachable
+from models.errors import DatabaseUnavailable, InternalError, ServiceError, Unauthorized
 from models.rules.access import Caller
 from models.rules.access import Scope as Permission
 from models.rules.versions import CURRENT
@@ -95,6 +96,10 @@ class Edge:
         except ServiceError as error:
             await _refuse(error, entry, answer)
         except Exception as error:
+            if unreachable(error) and not entry.started:
+                log.warning("database.unreachable", request_id=entry.request_id, error=type(error).__name__)
+                await _refuse(DatabaseUnavailable(), entry, answer)
+                return
             log.error(  # noqa: TRY400 - messages of exceptions can hold personal data; `described` leaves them out
                 "internal",
                 request_id=entry.request_id,
@@ -106,14 +111,18 @@ class Edge:
                 raise
             await _refuse(InternalError(), entry, answer)
         finally:
+            seconds = time.perf_counter() - began
+            route = getattr(inner.get("route"), "path", None)
+            metrics.answered(scope["method"], route, entry.status, seconds)
             if scope["path"] != HEALTH:
                 log.info(
                     "request",
                     request_id=entry.request_id,
                     method=scope["method"],
-                    route=getattr(inner.get("route"), "path", None),
+                    route=route,
                     status=entry.status,
-                    ms=round((time.perf_counter() - began) * 1000, 1),
+                    workspace_id=entry.caller.workspace_id if entry.caller else None,
+                    ms=round(seconds * 1000, 1),
                 )
 
     async def _enter(self, scope: Scope, entry: Entry) -> None:

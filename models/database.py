@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 import asyncpg
 from sqlalchemy import Connection, event, text
 from sqlalchemy.exc import DBAPIError, InvalidatePoolError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
@@ -27,6 +28,10 @@ REPEATABLE = {"40P01", "40001"}  # deadlock detected, serialization failure
 LOCK_NOT_AVAILABLE = "55P03"
 LOCK_TIMEOUT = "2s"
 STATEMENT_TIMEOUT = "10s"
+CONNECT_SECONDS = 5.0
+ANSWER_SECONDS = 20.0
+"""How long a server may stay silent: longer than it allows any statement, so that only a hung one is given up."""
+POOL_SECONDS = 10.0
 IDLE_TIMEOUT = "15s"
 """A transaction whose process says nothing for so long is ended by the server: a frozen process keeps no locks."""
 LAST_WORK = "before_commit"
@@ -40,10 +45,14 @@ class Database:
     """
 
     def __init__(self, url: str, *, pool_size: int = 16) -> None:
-        pool = {"poolclass": NullPool} if pool_size == 0 else {"pool_size": pool_size, "max_overflow": 0}
+        pool: dict[str, Any] = {"poolclass": NullPool}
+        if pool_size:
+            pool = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": POOL_SECONDS}
         self.reach = NOWHERE
         self._pooled = "pgbouncer" in url
         connect_args: dict[str, Any] = {
+            "timeout": CONNECT_SECONDS,
+            "command_timeout": ANSWER_SECONDS,
             "statement_cache_size": 0 if self._pooled else 512,
             "connection_class": ReachingConnection,
             "server_settings": {
@@ -162,6 +171,26 @@ CONNECTION_LOST = (
 """What a single statement raises when its connection turns out to be gone: the server was restarted."""
 
 
+def unreachable(error: BaseException) -> bool:
+    """Whether an error says that the database is gone, refuses connections, hangs, or has none left for us."""
+    cause = error.orig.__cause__ if isinstance(error, DBAPIError) and error.orig is not None else error
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return True
+    return isinstance(cause, _UNREACHABLE) or (isinstance(cause, asyncpg.InterfaceError) and "closed" in str(cause))
+
+
+_UNREACHABLE = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.TooManyConnectionsError,
+    ConnectionError,
+    TimeoutError,
+    PoolTimeoutError,
+)
+
+
 class _Record(asyncpg.Record):  # type: ignore[misc] # the driver ships no types
     """A row whose columns are attributes, as those of the tables' rows are."""
 
@@ -200,7 +229,7 @@ class Statements:
         changing it saves nothing.
         """
         pool = await self._pools[self._reach.is_everywhere].opened()
-        async with pool.acquire() as connection:
+        async with pool.acquire(timeout=POOL_SECONDS) as connection:
             if self._remembers:
                 await connection.stand(self._reach)
                 return cast(T | None, await connection.fetchrow(statement, *values))

@@ -10,7 +10,7 @@ ServiceError
 ├── MethodNotAllowed 405
 ├── Conflict 409 ── IdempotencyKeyReused, IdempotencyInProgress, OutreachCapReached, AccountPaused, AccountNotReady
 ├── RateLimited 429
-├── UpstreamBusy 429, 502 or 503 ── PaymentsUnavailable · UpstreamError 502 ── PaymentRefused
+├── UpstreamBusy 429, 502 or 503 ── PaymentsUnavailable, DatabaseUnavailable · UpstreamError 502 ── PaymentRefused
 ├── AccountConnectUnavailable 503
 └── InternalError 500
 """
@@ -276,6 +276,15 @@ class UpstreamBusy(ServiceError):
     def __init__(self, *, status: int, retry_after: int | None = None) -> None:
         super().__init__("The data source is busy. Nothing was charged.", retry_after=retry_after)
         self.status = status
+
+
+class DatabaseUnavailable(UpstreamBusy):
+    """The database does not answer: nothing is known to have happened, and the same key repeats the call safely."""
+
+    def __init__(self) -> None:
+        super().__init__(status=503, retry_after=5)
+        self.message = "The service's database does not answer."
+        self.fix = "Repeat the call after Retry-After, with the same Idempotency-Key where it has one."
 
 
 class UpstreamError(ServiceError):

@@ -63,10 +63,12 @@ class Settings(BaseSettings):
     signups_a_day: Annotated[int, Field(ge=1)] = 20
     """Workspaces that one network may make in a UTC day."""
     rate_limit_per_minute: Annotated[int, Field(ge=1)] = 120
+    internal_address: str | None = None
+    """`host:port` of `/health`, `/readyz` and `/metrics` of this process, for the operator's network; null: off."""
     log_level: str = "INFO"
     log_json: bool = False
 
-    @field_validator("stripe_api_key", "stripe_webhook_secret", mode="before")
+    @field_validator("stripe_api_key", "stripe_webhook_secret", "internal_address", mode="before")
     @classmethod
     def _empty_is_none(cls, value: object) -> object:
         """Compose files pass on what is not set as an empty text."""

@@ -1,5 +1,7 @@
 """The Temporal client of this installation, the same in every process."""
 
+from datetime import timedelta
+
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
@@ -17,3 +19,9 @@ async def connect(settings: Settings, *, lazy: bool = False) -> Client:
         data_converter=pydantic_data_converter,
         lazy=lazy,
     )
+
+
+async def reachable(client: Client) -> str:
+    """`ok` when Temporal's frontend serves, else `not_serving`. Raises when it does not answer within two seconds."""
+    serving = await client.service_client.check_health(timeout=timedelta(seconds=2))
+    return "ok" if serving else "not_serving"

@@ -16,6 +16,7 @@ from models.tables.outreach import (
     NetworkPerson,
     OutreachAccount,
     OutreachSettings,
+    Recovery,
     Sequence,
 )
 from models.tables.payments import (
@@ -117,6 +118,7 @@ __all__ = [
     "ProfileCopy",
     "QueryTotal",
     "RateWindow",
+    "Recovery",
     "Row",
     "Run",
     "ScrollPage",

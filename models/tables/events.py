@@ -72,6 +72,7 @@ class Delivery(OwnedRow, WaitingRow, table=True):
         Index("ix_deliveries_endpoint_id_created_at_id", "endpoint_id", "created_at", "id"),
         Index("ix_deliveries_turn", "endpoint_id", "due_at", "id", postgresql_where=text("turn is not null")),
         Index("ix_deliveries_pending", "endpoint_id", postgresql_where=text("status = 'pending'")),
+        Index("ix_deliveries_pending_created_at", "created_at", postgresql_where=text("status = 'pending'")),
         Index("ix_deliveries_created_at", "created_at"),
         CheckConstraint("status in ('pending', 'delivered', 'failed', 'dropped')", name="status"),
         CheckConstraint("turn in ('asked', 'given')", name="turn"),

@@ -255,6 +255,8 @@ class Action(OwnedRow, WaitingRow, table=True):
     readings: list[Payload] = Field(default_factory=list, sa_type=JSON)
     """What reading the network back said since the claim: `{at, seen}`."""
     provider_message_id: str | None = None
+    doubted_at: datetime | None = Field(default=None, sa_type=TIME)
+    """When a recovery last had it read back before it was done."""
     api_key_id: str | None = None
     created_at: datetime = Field(sa_type=TIME)
 
@@ -290,3 +292,16 @@ class CapNotice(Row, table=True):
     cap: str = Field(primary_key=True)
     window_start: datetime = Field(primary_key=True, sa_type=TIME)
     created_at: datetime = Field(sa_type=TIME)
+
+
+class Recovery(Row, table=True):
+    """That the database was restored: the network may know of actions from `since` on of which no row tells.
+
+    Everything that was asked for before `at` is read back on the network before it is done (`stores/recovery.py`).
+    """
+
+    __tablename__ = "recoveries"
+
+    id: str = Field(primary_key=True)
+    since: datetime = Field(sa_type=TIME)
+    at: datetime = Field(sa_type=TIME)

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, Index, UniqueConstraint
+from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
 from sqlmodel import Field
 
 from models.tables.base import JSON, TEXTS, TIME, OwnedRow, Payload, Row, WaitingRow, waiting_indexes
@@ -45,6 +45,7 @@ class Run(OwnedRow, WaitingRow, table=True):
     __table_args__ = (
         *waiting_indexes("runs"),
         Index("ix_runs_tenant_id_created_at_id", "tenant_id", "created_at", "id"),
+        Index("ix_runs_open", "workspace_id", postgresql_where=text("finished_at is null")),
         CheckConstraint(
             "status in ('queued', 'running', 'fetching', 'waiting_for_quota', 'completed', 'completed_no_audience',"
             " 'failed', 'aborted')",

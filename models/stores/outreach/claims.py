@@ -19,7 +19,7 @@ from models.rules.outreach.states import ActionOutcome, ActionReason, ActionType
 from models.rules.outreach.steps import text_hash
 from models.rules.subjects import Subject
 from models.stores import doorbells
-from models.stores.outreach import calendars, deciding, endings, facts, limits, persons, scenes
+from models.stores.outreach import calendars, deciding, endings, facts, limits, persons, recovery, scenes
 from models.stores.outreach.answers import Decision, Need, goes_out
 from models.stores.outreach.planning import explain, give_slot, unplan
 from models.stores.outreach.scenes import Scene
@@ -69,6 +69,11 @@ async def claim(session: AsyncSession, writer: Writer, subject_id: str, number: 
     decision = await deciding.decide_in(session, writer, scene)
     if action is None or not counts or decision.need is not Need.SEND:
         return decision
+    since = await recovery.doubtful_since(session, scene, action)
+    if since is not None and await _findable(session, scene):
+        _mark_claimed(scene, action, ActionOutcome.RECONCILING, at=since)
+        action.doubted_at = scene.now
+        return await deciding.decide_in(session, writer, scene)
     obstacle = await _in_the_way(session, scene, action)
     if obstacle is not None:
         return deciding.settle(scene, obstacle)
@@ -156,9 +161,13 @@ async def _ended(session: AsyncSession, scene: Scene, action: Action) -> tuple[A
     passed_over = ActionOutcome.SKIPPED if scene.enrollment is not None else ActionOutcome.REFUSED
     if action.first_touch and await _contacted_before(session, scene, action):
         return passed_over, ActionReason.ALREADY_CONTACTED
-    if await _address(session, scene) is None or scene.account.provider_id is None:
+    if not await _findable(session, scene):
         return passed_over, ActionReason.NOT_FOUND
     return None
+
+
+async def _findable(session: AsyncSession, scene: Scene) -> bool:
+    return scene.account.provider_id is not None and await _address(session, scene) is not None
 
 
 async def _contacted_before(session: AsyncSession, scene: Scene, action: Action) -> bool:
@@ -185,17 +194,21 @@ async def _address(session: AsyncSession, scene: Scene) -> tuple[str, bool] | No
 
 
 async def _take(session: AsyncSession, scene: Scene, action: Action) -> Parcel:
-    action.outcome = ActionOutcome.SENDING.value
-    action.claimed_at, action.attempts, action.call_number = scene.now, action.attempts + 1, action.call_number + 1
+    _mark_claimed(scene, action, ActionOutcome.SENDING, at=scene.now)
+    scene.waiting.wake_at = scene.now + SENDING_LIVES + A_MOMENT
+    await session.flush()
+    return await parcel_of(session, scene, action)
+
+
+def _mark_claimed(scene: Scene, action: Action, outcome: ActionOutcome, *, at: datetime) -> None:
+    action.outcome = outcome.value
+    action.claimed_at, action.attempts, action.call_number = at, action.attempts + 1, action.call_number + 1
     action.text_fixed, action.readings = True, []
     action.text_hash = text_hash(action.text) if action.text is not None else None
     if scene.enrollment is not None:
         scene.enrollment.status = EnrollmentStatus.ACTIVE.value
         scene.enrollment.current_step = action.step_index
         scene.enrollment.next_action_at = None
-    scene.waiting.wake_at = scene.now + SENDING_LIVES + A_MOMENT
-    await session.flush()
-    return await parcel_of(session, scene, action)
 
 
 async def parcel_of(session: AsyncSession, scene: Scene, action: Action) -> Parcel:

@@ -1,0 +1,81 @@
+"""Readiness: whether the database, its migrations and Temporal answer, each part by itself and within bounded time."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
+
+import asyncpg
+from alembic.script import ScriptDirectory
+
+from models.internal import Answer
+from models.migrations.__main__ import config
+
+PART_SECONDS = 3.0
+OK = "ok"
+
+Probe = Callable[[], Awaitable[str]]
+"""Answers `ok` or one word of what is wrong; raises when the part does not answer."""
+
+
+class Readiness:
+    """Asks every part at once. A part that hangs is given up after `PART_SECONDS`, and never asked twice at a time."""
+
+    def __init__(self, probes: Mapping[str, Probe]) -> None:
+        self._probes = probes
+        self._running: dict[str, asyncio.Task[str]] = {}
+
+    async def page(self) -> Answer:
+        """200 when every part is well, else 503; either way what each part said."""
+        said = dict(zip(self._probes, await asyncio.gather(*map(self._ask, self._probes)), strict=True))
+        ready = all(word == OK for word in said.values())
+        body = {"status": "ready" if ready else "not_ready", "parts": said}
+        return Answer(200 if ready else 503, json.dumps(body).encode())
+
+    async def _ask(self, part: str) -> str:
+        before = self._running.get(part)
+        task = before if before is not None and not before.done() else asyncio.ensure_future(self._probes[part]())
+        self._running[part] = task
+        done, _ = await asyncio.wait([task], timeout=PART_SECONDS)
+        if not done:
+            task.cancel()
+            return "no_answer"
+        if task.cancelled() or task.exception() is not None:
+            return "unreachable"
+        return task.result()
+
+
+@cache
+def newest() -> str:
+    """The revision that this code needs."""
+    head: str | None = ScriptDirectory.from_config(config("")).get_current_head()
+    return head or ""
+
+
+async def _one(url: str, statement: str) -> object:
+    """One value over a connection of its own: the pool may be what is wrong."""
+    connection = await asyncpg.connect(
+        url.replace("+asyncpg", ""), timeout=PART_SECONDS, command_timeout=PART_SECONDS, statement_cache_size=0
+    )
+    try:
+        return await connection.fetchval(statement)
+    finally:
+        connection.terminate()  # a polite farewell would wait for a server that hangs
+
+
+def database_probes(url: str) -> dict[str, Probe]:
+    """`database`: it answers. `migrations`: it is at the revision that this code needs."""
+
+    async def answers() -> str:
+        return OK if await _one(url, "select 1") == 1 else "wrong_answer"
+
+    async def migrated() -> str:
+        found = await _one(url, "select version_num from alembic_version")
+        return OK if found == newest() else "not_at_head"
+
+    return {"database": answers, "migrations": migrated}
+
+
+async def alive() -> Answer:
+    """The process answers; nobody else is asked."""
+    return Answer(200, b'{"status": "ok"}')

@@ -1,0 +1,67 @@
+"""Readiness says of each part how it is, within bounded time, also of one that hangs."""
+
+import asyncio
+import json
+
+import pytest
+
+from models import readiness
+from models.database import Database
+from models.readiness import Readiness, database_probes
+from tests.models.frozen import frozen_server
+
+pytestmark = pytest.mark.timeout(60)
+
+
+async def said(ready: Readiness) -> tuple[int, dict[str, str]]:
+    answer = await ready.page()
+    parts: dict[str, str] = json.loads(answer.body)["parts"]
+    return answer.status, parts
+
+
+async def well() -> str:
+    return "ok"
+
+
+async def test_a_migrated_database_is_ready_and_an_older_one_is_not(database_url: str) -> None:
+    ready = Readiness(database_probes(database_url))
+    assert await said(ready) == (200, {"database": "ok", "migrations": "ok"})
+    database = Database(database_url, pool_size=0)
+    async with database.transaction() as session:
+        await session.connection(execution_options={})
+        await (await session.connection()).exec_driver_sql("update alembic_version set version_num = '0001'")
+    await database.close()
+    assert await said(ready) == (503, {"database": "ok", "migrations": "not_at_head"})
+
+
+async def test_a_part_that_is_gone_or_hangs_is_named_and_the_others_are_still_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(readiness, "PART_SECONDS", 0.2)
+    begun = 0
+
+    async def hangs() -> str:
+        nonlocal begun
+        begun += 1
+        while True:  # not even to be cancelled
+            try:
+                await asyncio.sleep(5)
+                return "ok"
+            except asyncio.CancelledError:
+                continue
+
+    gone = database_probes("postgresql+asyncpg://nobody@127.0.0.1:1/none")
+    ready = Readiness({"temporal": well, "hanging": hangs, "database": gone["database"]})
+    wanted = {"temporal": "ok", "hanging": "no_answer", "database": "unreachable"}
+    assert await said(ready) == (503, wanted)
+    assert await said(ready) == (503, wanted)
+    assert begun == 1
+
+
+async def test_a_server_that_takes_connections_and_says_nothing_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "PART_SECONDS", 0.3)
+    async with frozen_server() as port:
+        ready = Readiness(database_probes(f"postgresql+asyncpg://nobody@127.0.0.1:{port}/none"))
+        status, parts = await said(ready)
+    assert status == 503
+    assert set(parts.values()) <= {"no_answer", "unreachable"}
