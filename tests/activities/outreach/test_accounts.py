@@ -210,9 +210,9 @@ async def test_what_a_browser_says_takes_deletes_and_ends_nothing_that_may_be_so
         if changed is not None:
             await session.execute(text(f"update outreach_accounts set {changed}"))  # noqa: S608 - named above
         if other is not None:
-            row = {"id": "acc_other", "state_hash": None} | other
-            row |= {name: theirs[name] for name, value in row.items() if value == "theirs"}
-            await session.execute(text(OTHER), {"changed": json.dumps(row)})
+            others = {"id": "acc_other", "state_hash": None} | other
+            others |= {name: theirs[name] for name, value in others.items() if value == "theirs"}
+            await session.execute(text(OTHER), {"changed": json.dumps(others)})
     before = await post.row()
     await post.came_back(provider_id, state)
     await post.pass_time(125)
