@@ -6,6 +6,7 @@ written to twice or after they are left alone, nobody is lost, hours, rests and 
 
 import math
 import os
+import sys
 import time
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ from tests.journeys.installation import installed
 
 CALLS_TAKE_MS = 80
 """So that a hit can meet a call under way."""
+HOURS = 3
+"""Of service time, after which it is asked whether hits are left."""
 CALM_DAYS = 5
 """At a time, afterwards, until what was begun has ended."""
 
@@ -36,7 +39,7 @@ class Size:
     """How often a chat is read that no callback told of: under virtual time the most of what happens."""
 
     minutes: float = math.inf
-    """After so many no further day is begun under fire, and what was hit by then is judged."""
+    """After so many nothing further is done under fire, and what was hit by then is judged."""
 
 
 FEW = Size(hits=4, recruiters=1, people_a_day=4, accept_timeout_days=5, chats_minutes=1440)
@@ -44,9 +47,14 @@ A_SEED_OF_FEW = 2
 """Freezes and kills both processes; the worker for longer than a claim may be called."""
 
 
-def survives(size: Size, seed: int, config: pytest.Config, patch: pytest.MonkeyPatch) -> None:
+def say(line: str) -> None:
+    """Tell how far it is, to whoever watches (`-s`)."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def survives(size: Size, seed: int, patch: pytest.MonkeyPatch) -> None:
     """Hit an installation at work, let everything end, and hold it against what was promised."""
-    say = config.get_terminal_writer().line
     began = time.monotonic()
     patch.setenv("OUTREACH_CHATS_MINUTES", str(size.chats_minutes))
     with installed("--population", "6000", "--virtual-time") as installation:
@@ -60,15 +68,16 @@ def survives(size: Size, seed: int, config: pytest.Config, patch: pytest.MonkeyP
         fire = Fire(installation, (WORKER, API), hits=size.hits, seed=seed)
         passing = Passing(installation.facts, fire.casualties, say)
         passing.to_monday()
-        day = 0
+        part = 0
         with fire.burning():
             while fire.burns and time.monotonic() - began < size.minutes * 60:
-                for load in loads:
+                day, hour = divmod(part * HOURS, 24)
+                for load in loads if hour == 0 else ():
                     load.day(day)
-                passing.days(1)
-                day += 1
+                passing.days(HOURS / 24)
+                part += 1
                 told = "; ".join(load.told() for load in loads)
-                say(f"{time.monotonic() - began:.0f} s, day {day}: {fire.tally}; {told}")
+                say(f"{time.monotonic() - began:.0f} s, day {day}, {hour + HOURS} h: {fire.tally}; {told}")
         installation.no_faults()
         calm = 0
         while calm < ENDED_AFTER_DAYS and not all(load.has_ended() for load in loads):
@@ -79,16 +88,14 @@ def survives(size: Size, seed: int, config: pytest.Config, patch: pytest.MonkeyP
 
 
 @pytest.mark.timeout(600)
-def test_a_few_hits_double_nothing_and_lose_nobody(
-    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    survives(FEW, A_SEED_OF_FEW, pytestconfig, monkeypatch)
+def test_a_few_hits_double_nothing_and_lose_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    survives(FEW, A_SEED_OF_FEW, monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(6 * 3600)
-def test_many_hits_double_nothing_and_lose_nobody(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_hits_double_nothing_and_lose_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     hits, seed = int(os.environ.get("HITS", "30")), int(os.environ.get("SEED", "1"))
     minutes = float(os.environ.get("MINUTES", "inf"))
     size = Size(hits, recruiters=2, people_a_day=4, accept_timeout_days=14, chats_minutes=360, minutes=minutes)
-    survives(size, seed, pytestconfig, monkeypatch)
+    survives(size, seed, monkeypatch)
