@@ -79,7 +79,7 @@ class Database:
         return narrowed
 
     def _set_engines(self, reach: Reach) -> None:
-        self._engine = self.engine.execution_options(reach=reach)
+        self._engine = self.engine.execution_options(reach=reach, remembers=not self._pooled)
         self._autocommit = self._engine.execution_options(isolation_level=AUTOCOMMIT)
 
     @asynccontextmanager
@@ -153,10 +153,10 @@ def _say_reach(connection: Connection) -> None:
     driver = raw.driver_connection
     if not isinstance(driver, ReachingConnection):
         raise TypeError("a connection that nobody can hold to its workspace")
-    if options.get("isolation_level") == AUTOCOMMIT:
+    driver.reach = reach
+    stays = reach.is_everywhere and options.get("remembers", False)  # as in a worker, whose transactions are all alike
+    if stays or options.get("isolation_level") == AUTOCOMMIT:
         cast(Any, raw.dbapi_connection).run_async(lambda known: known.stand(reach))
-    else:
-        driver.reach = reach
 
 
 CONNECTION_LOST = (
@@ -233,10 +233,11 @@ class Statements:
             if self._remembers:
                 await connection.stand(self._reach)
                 return cast(T | None, await connection.fetchrow(statement, *values))
-            await connection.execute(f"BEGIN;{self._reach.said(local=True)}")
-            row = await connection.fetchrow(statement, *values)
-            await connection.execute("COMMIT")
-            return cast(T | None, row)
+            await connection.begin(self._reach)
+            try:
+                return cast(T | None, await connection.fetchrow(statement, *values))
+            finally:
+                await connection.execute("COMMIT")  # after an error it rolls back
 
     async def renew(self) -> None:
         """Replace every connection before its next use."""

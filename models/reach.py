@@ -71,8 +71,8 @@ class ReachingConnection(asyncpg.Connection):  # type: ignore[misc] # the driver
     """Of single statements, as it was said last; null where nothing was."""
 
     async def execute(self, query: str, *args: object, timeout: float | None = None) -> str:  # noqa: ASYNC109
-        """As the driver's; BEGIN is followed by the reach."""
-        if not args and query.startswith("BEGIN"):
+        """As the driver's; BEGIN is followed by the reach, unless the connection has it already."""
+        if not args and query.startswith("BEGIN") and self.standing_reach != self.reach:
             query += self.reach.said(local=True)
         status: str = await super().execute(query, *args, timeout=timeout)
         return status
@@ -83,6 +83,11 @@ class ReachingConnection(asyncpg.Connection):  # type: ignore[misc] # the driver
             self.standing_reach = None
             await self.execute(reach.said(local=False))
             self.standing_reach = reach
+
+    async def begin(self, reach: Reach) -> None:
+        """Begin a transaction without the driver's help, for whoever ends it likewise."""
+        self.reach = reach
+        await self.execute("BEGIN;")
 
     async def turn(self, reach: Reach) -> None:
         """Have the transaction that is open reach so far from now on; a round trip."""

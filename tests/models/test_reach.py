@@ -1,6 +1,7 @@
 """Row-level security: the net under the scoped queries, over every owned table there is."""
 
 import ast
+import copy
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -208,8 +209,14 @@ async def test_a_view_reaches_no_further_than_its_tables(database: Database) -> 
         assert await session.scalar(text("select count(*) from waiting_rows where kind = 'run'")) == 1
 
 
-async def test_no_connection_remembers_whom_it_was_for(database: Database) -> None:
+@pytest.mark.parametrize("pooler", ["none", "pgbouncer"])
+async def test_no_connection_remembers_whom_it_was_for(database: Database, pooler: str) -> None:
     """Readings, single statements and transactions of different workspaces take turns on two connections."""
+    database = copy.copy(database)
+    if pooler == "pgbouncer":  # what the name in the URL decides; the connections behave alike
+        database._pooled = True
+        database.statements = copy.copy(database.statements)
+        database.statements._remembers = False
     for reach, count in ((of_tenant(A), 3), (NOWHERE, 0), (of_tenant(B), 1), (everywhere("a test"), 4), (NOWHERE, 0)):
         scoped = database.within(reach)
         for _ in range(3):
