@@ -53,7 +53,7 @@ class Settings(BaseSettings):
     virtual_time: bool = False
     """Development only: business time is moved by an offset kept in the database."""
     webhook_loopback: bool = False
-    """Development only: webhooks may go to `http://127.0.0.1:<port>`."""
+    """Development only: webhooks may go to `http://127.0.0.1:<port>`, and OAuth clients be described there."""
     trusted_proxies: tuple[str, ...] = ()
     """Networks whose `X-Forwarded-For` is believed."""
     mcp_hosts: tuple[str, ...] = ()
