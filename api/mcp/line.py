@@ -7,6 +7,8 @@ from starlette.types import Message, Receive
 
 STATE = "mcp.line"
 GONE = "http.disconnect"
+LONGEST_SECONDS = 55.0
+"""All that a request may wait for things to happen, however many calls are in it: a little more than one may ask."""
 
 
 class Line:
@@ -15,17 +17,19 @@ class Line:
     def __init__(self, receive: Receive, stopping: asyncio.Event) -> None:
         self._receive = receive
         self._stopping = stopping
+        self._until = asyncio.get_running_loop().time() + LONGEST_SECONDS
         self._watching: dict[str, asyncio.Task[object]] = {}
 
     async def rest(self, seconds: float) -> bool:
-        """Let time pass; false as soon as there is nobody left to wait for it: hung up, or told to stop."""
-        if self._stopping.is_set():
+        """Let time pass; false as soon as there is no more waiting: hung up, told to stop, or for too long already."""
+        left = self._until - asyncio.get_running_loop().time()
+        if self._stopping.is_set() or left <= 0:
             return False
         watching = {
             self._watch("gone", self._until_gone()),
             self._watch("stopping", self._stopping.wait()),
         }
-        over, _ = await asyncio.wait(watching, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        over, _ = await asyncio.wait(watching, timeout=min(seconds, left), return_when=asyncio.FIRST_COMPLETED)
         return not over
 
     async def gone(self) -> Message:

@@ -22,7 +22,7 @@ from tests.journeys.installation import Installation, installed
 from tests.journeys.outreach import Outreach
 from tests.journeys.recruiter import Recruiter
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
+pytestmark = [pytest.mark.timeout(1800), pytest.mark.slow]
 
 Json = dict[str, Any]
 DESCRIPTION = (PROJECT / "examples" / "senior-data-engineer-ghent.md").read_text()

@@ -127,6 +127,20 @@ async def test_nobody_waits_for_somebody_who_hung_up(
     assert len(looks) == before
 
 
+async def test_a_batch_waits_no_longer_than_one_call_may(
+    app: FastAPI, workspace: Workspace, looks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = (await start(workspace.http)).json()["run"]["id"]
+    monkeypatch.setattr("api.mcp.line.LONGEST_SECONDS", 0.5)
+    message = waiting(run_id, progress=False, modern=False)
+    socket = Socket(app, workspace, [message] * 20, "2025-11-25")
+    async with nothing_left():
+        await socket.call()
+    answers = json.loads(b"".join(message.get("body", b"") for message in socket.sent))
+    assert [one["result"]["structuredContent"]["done"] for one in answers] == [False] * 20
+    assert set(looks) == {run_id}
+
+
 @pytest.mark.parametrize("progress", [False, True])
 async def test_a_process_that_stops_answers_who_waits(
     app: FastAPI, workspace: Workspace, looks: list[str], stopped: Callable[[], None], *, progress: bool
