@@ -40,17 +40,18 @@ def converse(program: Path, *arguments: str, heard: Callable[[str], None]) -> Do
         )
         limit = threading.Timer(LIMIT_SECONDS, running.kill)
         limit.start()
-        try:
-            assert running.stdout is not None
-            for line in running.stdout:
-                said.append(line)
-                heard(line.strip())
-            code = running.wait()
-        finally:
-            limit.cancel()
-            running.kill()
-            running.wait()
-    return Done(running.args, code, "".join(said), "")
+        with running:
+            try:
+                assert running.stdout is not None
+                for line in running.stdout:
+                    said.append(line)
+                    heard(line.strip())
+            except BaseException:
+                running.kill()
+                raise
+            finally:
+                limit.cancel()
+    return Done(running.args, running.returncode, "".join(said), "")
 
 
 def run(program: Path, *arguments: str) -> Done:
