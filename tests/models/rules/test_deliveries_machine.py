@@ -101,8 +101,16 @@ class Endpoint(RuleBasedStateMachine):
     def enable(self) -> None:
         self.enabled = True
 
+    @rule()
+    def retry_all_that_have_ended(self) -> None:
+        for number in list(self.ended):
+            self._retry(number)
+
     @rule(number=sent)
     def retry_by_hand(self, number: int) -> None:
+        self._retry(number)
+
+    def _retry(self, number: int) -> None:
         row = self.rows[number]
         if not self.enabled:
             return
