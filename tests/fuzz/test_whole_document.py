@@ -21,7 +21,8 @@ WAIT_FOR_A_WORKER = ("outreach_accounts.connect", "outreach_accounts.reconnect",
 """Operations that only a whole installation answers, and that have no preview to ask for instead."""
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
 async def test_a_seeded_part_of_all_requests_is_answered_as_described(
     module_database_url: str, temporal_address: str, tmp_path: Path
 ) -> None:

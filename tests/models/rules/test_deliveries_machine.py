@@ -29,8 +29,11 @@ class Endpoint(RuleBasedStateMachine):
         self.attempts: dict[int, list[datetime]] = {}
         self.by_hand: set[int] = set()
 
-    @rule(target=sent)
-    def emit(self) -> int:
+    @rule(target=sent, many=st.integers(1, 6))
+    def emit(self, many: int) -> object:
+        return multiple(*[self._emit() for _ in range(many)])
+
+    def _emit(self) -> int:
         number = len(self.rows)
         self.rows[number] = Standing(DeliveryStatus.PENDING, made=0, single=False, turn=None, due_at=self.now)
         self.attempts[number] = []
@@ -38,8 +41,15 @@ class Endpoint(RuleBasedStateMachine):
             self.unwanted.add(number)
         return number
 
+    @rule(target=flying)
+    def ask_all(self) -> object:
+        return multiple(*[attempt for number in self.rows for attempt in self._asked(number)])
+
     @rule(target=flying, number=sent)
     def ask(self, number: int) -> object:
+        return multiple(*self._asked(number))
+
+    def _asked(self, number: int) -> list[tuple[int, int]]:
         need, after = self._decide(number)
         before = self.rows[number]
         self.rows[number] = after
@@ -53,8 +63,8 @@ class Endpoint(RuleBasedStateMachine):
             assert before.due_at is not None
             assert before.due_at <= self.now
             assert after.turn is Turn.GIVEN
-            return number, before.made
-        return multiple()
+            return [(number, before.made)]
+        return []
 
     @rule(attempt=consumes(flying), code=st.sampled_from([None, 200, 204, 301, 404, 500]))
     def answer(self, attempt: tuple[int, int], code: int | None) -> None:
@@ -65,6 +75,7 @@ class Endpoint(RuleBasedStateMachine):
         after = settled(before, code, now=self.now)
         assert after.made == before.made + 1
         assert after.turn is not Turn.GIVEN or not after.pending
+        assert not (before.single and after.pending)
         if before.pending:
             self.attempts[number].append(self.now)
             if code in (200, 204):
@@ -90,8 +101,16 @@ class Endpoint(RuleBasedStateMachine):
     def enable(self) -> None:
         self.enabled = True
 
+    @rule()
+    def retry_all_that_have_ended(self) -> None:
+        for number in list(self.ended):
+            self._retry(number)
+
     @rule(number=sent)
     def retry_by_hand(self, number: int) -> None:
+        self._retry(number)
+
+    def _retry(self, number: int) -> None:
         row = self.rows[number]
         if not self.enabled:
             return
