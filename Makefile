@@ -2,6 +2,7 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 UV_VERSION := 0.13.9
+SBOM_VERSION := 7.5.0
 VENV := .venv
 READY := $(VENV)/.synced
 RUN := $(VENV)/bin/python
@@ -19,7 +20,8 @@ COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universa
   --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test chaos fuzz mcp-conformance record test-all lint openapi-lint format migrate lock clean
+.PHONY: help setup demo test chaos fuzz mcp-conformance record test-all lint openapi-lint format migrate lock sbom \
+  clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -80,6 +82,10 @@ migrate: $(READY) ## Bring the database at DATABASE_URL to the newest version
 lock: $(READY) ## Choose dependency versions anew, within pyproject.toml
 	$(COMPILE) -o requirements.lock
 	$(COMPILE) --all-extras --group dev -c requirements.lock -o requirements-dev.lock
+
+sbom: $(READY) ## Write sbom.json: what is installed in production, in the format of CycloneDX
+	$(VENV)/bin/uv tool run --quiet --from cyclonedx-bom==$(SBOM_VERSION) cyclonedx-py requirements requirements.lock \
+	  --pyproject pyproject.toml --no-validate --output-reproducible --output-file sbom.json
 
 clean: ## End a running stack, remove its data, .venv and every cache
 	test ! -x $(RUN) || $(RUN) -m stack reset

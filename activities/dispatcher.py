@@ -12,7 +12,7 @@ import structlog
 from sqlalchemy.engine import make_url
 from temporalio.service import RPCError
 
-from models.database import Database
+from models.database import CONNECT_SECONDS, Database
 from models.stores import doorbells
 from models.stores.doorbells import Due
 from models.tenancy import customer_of
@@ -127,7 +127,7 @@ class Dispatcher:
 
     async def _listen_once(self) -> None:
         url = make_url(self._listen_url).set(drivername="postgresql")
-        connection = await asyncpg.connect(url.render_as_string(hide_password=False))
+        connection = await asyncpg.connect(url.render_as_string(hide_password=False), timeout=CONNECT_SECONDS)
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         try:

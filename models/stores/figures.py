@@ -21,7 +21,7 @@ LEDGER_BATCH = 20
 UNDELIVERED = """
     select extract(epoch from service_now() - (select created_at from deliveries where status = 'pending'
                                                 order by created_at limit 1))::float8 as oldest,
-           (select count(*) from (select from deliveries where status = 'pending' limit :most) as some) as waiting
+           (select count(*) from (select from deliveries where status = 'pending' limit :most) as counted) as waiting
 """
 OPEN_RUNS = "select status, count(*) as runs from runs where finished_at is null group by status"
 QUEUES = """
@@ -58,7 +58,7 @@ STATEMENTS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 RUNG = {
     kind: f"select (select count(*) from (select from {table.__tablename__} where rings > answered"  # noqa: S608
-    " limit :most) as some) as unanswered, extract(epoch from service_now() - (select wake_at from"
+    " limit :most) as counted) as unanswered, extract(epoch from service_now() - (select wake_at from"
     f" {table.__tablename__} where wake_at is not null order by wake_at limit 1))::float8 as late"
     for kind, table in WAITING.items()
 }

@@ -38,7 +38,10 @@ async def test_a_grant_that_is_not_its_ledger_is_found_and_the_pass_comes_to_its
     database = Database(database_url, pool_size=0)
     async with database.transaction() as session:
         await session.execute(
-            text("insert into workspaces (id, name, email, created_at) values ('ws_1', 'A', 'a@example.com', now())")
+            text(
+                "insert into workspaces (id, name, email, email_key, marketing_opt_in, low_balance_credits, created_at)"
+                " values ('ws_1', 'A', 'a@example.com', 'a@example.com', false, 250, now())"
+            )
         )
         await session.execute(
             text(
