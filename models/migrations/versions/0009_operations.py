@@ -1,6 +1,6 @@
 """Add recoveries, what actions were read back for one, and the indexes of the operator's figures.
 
-Revision: 0010
+Revision: 0009
 Follows: 0008
 """
 
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 import sqlmodel
 from alembic import op
 
-revision = "0010"
+revision = "0009"
 down_revision = "0008"
 branch_labels = None
 depends_on = None
