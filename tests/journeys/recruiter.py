@@ -35,7 +35,8 @@ class Recruiter:
         while True:
             try:
                 answer = self._once(method, path, **asked)
-                if answer.status_code not in {409, 429, 500, 503} or answer.json()["error"]["code"] == "conflict":
+                waits = "Retry-After" in answer.headers or answer.status_code == 500
+                if answer.status_code not in {409, 429, 500, 503} or not waits:
                     return answer
             except httpx.TransportError:
                 answer = None
