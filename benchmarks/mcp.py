@@ -30,6 +30,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.app import create_app
 from benchmarks.api import Target, ask, database, fill, get, measure, served
+from models.reach import UNHELD
 from models.settings import Settings
 
 AIM = 0.4
@@ -100,7 +101,7 @@ def tool(path: str, name: str, given: Json, *, version: str, headers: str) -> by
 
 async def prepare(url: str, run_id: str) -> None:
     """A finished run that can be extended, and some lists."""
-    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""), server_settings=UNHELD)
     done = "update runs set status = 'completed', stop_reason = 'budget', finished_at = now() where id = $1"
     await connection.execute(done, run_id)
     made = """

@@ -17,6 +17,7 @@ from temporalio.client import Client
 from benchmarks.outreach.owner import Json, Owner, owner
 from benchmarks.processes import Usage
 from models.database import Database
+from models.reach import everywhere
 
 STEPS: list[Json] = [
     {"type": "invite"},
@@ -107,7 +108,7 @@ async def events_of_some(client: Client, count: int) -> int:
 
 async def measure(of: Owner, count: int, seconds: int) -> None:
     """The idle installation, then the same with everybody asleep."""
-    database = Database(of.facts["database_url"], pool_size=2)
+    database = Database(of.facts["database_url"], pool_size=2).within(everywhere("a benchmark"))
     bare = idle(of, seconds)
     took = await fall_asleep(of, database, count)
     client = await Client.connect(of.facts["temporal_address"])

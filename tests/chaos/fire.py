@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import asyncpg
 
+from stack.virtual_time import EVERYWHERE
 from tests.chaos.casualties import Casualties
 from tests.chaos.hits import Blow, Hit, drawn
 from tests.chaos.targets import Target, Victim
@@ -78,7 +79,7 @@ class Fire:
             self._failures.append(error)
 
     async def _work_off(self, victim: Victim, plan: Sequence[Hit]) -> None:
-        watch = await asyncpg.connect(self._url)
+        watch = await asyncpg.connect(self._url, server_settings=EVERYWHERE)
         try:
             for hit in plan:
                 if self._stopped.wait(hit.pause):

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
 from stack.installation import StackError
-from stack.virtual_time import REQUEST_SECONDS, Clockwork, State
+from stack.virtual_time import EVERYWHERE, REQUEST_SECONDS, Clockwork, State
 from tests.chaos.casualties import Casualties
 from tests.journeys.installation import Facts
 
@@ -64,7 +64,12 @@ class Passing:
                 return
 
     async def _with_clock(self, do: Callable[[PatientClockwork], Awaitable[T]]) -> T:
-        engine = create_async_engine(self._facts["database_url"], poolclass=NullPool, isolation_level="AUTOCOMMIT")
+        engine = create_async_engine(
+            self._facts["database_url"],
+            poolclass=NullPool,
+            isolation_level="AUTOCOMMIT",
+            connect_args={"server_settings": EVERYWHERE},
+        )
         try:
             async with (
                 engine.connect() as database,

@@ -8,6 +8,7 @@ from models import internal
 from models.database import Database
 from models.internal import Answer, listening
 from models.metrics import Metrics
+from models.reach import everywhere
 from models.readiness import alive
 
 pytestmark = pytest.mark.timeout(60)
@@ -56,7 +57,7 @@ async def test_who_says_nothing_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -
 
 
 async def test_metrics_say_what_waits_and_survive_a_database_that_is_gone(database_url: str) -> None:
-    database = Database(database_url, pool_size=0)
+    database = Database(database_url, pool_size=0).within(everywhere("tests"))
     told = (await Metrics(database).page()).body.decode()
     assert "service_rows_readable 1.0" in told
     assert "service_oldest_undelivered_event_seconds 0.0" in told

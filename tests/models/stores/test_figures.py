@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from models.database import Database
+from models.reach import everywhere
 from models.stores import figures
 
 pytestmark = pytest.mark.timeout(60)
@@ -24,7 +25,7 @@ def scanned(node: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize("name", [*figures.STATEMENTS, *figures.RUNG])
 async def test_no_figure_needs_a_table_scan(module_database_url: str, name: str) -> None:
     statement, values = figures.STATEMENTS.get(name) or (figures.RUNG[name], {"most": figures.MOST_COUNTED})
-    database = Database(module_database_url, pool_size=0)
+    database = Database(module_database_url, pool_size=0).within(everywhere("tests"))
     async with database.transaction() as session:
         # Empty tables are scanned because that is cheapest; what matters is whether another way exists.
         await session.execute(text("set local enable_seqscan = off"))
@@ -35,7 +36,7 @@ async def test_no_figure_needs_a_table_scan(module_database_url: str, name: str)
 
 
 async def test_a_grant_that_is_not_its_ledger_is_found_and_the_pass_comes_to_its_end(database_url: str) -> None:
-    database = Database(database_url, pool_size=0)
+    database = Database(database_url, pool_size=0).within(everywhere("tests"))
     async with database.transaction() as session:
         await session.execute(
             text(

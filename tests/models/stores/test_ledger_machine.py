@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
 from models.database import Database
+from models.reach import everywhere
 from models.rules.grants import Charge
 from models.stores import credits, refunds
 from tests.models.stores.conftest import join
@@ -177,7 +178,7 @@ class Ledger(RuleBasedStateMachine):
 
 def test_the_ledger_and_its_model_agree_whatever_happens(database_url: str) -> None:
     with asyncio.Runner() as runner:
-        database = Database(database_url, pool_size=0)
+        database = Database(database_url, pool_size=0).within(everywhere("tests"))
         try:
             run_state_machine_as_test(
                 partial(Ledger, runner, database),  # type: ignore[arg-type] # a class, or whatever makes one
