@@ -155,7 +155,6 @@ _NEXT_ACTION: dict[ActionOutcome, frozenset[ActionOutcome]] = {
         {
             ActionOutcome.AWAITING_APPROVAL,  # the person's data changed what was approved
             ActionOutcome.SENDING,
-            ActionOutcome.RECONCILING,  # a restored database does not know whether it was done
             ActionOutcome.SKIPPED,
             ActionOutcome.REFUSED,
             ActionOutcome.CANCELLED,

@@ -71,6 +71,7 @@ async def claim(session: AsyncSession, writer: Writer, subject_id: str, number: 
         return decision
     since = await recovery.doubtful_since(session, scene, action)
     if since is not None and await _findable(session, scene):
+        # a claim of the backup's time whose call is given up for lost at once
         _mark_claimed(scene, action, ActionOutcome.RECONCILING, at=since)
         action.doubted_at = scene.now
         return await deciding.decide_in(session, writer, scene)
