@@ -48,7 +48,7 @@ async def spend(ctx: Context, ask: Spend) -> Spent:
     lead = f"lead_{secrets.token_hex(8)}"
     await ctx.session.execute(
         text("insert into leads (workspace_id, profile_id, created_at) values (:workspace, :lead, :now)"),
-        {"workspace": ctx.tenant.id, "lead": lead, "now": ctx.now},
+        {"workspace": ctx.tenant.workspace_id, "lead": lead, "now": ctx.now},
     )
     match ask.note:
         case "fail":
