@@ -153,7 +153,9 @@ async def _after_removal(session: AsyncSession, held: Held) -> Decision:
         return Decision(Need.TIME, account, now, account.wake_at)
     over = (account.removed_at or now) + MESSAGES_KEPT
     if over > now and account.network_user_id is not None:
-        account.wake_at = min([over, *ahead])
+        ahead.append(over)
+    if ahead:  # also a record that was merged into an older one hears the browser that comes back from its sign-in
+        account.wake_at = min(ahead)
         return Decision(Need.TIME, account, now, account.wake_at)
     await session.execute(PURGE, {"id": account.id})
     return Decision(Need.NOTHING, account, now)
