@@ -87,6 +87,7 @@ def survives(size: Size, seed: int, patch: pytest.MonkeyPatch) -> None:
         assert [fault for load in loads for fault in load.faults()] == []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_few_hits_double_nothing_and_lose_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     survives(FEW, A_SEED_OF_FEW, monkeypatch)

@@ -1,4 +1,4 @@
-"""Lives of deliveries, payments, callbacks, auto-refills, mails and recurring duties."""
+"""Lives of deliveries, payments, callbacks, auto-refills, outreach plans, OAuth clients, mails and recurring duties."""
 
 from temporalio.client import WorkflowExecutionStatus
 
@@ -85,6 +85,39 @@ def payments() -> list[Story]:
     ]
 
 
+def plans() -> list[Story]:
+    """What a workspace is charged for its outreach accounts."""
+    kind, ask, made = "outreach_plan", names.OUTREACH_PLAN_NEXT, names.OUTREACH_PLAN_CALL
+    changes = act(made, PAY, summary="changes how many accounts are charged", fairness_key="ws_1")
+    again = act(made, PAY, number=2, summary="changes how many accounts are charged", fairness_key="ws_1")
+    looks = act(made, PAY, number=3, summary="reads what is charged", fairness_key="ws_1")
+    look, method = "waits for the next look, or for another try", "there is no payment method"
+    return [
+        Story(
+            kind,
+            "charged-until-the-last-account-leaves",
+            (Turn(ask, changes), asleep(made, look), Turn(ask, again), Turn(made, done(""))),
+        ),
+        Story(
+            kind,
+            "looks-every-day",
+            (Turn(ask, changes), nap(made, look), Turn(ask, looks), asleep(made, look), Turn(ask, done(""))),
+        ),
+        Story(kind, "waits-for-a-card", (asleep(ask, method, seconds=None), Turn(ask, changes), Turn(made, done("")))),
+        Story(kind, "declined", (Turn(ask, changes), nap(made, look), Turn(ask, again), Turn(made, done("")))),
+    ]
+
+
+def clients() -> list[Story]:
+    """The description of an OAuth client, read while somebody wants to sign in."""
+    ask, read = names.CLIENT_NEXT, names.CLIENT_READ
+    reads = act(read, HOOKS, summary="reads the client's description", fairness_key="client_1")
+    return [
+        Story("client", "read", (Turn(ask, reads), Turn(read, done("")))),
+        Story("client", "wanted-while-read", (Turn(ask, reads), Turn(read, reads, rings=1), Turn(read, done("")))),
+    ]
+
+
 def duties() -> list[Story]:
     """Mails and recurring duties, and a life so long that it continues as new."""
     duty, does, reads = names.HOUSEKEEPING_NEXT, names.HOUSEKEEPING_DO, names.HOUSEKEEPING_READ_OPT_OUTS
@@ -124,4 +157,4 @@ def duties() -> list[Story]:
 
 def stories() -> list[Story]:
     """All of them."""
-    return [*deliveries(), *payments(), *duties()]
+    return [*deliveries(), *payments(), *plans(), *clients(), *duties()]
