@@ -15,8 +15,10 @@ _MINE = "slot = :slot and fence = :fence and holder is not null"
 
 _ENSURE = text(
     "insert into upstream_slots (slot, fence, working)"
-    " select slot, 0, false from generate_series(1, cast(:slots as integer)) as slot on conflict do nothing"
+    " select slot, 0, false from generate_series(1, cast(:slots as integer)) as slot"
+    " where slot not in (select slot from upstream_slots) on conflict do nothing"
 )
+"""Rows that are there are not tried: `on conflict` would wait for whoever has one locked, who may be frozen."""
 _TAKE = text(
     "update upstream_slots"  # noqa: S608 - built from constants
     f" set holder = :holder, fence = fence + 1, working = false, busy_until = clock_timestamp() + {_SECONDS}"

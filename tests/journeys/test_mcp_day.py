@@ -20,6 +20,7 @@ from mcp_types import TextContent, TextResourceContents
 from stack.children import PROJECT
 from tests.journeys.installation import Installation, installed
 from tests.journeys.outreach import Outreach
+from tests.journeys.paying import with_card
 from tests.journeys.recruiter import Recruiter
 
 pytestmark = [pytest.mark.timeout(1800), pytest.mark.slow]
@@ -99,6 +100,8 @@ class Day:
 
     agent: Agent
     world: Outreach
+    granted: int
+    """Credits before anything was spent."""
     run_id: str = ""
     list_id: str = ""
     people: list[Json] = field(default_factory=list)
@@ -118,8 +121,10 @@ class Day:
 
 async def test_an_agent_works_for_a_day_with_nothing_but_mcp(installation: Installation) -> None:
     recruiter = await asyncio.to_thread(Recruiter.join, installation.facts)
+    await asyncio.to_thread(with_card, installation.facts, recruiter)
     async with agent(installation.facts, recruiter) as mine:
-        day = Day(mine, Outreach(installation, recruiter))
+        granted = recruiter.get("/v1/billing/balance")["balance_credits"]
+        day = Day(mine, Outreach(installation, recruiter), granted)
         await reads_up(day)
         await searches(day)
         await keeps(day)
@@ -308,6 +313,6 @@ async def looks_back(day: Day) -> None:
     assert counted == (done.count("invite"), done.count("message")) == (4, 1)
     overview = await day.agent("get_account_overview")
     run = day.rest.run(day.run_id)
-    assert overview["balance"]["balance_credits"] == 1250 - run["spent"]["credits"]
+    assert overview["balance"]["balance_credits"] == day.granted - run["spent"]["credits"]
     told = {event["type"] for event in (await day.agent("list_events", limit=100))["data"]}
     assert {"run.completed", "account.connected", "reply.received", "invite.accepted"} <= told

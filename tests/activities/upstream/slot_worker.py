@@ -1,15 +1,19 @@
 """A worker on an upstream queue in a process of its own, for tests that kill or freeze it.
 
-`python slot_worker.py DATABASE_URL TEMPORAL_ADDRESS NAMESPACE TASK_QUEUE SLOTS`. A call writes down when it began and
-when the other side will be through with it, whatever becomes of this process meanwhile.
+`python slot_worker.py DATABASE_URL TEMPORAL_ADDRESS NAMESPACE TASK_QUEUE SLOTS LINGER`. A call writes down when it
+began and when the other side will be through with it, whatever becomes of this process meanwhile. Transactions on
+slots stay open for LINGER seconds.
 """
 
 import asyncio
 import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio import activity
 from temporalio.client import Client
 from temporalio.worker import Worker
@@ -61,12 +65,17 @@ class Calls:
 
 async def main() -> None:
     """Work until SIGTERM."""
-    database_url, address, namespace, queue, slots = sys.argv[1:]
+    database_url, address, namespace, queue, slots, linger = sys.argv[1:]
     databases.IDLE_TIMEOUT = IDLE_TIMEOUT
     database = Database(database_url, pool_size=8).within(everywhere("tests"))
-    upstream = UpstreamSlots(
-        database.transaction, slots=int(slots), lease_seconds=LEASE_SECONDS, renew_seconds=RENEW_SECONDS
-    )
+
+    @asynccontextmanager
+    async def lingering() -> AsyncIterator[AsyncSession]:
+        async with database.transaction() as session:
+            yield session
+            await asyncio.sleep(float(linger))
+
+    upstream = UpstreamSlots(lingering, slots=int(slots), lease_seconds=LEASE_SECONDS, renew_seconds=RENEW_SECONDS)
     await upstream.open()
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)

@@ -48,8 +48,11 @@ class Workers:
         self._command = [sys.executable, str(WORKER), *arguments, str(SLOTS)]
         self.running: list[subprocess.Popen[bytes]] = []
 
-    def start(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(self._command, cwd=PROJECT, env=os.environ | {"PYTHONPATH": str(PROJECT)})
+    def start(self, *, linger: float = 0) -> subprocess.Popen[bytes]:
+        """Start one; it stays so many seconds in each transaction on slots before it commits."""
+        process = subprocess.Popen(
+            [*self._command, str(linger)], cwd=PROJECT, env=os.environ | {"PYTHONPATH": str(PROJECT)}
+        )
         self.running.append(process)
         return process
 
@@ -162,7 +165,7 @@ async def test_a_worker_frozen_with_the_lock_of_a_slot_keeps_it_from_nobody_for_
     database: Database, workers: Workers, queue: str, temporal_address: str, temporal_namespace: str
 ) -> None:
     client = await Client.connect(temporal_address, namespace=temporal_namespace)
-    frozen = workers.start()
+    frozen = workers.start(linger=0.05)
     warm = await ask(client, queue, "warm", 3)
     await asyncio.wait_for(asyncio.gather(*(handle.result() for handle in warm)), 60)
     handles = await ask(client, queue, "crowd", 60)
