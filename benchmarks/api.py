@@ -202,24 +202,30 @@ async def _check_same(port: int, sides: list[Target]) -> None:
         raise RuntimeError(f"the two sides do not answer the same: {sorted(different)}")
 
 
-async def fill(url: str) -> tuple[str, str]:
-    """A workspace with a key and a run among 10,000; returns the run's id and the key."""
-    now = datetime.now(UTC)
-    workspace, plan, intent, key = (new_id(prefix, now) for prefix in ("ws", "plan", "int", "key"))
-    runs = [new_id("run", now) for _ in range(10_000)]
+async def join(connection: "asyncpg.Connection[asyncpg.Record]", now: datetime) -> tuple[str, str, str]:
+    """A workspace with a key that may do everything: the ids of both, and the key itself."""
+    workspace, key = new_id("ws", now), new_id("key", now)
     secret = key_secret(os.urandom(32))
-    connection = await asyncpg.connect(url.replace("+asyncpg", ""), server_settings=UNHELD)
     await connection.execute(
         "insert into workspaces (id, name, email, email_key, marketing_opt_in, low_balance_credits, created_at)"
         " values ($1, 'Bench', 'bench@example.com', 'bench@example.com', false, 250, $2)",
-        workspace,
-        now,
+        *(workspace, now),
     )
     await connection.execute(
-        "insert into api_keys (id, workspace_id, name, prefix, last4, secret_hash, scopes, version, created_at)"
-        " values ($1, $2, 'Bench', 'svc_live_', 'xxxx', $3, $4, '2026-11-01', $5)",
+        "insert into api_keys (id, workspace_id, kind, name, prefix, last4, secret_hash, scopes, version, created_at)"
+        " values ($1, $2, 'key', 'Bench', 'svc_live_', 'xxxx', $3, $4, '2026-11-01', $5)",
         *(key, workspace, hashlib.sha256(secret.encode()).digest(), sorted(ALL_SCOPES), now),
     )
+    return workspace, key, secret
+
+
+async def fill(url: str) -> tuple[str, str]:
+    """A workspace with a key and a run among 10,000; returns the run's id and the key."""
+    now = datetime.now(UTC)
+    plan, intent = (new_id(prefix, now) for prefix in ("plan", "int"))
+    runs = [new_id("run", now) for _ in range(10_000)]
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""), server_settings=UNHELD)
+    workspace, key, secret = await join(connection, now)
     await connection.execute(
         "insert into search_plans (id, workspace_id, tenant_id, intent_id, content, created_at)"
         " values ($1, $2, $2, $3, '{}', $4)",

@@ -36,9 +36,9 @@ SETTLE = """
 insert into workspaces (id, name, email, email_key, marketing_opt_in, low_balance_credits, created_at)
 select 'ws_' || n, 'Benchmark', n || '@example.com', n || '@example.com', false, 250, service_now()
   from generate_series(1, :workspaces) n;
-insert into api_keys (id, workspace_id, name, prefix, last4, secret_hash, scopes, version, created_at)
-select 'key_' || n, 'ws_' || n, 'key', 'svc_live_', '0000', sha256(n::text::bytea), '{}', '2026-11-01', service_now()
-  from generate_series(1, :workspaces) n;
+insert into api_keys (id, workspace_id, kind, name, prefix, last4, secret_hash, scopes, version, created_at)
+select 'key_' || n, 'ws_' || n, 'key', 'key', 'svc_live_', '0000', sha256(n::text::bytea), '{}', '2026-11-01',
+       service_now() from generate_series(1, :workspaces) n;
 insert into grants
        (id, workspace_id, source, reference, granted_credits, remaining_credits, expires_at, created_at)
 select 'grt_' || n || '_' || g, 'ws_' || n, 'top_up', 'pay_' || g, :credits, :credits,

@@ -5,9 +5,7 @@ queries and writes an answer of the same size as JSON.
 """
 
 import asyncio
-import hashlib
 import json
-import os
 import shutil
 import statistics
 import tempfile
@@ -22,11 +20,10 @@ import asyncpg
 import httpx
 
 from api.app import create_app
-from benchmarks.api import database
+from benchmarks.api import database, join
 from models.database import Database
 from models.ids import new_id
 from models.reach import UNHELD, everywhere
-from models.rules.access import ALL_SCOPES, key_secret
 from models.secrets import Vault
 from models.settings import Settings
 from models.stores import people
@@ -54,19 +51,9 @@ class World:
 async def fill(url: str) -> World:
     """Make it."""
     now = datetime.now(UTC)
-    workspace, key, account = (new_id(prefix, now) for prefix in ("ws", "key", "acc"))
-    secret = key_secret(os.urandom(32))
+    account = new_id("acc", now)
     connection = await asyncpg.connect(url.replace("+asyncpg", ""), server_settings=UNHELD)
-    await connection.execute(
-        "insert into workspaces (id, name, email, email_key, marketing_opt_in, low_balance_credits, created_at)"
-        " values ($1, 'Bench', 'bench@example.com', 'bench@example.com', false, 250, $2)",
-        *(workspace, now),
-    )
-    await connection.execute(
-        "insert into api_keys (id, workspace_id, name, prefix, last4, secret_hash, scopes, version, created_at)"
-        " values ($1, $2, 'Bench', 'svc_live_', 'xxxx', $3, $4, '2026-11-01', $5)",
-        *(key, workspace, hashlib.sha256(secret.encode()).digest(), sorted(ALL_SCOPES), now),
-    )
+    workspace, _, secret = await join(connection, now)
     profile_ids = await _people(connection, workspace, PEOPLE, now, known=True)
     done = await _people(connection, workspace, ACTIONS, now, known=False)
     await _at_work(url, workspace, account, done, now)
