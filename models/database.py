@@ -10,13 +10,14 @@ import copy
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 import asyncpg
 from sqlalchemy import Connection, event, text
 from sqlalchemy.exc import DBAPIError, InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
@@ -35,6 +36,8 @@ POOL_SECONDS = 10.0
 IDLE_TIMEOUT = "15s"
 """A transaction whose process says nothing for so long is ended by the server: a frozen process keeps no locks."""
 LAST_WORK = "before_commit"
+REACHES = 1024
+"""Of how many workspaces and customers a process keeps what it made to reach them."""
 AUTOCOMMIT = "AUTOCOMMIT"
 
 
@@ -68,19 +71,27 @@ class Database:
         event.listen(self.engine.sync_engine, "checkout", _refuse_closed)
         event.listen(self.engine.sync_engine, "begin", _say_reach)
         self.statements = Statements(url, most=pool_size or 4, connect_args=connect_args)
-        self._set_engines(NOWHERE)
+        self._engines = lru_cache(maxsize=REACHES)(self._engines_of)
 
     def within(self, reach: Reach) -> "Database":
         """The same database for one workspace, one customer, or everywhere; connections are shared."""
         narrowed = copy.copy(self)
         narrowed.reach = reach
         narrowed.statements = self.statements.within(reach)
-        narrowed._set_engines(reach)  # noqa: SLF001 - another self
         return narrowed
 
-    def _set_engines(self, reach: Reach) -> None:
-        self._engine = self.engine.execution_options(reach=reach, remembers=not self._pooled)
-        self._autocommit = self._engine.execution_options(isolation_level=AUTOCOMMIT)
+    def _engines_of(self, reach: Reach) -> tuple[AsyncEngine, AsyncEngine]:
+        """For transactions, and for single statements. Making them costs more than a read does, so they are kept."""
+        engine = self.engine.execution_options(reach=reach, remembers=not self._pooled)
+        return engine, engine.execution_options(isolation_level=AUTOCOMMIT)
+
+    @property
+    def _engine(self) -> AsyncEngine:
+        return self._engines(self.reach)[0]
+
+    @property
+    def _autocommit(self) -> AsyncEngine:
+        return self._engines(self.reach)[1]
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
