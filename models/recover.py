@@ -48,7 +48,11 @@ def main() -> None:
         "--since", type=aware, help="when the backup was made; without it the newest time that the database holds"
     )
     asked = parser.parse_args()
-    print(asyncio.run(recover(Settings(), asked.since)))  # noqa: T201 - a command's answer
+    try:
+        told = asyncio.run(recover(Settings(), asked.since))
+    except ValueError as error:
+        parser.error(f"argument --since: {error}")
+    print(told)  # noqa: T201 - a command's answer
 
 
 if __name__ == "__main__":
