@@ -64,15 +64,16 @@ async def becomes(workspace: Workspace, status: str) -> dict[str, Any]:
     return await cost(workspace)
 
 
-async def quiet(database: Database) -> None:
-    """Every ring is answered and every callback worked in."""
+async def quiet(database: Database, workspace: Workspace) -> None:
+    """Every ring of the workspace is answered and every callback worked in."""
 
     async def done() -> bool:
         return not await run_sql(
             database,
-            "select 1 from outreach_plans where rings > answered"
-            " union all select 1 from outreach_changes where status in ('pending', 'calling')"
+            "select 1 from outreach_plans where rings > answered and id = :id"
+            " union all select 1 from outreach_changes where status in ('pending', 'calling') and workspace_id = :id"
             " union all select 1 from payment_callbacks where body is not null",
+            id=workspace.id,
         )
 
     await until(done)
@@ -116,7 +117,7 @@ async def test_every_account_of_the_workspace_and_its_customers_is_charged_until
     assert await subscriptions(shop) == [("active", 1)]
     customer = (await workspace.http.post("/v1/customers", json={"name": "Theirs"})).json()["id"]
     await connected(database, workspace, customer)
-    await quiet(database)
+    await quiet(database, workspace)
     assert await subscriptions(shop) == [("active", 2)]
     shown = await becomes(workspace, "active")
     assert (shown["accounts"], shown["monthly_cents"]) == (2, 2 * PRICE)
@@ -124,7 +125,7 @@ async def test_every_account_of_the_workspace_and_its_customers_is_charged_until
     assert charged[0] == PRICE
     assert charged[1] == pytest.approx(PRICE, abs=1)
     await removed(database, workspace, first)
-    await quiet(database)
+    await quiet(database, workspace)
     assert await subscriptions(shop) == [("active", 1)]
     rows = await run_sql(
         database, "select accounts, status from outreach_changes where workspace_id = :id order by id", id=workspace.id
@@ -140,7 +141,7 @@ async def test_the_last_account_ends_the_subscription_and_the_rest_of_the_month_
     await becomes(workspace, "active")
     await removed(database, workspace, account_id)
     assert (await becomes(workspace, "off"))["accounts"] == 0
-    await quiet(database)
+    await quiet(database, workspace)
     assert await subscriptions(shop) == [("canceled", 1)]
     balance = {each["id"]: each["balance"] for each in (await shop.shown())["customer"]}[customer]
     assert balance == pytest.approx(-PRICE, abs=1)
@@ -172,7 +173,7 @@ async def test_a_lost_answer_charges_an_account_once(
         return bool((await cost(workspace))["status"] == "active")
 
     await until(active)
-    await quiet(database)
+    await quiet(database, workspace)
     assert await subscriptions(shop) == [("active", 1)]
     assert await invoices(shop) == [PRICE]
 
@@ -198,7 +199,7 @@ async def test_a_worker_that_dies_after_the_call_finds_what_it_did(
     charged = await invoices(shop)
     await passes(database, timedelta(minutes=5), workspace)
     hand.working = True
-    await quiet(database)
+    await quiet(database, workspace)
     assert await subscriptions(shop) == [("active", 2)]
     assert await invoices(shop) == charged
     assert (await cost(workspace))["status"] == "active"
@@ -239,7 +240,7 @@ async def test_a_month_that_is_not_paid_is_unpaid_until_it_is(
     ]:
         await hear(database, told, status, at)
         await becomes(workspace, stands)
-        await quiet(database)
+        await quiet(database, workspace)
         assert (await cost(workspace))["status"] == stands
     await hear(database, told | {"subscription_id": "sub_other"}, "ended", 2_000_000_300)
     assert (await cost(workspace))["status"] == "active"
@@ -260,12 +261,12 @@ async def test_what_is_told_twice_and_backwards_changes_nothing(
     await becomes(workspace, "active")
     await connected(database, workspace)
     await removed(database, workspace, first)
-    await quiet(database)
+    await quiet(database, workspace)
     await shop.steer("events/hold", held=False, backwards=True)
     for event in (await shop.shown())["events"]:
         await shop.steer("events/repeat", event_id=event["id"])
     await worked_in(database)
-    await quiet(database)
+    await quiet(database, workspace)
     assert await subscriptions(shop) == [("active", 1)]
     assert (await cost(workspace))["status"] == "active"
 
