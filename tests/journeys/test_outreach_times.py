@@ -23,38 +23,34 @@ WEEKLY = 6
 """A week's invites, so few that the cap of week 53 is reached."""
 
 
-@dataclass(frozen=True)
-class Period:
-    """Some days around a clock change or a turn of a year; `begins` is a Thursday."""
-
-    begins: date
-    days: int
-    people: int
-    changes: dict[str, tuple[date, timedelta]]
-    """The Sunday of each zone's change, and by how much its clock goes forward."""
-
-
 HOUR = timedelta(hours=1)
-PERIODS = {
-    "week 53 of 2026": Period(date(2026, 12, 17), 21, 10, {}),
-    "spring of 2027": Period(
-        date(2027, 3, 11),
-        29,
-        12,
-        {
-            "America/Los_Angeles": (date(2027, 3, 14), HOUR),
-            "Europe/Brussels": (date(2027, 3, 28), HOUR),
-            "Pacific/Auckland": (date(2027, 4, 4), -HOUR),
-        },
-    ),
-    "Auckland's September": Period(date(2027, 9, 23), 8, 6, {"Pacific/Auckland": (date(2027, 9, 26), HOUR)}),
-    "autumn of 2027": Period(
-        date(2027, 10, 28),
-        15,
-        8,
-        {"Europe/Brussels": (date(2027, 10, 31), -HOUR), "America/Los_Angeles": (date(2027, 11, 7), -HOUR)},
-    ),
-}
+WEEK_53 = date(2026, 12, 17)
+"""The Thursday on which everybody is invited whom the turn of the year finds waiting."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of the clocks in a zone on a Sunday, `forward` by so much; `begins` is the Sunday before it."""
+
+    zone: str
+    begins: date
+    forward: timedelta
+
+    @property
+    def sunday(self) -> date:
+        return self.begins + timedelta(days=7)
+
+
+CHANGES = (
+    Change("America/Los_Angeles", date(2027, 3, 7), HOUR),
+    Change("Europe/Brussels", date(2027, 3, 21), HOUR),
+    Change("Pacific/Auckland", date(2027, 3, 28), -HOUR),
+    Change("Pacific/Auckland", date(2027, 9, 19), HOUR),
+    Change("Europe/Brussels", date(2027, 10, 24), -HOUR),
+    Change("America/Los_Angeles", date(2027, 10, 31), -HOUR),
+)
+VISITED = 18
+"""People of a change: so many that at the pace of a UTC day some are left for the Monday after it."""
 
 
 @dataclass
@@ -82,14 +78,20 @@ def installation() -> Iterator[Installation]:
 def year(installation: Installation) -> list[Owner]:
     """Three owners, after a year in which people are enrolled before each moment that matters."""
     owners = [owner(installation, zone) for zone in ZONES]
-    for period in PERIODS.values():
-        installation.command("advance", "--until", datetime.combine(period.begins, time(0), UTC).isoformat())
-        for one in owners:
-            concerned = not period.changes or one.zone in period.changes
-            if concerned:
-                enroll(one, period.people, f"From {period.begins}", daily_pace_limit=A_DAY)
-        installation.command("advance", f"{period.days}d")
+    reach(installation, WEEK_53)
+    for one in owners:
+        enroll(one, one.outreach.strangers(10), STEPS, "Waits for a week")
+    for change in CHANGES:
+        reach(installation, change.begins)
+        (one,) = (owner for owner in owners if owner.zone == change.zone)
+        enroll(one, unvisited(one, VISITED), STEPS[-1:], f"From {change.begins}", daily_pace_limit=A_DAY)
+    reach(installation, CHANGES[-1].sunday + timedelta(days=7))
     return owners
+
+
+def reach(installation: Installation, day: date) -> None:
+    """Let time pass until a UTC day begins."""
+    installation.command("advance", "--until", datetime.combine(day, time(0), UTC).isoformat())
 
 
 def owner(installation: Installation, zone: str) -> Owner:
@@ -101,14 +103,19 @@ def owner(installation: Installation, zone: str) -> Owner:
     limits = f"/v1/outreach/accounts/{outreach.account_id}/limits"
     assert call("PATCH", limits, json={"invites_per_week": WEEKLY}).status_code == 200
     made = Owner(zone, outreach, {})
-    enroll(made, 1, "Warms up")
+    enroll(made, outreach.strangers(1), STEPS, "Warms up")
     return made
 
 
-def enroll(one: Owner, count: int, name: str, **more: int) -> None:
-    """Let the account loose on further strangers."""
-    people = one.outreach.strangers(count)
-    sequence_id = one.outreach.sequence(name, STEPS, **more)
+def unvisited(one: Owner, count: int) -> list[Json]:
+    """People whom the account has nothing to do with so far, and who may be visited."""
+    found = one.outreach.strangers(200)
+    return [person for person in found if person["visitable"] and person["person_id"] not in one.profiles][:count]
+
+
+def enroll(one: Owner, people: list[Json], steps: list[Json], name: str, **more: int) -> None:
+    """Let the account loose on people."""
+    sequence_id = one.outreach.sequence(name, steps, **more)
     one.outreach.enroll(sequence_id, people)
     one.profiles |= one.outreach.profiles(sequence_id, people)
 
@@ -120,23 +127,24 @@ def test_every_execution_keeps_its_zones_hours_rests_and_caps(year: list[Owner])
         assert broken(log, seeds_of(log, one.outreach.listed("/v1/outreach/actions"), one.profiles), one.terms()) == []
 
 
-def test_the_clock_on_the_wall_opens_the_window_before_and_after_each_change(year: list[Owner]) -> None:
-    """The first execution of a day comes within the quarter of an hour after eight, whatever UTC says."""
-    seen = set()
-    for period in PERIODS.values():
-        for zone, (sunday, forward) in period.changes.items():
-            (one,) = (owner for owner in year if owner.zone == zone)
-            openings = first_of_days([moment(entry) for entry in one.outreach.log()], zone)
-            before = [at for day, at in openings.items() if sunday - timedelta(days=4) < day < sunday]
-            after = [at for day, at in openings.items() if sunday < day < sunday + timedelta(days=4)]
-            assert before, (zone, sunday)
-            assert after, (zone, sunday)
-            shifts = {later.utcoffset() - earlier.utcoffset() for earlier in before for later in after}  # type: ignore[operator]
-            assert shifts == {forward}
-            assert {at.hour for at in (*before, *after)} == {8}
-            assert all(at.minute < 16 for at in (*before, *after))
-            seen.add(zone)
-    assert seen == set(ZONES)
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: f"{change.zone} {change.sunday}")
+def test_the_clock_on_the_wall_opens_the_window_before_and_after_each_change(year: list[Owner], change: Change) -> None:
+    """Each day begins within the quarter of an hour after eight, whatever UTC says, or as a UTC day gives a new pace.
+
+    Where that turns within the window, the pace of a UTC day is used up by the next morning: but for Mondays.
+    """
+    (one,) = (owner for owner in year if owner.zone == change.zone)
+    openings = first_of_days([moment(entry) for entry in one.outreach.log()], change.zone)
+    near = {day: at for day, at in openings.items() if abs(day - change.sunday) < timedelta(days=7)}
+    assert all(is_opening(at) or is_opening(at.astimezone(UTC), hour=0) for at in near.values()), near
+    before = [at for day, at in near.items() if day < change.sunday and is_opening(at)]
+    after = [at for day, at in near.items() if day > change.sunday and is_opening(at)]
+    assert {later.utcoffset() - earlier.utcoffset() for earlier in before for later in after} == {change.forward}  # type: ignore[operator]
+
+
+def is_opening(at: datetime, *, hour: int = 8) -> bool:
+    """Whether it is within the quarter of an hour after `hour`, by the clock of the moment's zone."""
+    return time(hour) <= at.time() < time(hour, 16)
 
 
 def first_of_days(moments: list[datetime], zone: str) -> dict[date, datetime]:
@@ -179,7 +187,7 @@ def test_nothing_is_begun_in_the_last_two_minutes(
     while day.isoweekday() > 4:
         day += timedelta(days=1)
     outreach.until(datetime.combine(day, local, wall))
-    people = [one for one in outreach.strangers(40) if one["visitable"]][:4]
+    people = unvisited(one, 4)
     for person in people:
         asked = {"account_id": outreach.account_id, "type": "profile_visit", "profile_url": person["profile_url"]}
         one.profiles[person["person_id"]] = outreach.post("/v1/outreach/sends", asked)["profile_id"]

@@ -14,7 +14,7 @@ from models.reach import everywhere
 from models.secrets import Vault
 from models.stores import credits
 from models.stores.credits import Payer
-from models.tables import ApiKey, Workspace
+from models.tables import ApiKey, Customer, Workspace
 from models.tenancy import Tenant
 
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -82,3 +82,13 @@ async def member(database: Database) -> Member:
 @pytest.fixture
 def vault() -> Vault:
     return Vault(SECRET)
+
+
+@pytest.fixture
+async def inside(database: Database, member: Member) -> Member:
+    """A customer of the member's workspace, with a key that the account shares."""
+    async with database.transaction() as session:
+        now = await service_time(session)
+        customer = Customer(id=new_id("cus", now), workspace_id=member.tenant.workspace_id, name="One", created_at=now)
+        session.add(customer)
+    return Member(Tenant(member.tenant.workspace_id, customer.id), member.api_key_id)

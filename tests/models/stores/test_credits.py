@@ -10,11 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
 from models.database import Database
-from models.ids import new_id
 from models.rules.grants import Charge
 from models.stores import credits, refunds
-from models.tables import Customer
-from models.tenancy import Tenant
 from tests.models.stores.conftest import Member
 
 
@@ -118,16 +115,6 @@ async def capped(database: Database, *, key: int | None, customer: int | None) -
     async with database.transaction() as session:
         await session.execute(text("update api_keys set daily_cap_credits = :cap"), {"cap": key})
         await session.execute(text("update customers set daily_cap_credits = :cap"), {"cap": customer})
-
-
-@pytest.fixture
-async def inside(database: Database, member: Member) -> Member:
-    """A customer of the member's workspace, with a key that the account shares."""
-    async with database.transaction() as session:
-        now = await service_time(session)
-        customer = Customer(id=new_id("cus", now), workspace_id=member.tenant.workspace_id, name="One", created_at=now)
-        session.add(customer)
-    return Member(Tenant(member.tenant.workspace_id, customer.id), member.api_key_id)
 
 
 async def test_200_concurrent_charges_at_the_edge_of_a_cap_take_exactly_what_it_leaves(

@@ -194,6 +194,16 @@ async def test_a_revoked_key_or_suspended_workspace_fails_the_run(world: World, 
     assert (run.status, run.failure_code, run.reserved_credits) == ("failed", code, 0)
 
 
+async def test_a_disabled_customer_fails_its_run(database: Database, vault: Vault, inside: Member) -> None:
+    world = World(database, vault, inside, "within")
+    run_id = await world.start()
+    await step_until(world, run_id, Need.PROFILES)
+    async with database.transaction() as session:
+        await session.execute(text("update customers set status = 'disabled'"))
+    run = await world.drive(run_id)
+    assert (run.status, run.failure_code, run.reserved_credits) == ("failed", "customer_disabled", 0)
+
+
 async def test_cancel_stops_after_the_current_step_and_keeps_what_was_delivered(world: World) -> None:
     run_id = await world.start(target=60)
     await step_until(world, run_id, Need.PROFILES)
