@@ -255,6 +255,19 @@ async def test_whatever_holds_the_account_sequence_or_enrollment_holds_the_claim
     assert (await world.last(enrollment)).attempts == 0
 
 
+async def test_a_disabled_customer_holds_its_sends_until_it_is_active_again(
+    database: Database, vault: Vault, inside: Member
+) -> None:
+    world = World(database, vault, inside)
+    await world.open(INVITE, MESSAGE)
+    enrollment, call = await due(world)
+    await world.sql("update customers set status = 'disabled'")
+    assert (await moved(world, enrollment, call)).reason
+    await world.sql("update customers set status = 'active'")
+    await world.when_due(enrollment)
+    assert (await world.last(enrollment)).attempts == 1
+
+
 async def test_an_account_that_is_unpaid_for_less_than_the_grace_goes_on(world: World) -> None:
     enrollment, call = await due(world)
     await world.sql(UNPAID.format(days=13))
