@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, settings
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "0"))
 SETTINGS = settings(
-    max_examples=EXAMPLES or 8,
-    stateful_step_count=40 if EXAMPLES else 20,
+    max_examples=EXAMPLES or 5,
+    stateful_step_count=30 if EXAMPLES else 16,
     deadline=None,
     derandomize=not EXAMPLES,
     database=None,
