@@ -79,7 +79,7 @@ class Till:
 
         await self.database.run(work)
 
-    async def suspend(self, suspended: bool) -> None:  # noqa: FBT001 - what is set
+    async def suspend(self, *, suspended: bool) -> None:
         """Set whether the workspace is suspended."""
         async with self.database.transaction() as session:
             await session.execute(

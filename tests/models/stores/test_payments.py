@@ -267,7 +267,7 @@ async def test_a_refill_that_was_not_asked_for_yet_is_not_made_once_it_is_unwant
     assert await till.refill()
     payment_id = (await till.purchases())[0][0]
     if changed == "suspended":
-        await till.suspend(True)
+        await till.suspend(suspended=True)
     else:
         await till.set_refill(threshold=2000, cap_cents=PACK.price_cents - (changed == "cap"), enabled=changed != "off")
     assert await till.database.run(lambda session: steps.begin(session, payment_id, 1)) is None
@@ -275,7 +275,7 @@ async def test_a_refill_that_was_not_asked_for_yet_is_not_made_once_it_is_unwant
     decision = await till.database.run(lambda session: steps.decide(session, payment_id))
     assert decision.need is Need.NOTHING
     if changed == "suspended":
-        await till.suspend(False)
+        await till.suspend(suspended=False)
     await till.set_refill(threshold=2000, cap_cents=PACK.price_cents)
     assert await till.refill(), "it was no decline, and nothing is in flight"
 
