@@ -42,10 +42,10 @@ ACTIONS = text(
     """
     insert into actions (id, workspace_id, tenant_id, type, outcome, why, seed, account_id, profile_id, enrollment_id,
                          sequence_id, step_id, step_index, first_touch, starts_sequence, text_fixed, claimed_at,
-                         sent_at, ended_at, attempts, rings, answered, created_at)
+                         sent_at, ended_at, attempts, rings, answered, created_at, failures, call_number, readings)
     select 'act_bench_' || n, :workspace, :workspace, 'invite', 'sent', '[]', 'seed' || n, :account, 'prof_bench_' || n,
            'enr_bench_' || n, :sequence, :step, 0, true, true, true, service_now(), service_now(), service_now(), 1,
-           0, 0, service_now() from generate_series(1, :count) n
+           0, 0, service_now(), 0, 0, '[]' from generate_series(1, :count) n
     """
 )
 PENDING = text(

@@ -18,6 +18,7 @@ from stack.children import PROJECT
 
 Json = dict[str, Any]
 POPULATION = 1_000
+BACK = {"success_url": "https://app.example/paid", "cancel_url": "https://app.example/left"}
 
 
 @dataclass
@@ -54,8 +55,15 @@ class Owner:
         found: Json = httpx.get(url, params=asked, trust_env=False, timeout=30).raise_for_status().json()["data"][0]
         return found
 
+    def buy(self) -> None:
+        """A pack at the provider's page, which keeps the card: connecting an account needs one."""
+        made = self.post("/v1/billing/checkout", {"item": "pack", **BACK})
+        httpx.post(made["checkout_url"], data={"outcome": "paid"}, trust_env=False)
+        self.stack("advance", "5m")
+
     def connect(self) -> None:
         """Sign in on the hosted page, and wait until the account writes."""
+        self.buy()
         self.order("switches", natural=False)
         answer = self.post("/v1/outreach/accounts", {"name": "Bench"})
         self.account_id = answer["account"]["id"]
