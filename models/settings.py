@@ -22,7 +22,15 @@ class Settings(BaseSettings):
     temporal_address: str = "127.0.0.1:7233"
     temporal_namespace: str = "default"
     temporal_api_key: SecretStr | None = None
-    temporal_tls: bool = False
+    temporal_tls: bool | None = None
+    """Null: with an API key or a certificate. The names are those that Temporal's own tools read."""
+    temporal_tls_client_cert_path: str | None = None
+    """PEM file of a client certificate; with its key."""
+    temporal_tls_client_key_path: str | None = None
+    temporal_tls_server_ca_cert_path: str | None = None
+    """PEM file of what signs the server's certificate, where the system does not know it."""
+    temporal_tls_server_name: str | None = None
+    """The name that the server's certificate must have, where it is not the address's."""
     public_url: str = "http://127.0.0.1:8080"
     """Origin of the API as people and clients see it."""
     secret_key: SecretStr
@@ -68,16 +76,23 @@ class Settings(BaseSettings):
     log_level: str = "INFO"
     log_json: bool = False
 
-    @field_validator("stripe_api_key", "stripe_webhook_secret", "internal_address", mode="before")
+    @field_validator(
+        *("stripe_api_key", "stripe_webhook_secret", "internal_address", "temporal_api_key", "temporal_tls"),
+        *("temporal_tls_client_cert_path", "temporal_tls_client_key_path", "temporal_tls_server_ca_cert_path"),
+        "temporal_tls_server_name",
+        mode="before",
+    )
     @classmethod
     def _empty_is_none(cls, value: object) -> object:
         """Compose files pass on what is not set as an empty text."""
-        return value or None
+        return None if value == "" else value
 
     @model_validator(mode="after")
     def _safe(self) -> Self:
         if len(self.secret_key.get_secret_value()) < 32:  # noqa: PLR2004 - 32 characters, as documented
             raise ValueError("SECRET_KEY needs at least 32 characters")
+        if (self.temporal_tls_client_cert_path is None) is not (self.temporal_tls_client_key_path is None):
+            raise ValueError("TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH are given together")
         if (self.stripe_api_key is None) is not (self.stripe_webhook_secret is None):
             raise ValueError("STRIPE_API_KEY and STRIPE_WEBHOOK_SECRET are given together")
         if self.production and self.virtual_time:
