@@ -6,6 +6,10 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+DEVELOPMENT = "development"
+Switch = Annotated[bool, DEVELOPMENT]
+"""For development only: off by default, and refused with `PRODUCTION`."""
+
 
 class Settings(BaseSettings):
     """Every setting has the name of its environment variable in lower case."""
@@ -58,10 +62,10 @@ class Settings(BaseSettings):
     smtp_url: str = "smtp://127.0.0.1:25"
     mail_from: str = "no-reply@localhost.localdomain"
     email_verification: bool = True
-    virtual_time: bool = False
-    """Development only: business time is moved by an offset kept in the database."""
-    webhook_loopback: bool = False
-    """Development only: webhooks may go to `http://127.0.0.1:<port>`, and OAuth clients be described there."""
+    virtual_time: Switch = False
+    """Business time is moved by an offset kept in the database."""
+    webhook_loopback: Switch = False
+    """Webhooks may go to `http://127.0.0.1:<port>`, and OAuth clients be described there."""
     trusted_proxies: tuple[str, ...] = ()
     """Networks whose `X-Forwarded-For` is believed."""
     mcp_hosts: tuple[str, ...] = ()
@@ -95,13 +99,17 @@ class Settings(BaseSettings):
             raise ValueError("TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH are given together")
         if (self.stripe_api_key is None) is not (self.stripe_webhook_secret is None):
             raise ValueError("STRIPE_API_KEY and STRIPE_WEBHOOK_SECRET are given together")
-        if self.production and self.virtual_time:
-            raise ValueError("VIRTUAL_TIME is a development switch and is refused with PRODUCTION")
-        if self.production and self.webhook_loopback:
-            raise ValueError("WEBHOOK_LOOPBACK is a development switch and is refused with PRODUCTION")
+        turned_on = [name for name in self.switches() if getattr(self, name)]
+        if self.production and turned_on:
+            raise ValueError(f"{turned_on[0].upper()} is a development switch and is refused with PRODUCTION")
         if self.production and not self.public_url.startswith("https://"):
             raise ValueError("PUBLIC_URL must be https with PRODUCTION")
         return self
+
+    @classmethod
+    def switches(cls) -> list[str]:
+        """The names of the development switches."""
+        return [name for name, field in cls.model_fields.items() if DEVELOPMENT in field.metadata]
 
     @property
     def sells(self) -> bool:
