@@ -27,6 +27,8 @@ ASK: list[Json] = [
     AFTER_ACCEPT | {"body": "Thank you for connecting, {{first_name}}. {{privacy_notice}}"},
     AFTER_ACCEPT | {"wait_days": 1, "is_follow_up": True, "body": "A short reminder, {{first_name}}."},
 ]
+HELD = {("paused", "owner_wrote"), ("paused", "outcome_unknown")}
+"""By the owner's own words, whichever met them first: the reading of the chats, or of the step that was due."""
 
 
 @dataclass
@@ -42,6 +44,9 @@ class Story:
     lost: list[Json] = field(default_factory=list)
     left_alone: dict[str, datetime] = field(default_factory=dict)
     opted_out: str = ""
+    owner_wrote_to: str = ""
+    talk: str = ""
+    friends: list[Json] = field(default_factory=list)
     urls: dict[str, str] = field(default_factory=dict)
     newest: list[Json] = field(default_factory=list)
     nobodys: set[str] = field(default_factory=set)
@@ -75,8 +80,9 @@ def under_way(told: Story, operator: Operator) -> None:
     outreach = told.outreach
     friends, strangers = connected(outreach, 13), outreach.strangers(7)
     told.urls = {one["person_id"]: one["profile_url"] for one in friends}
-    told.newest = friends[11:]
+    told.friends, told.newest = friends[:11], friends[11:]
     talk, ask = outreach.sequence("Talk", TALK), outreach.sequence("Ask", ASK)
+    told.talk = talk
     tuesday = next_tuesday(outreach.now())
     outreach.until(tuesday)
     assert outreach.enroll(talk, friends[:6])["enrolled"] == 6
@@ -116,6 +122,7 @@ def lost_hour(told: Story) -> None:
             break
     told.happens("reply", early[0], text="Tell me more.")
     told.happens("owner_message", early[1], text="It is me, Sam.")
+    told.owner_wrote_to = early[1]
     told.happens("reply", late[0], text="Not for me.")
     opts_out(told, next(entry for entry in log if entry["person_id"] == early[2] and entry["kind"] == "message"))
     pending = [entry["person_id"] for entry in log if entry["kind"] == "invite"]
@@ -163,11 +170,14 @@ def test_every_enrollment_and_run_of_the_backup_ends(story: Story) -> None:
     enrollments = outreach.listed("/v1/outreach/enrollments")
     assert len(enrollments) == 18
     open_ones = [one for one in enrollments if one["finished_at"] is None]
-    assert {(one["status"], one["reason"]) for one in open_ones} <= {("paused", "owner_wrote")}
-    assert len(open_ones) <= 1
+    owner_met = [one for one in story.friends if one["person_id"] == story.owner_wrote_to]
+    (held,) = outreach.profiles(story.talk, owner_met).values()
+    assert {one["profile_id"] for one in open_ones} <= {held}, "only whom the owner wrote to is left to a person"
+    assert {(one["status"], one["reason"]) for one in open_ones} <= HELD
     assert sorted(one["status"] for one in enrollments).count("replied") == 2
-    outcomes = {one["outcome"] for one in outreach.listed("/v1/outreach/actions")}
-    assert not outcomes & {"sending", "reconciling", "unknown", "failed"}, outcomes
+    actions = outreach.listed("/v1/outreach/actions")
+    assert not {one["outcome"] for one in actions} & {"sending", "reconciling", "failed"}
+    assert {one["profile_id"] for one in actions if one["outcome"] == "unknown"} <= {held}
     recruiter = outreach.recruiter
     assert recruiter.finished(story.run_id)["status"] == "completed"
     assert [row["profile_url"] for row in recruiter.candidates(story.run_id)] == story.candidates
