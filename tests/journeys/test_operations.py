@@ -80,7 +80,7 @@ def recover(operator: Operator) -> None:
     for name in ("worker", "upstream", "api"):
         operator.installation.command("restart", name)
     recruiter = Recruiter.join(operator.installation.facts)
-    assert recruiter.finished(recruiter.start_run(target=5))["status"] == "completed"
+    assert recruiter.finished(recruiter.start_run(target=30))["status"] == "completed"
 
 
 RUN: dict[str, Callable[[Operator], None]] = {
@@ -120,7 +120,7 @@ def worker(installation: Installation) -> Iterator[Beside]:
 
 def test_every_metric_that_it_names_is_told_by_a_second_worker(installation: Installation, worker: Beside) -> None:
     recruiter = Recruiter.join(installation.facts)
-    recruiter.finished(recruiter.start_run(target=5))
+    recruiter.finished(recruiter.start_run(target=30))
     told = httpx.get(f"{worker.internal_url}/metrics", trust_env=False, timeout=ANSWER_SECONDS).text
     named = {one.partition("{")[0] for one in CODE if one.startswith("service_") and one != "service_app"}
     assert len(named) > 8
