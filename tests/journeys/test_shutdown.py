@@ -15,7 +15,7 @@ from tests.journeys.beside import Beside, beside
 from tests.journeys.installation import Installation, installed
 from tests.journeys.recruiter import Recruiter
 from tests.journeys.test_run_survives import assert_same, forget_profiles
-from tests.journeys.test_webhooks import Receiver, emit, made, until
+from tests.journeys.test_webhooks import Receiver, emit, log, made, until
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.slow]
 
@@ -29,6 +29,9 @@ EVENTS = 60
 LEADS = 5
 SEARCH = "/v1/people/search"
 ENGINEERS = {"filters": {"countries": ["BE"]}, "limit": LEADS, "view": "compact"}
+
+RECEIVER_SECONDS = 0.4
+"""Of every delivery, so that the signal meets some at work."""
 
 Charged = tuple[list[str], list[tuple[str, int]]]
 
@@ -49,6 +52,20 @@ def calm(installation: Installation) -> Charged:
     return [row["profile_id"] for row in recruiter.candidates(run["id"])], recruiter.charges()
 
 
+def asked(installation: Installation) -> int:
+    """How many calls the people source has had."""
+    return sum(installation.people_log()["calls"].values())
+
+
+@pytest.fixture(scope="module")
+def calls(installation: Installation, calm: Charged) -> int:
+    """How many calls such a run makes."""
+    forget_profiles(installation.facts)
+    before, recruiter = asked(installation), Recruiter.join(installation.facts)
+    assert_same(recruiter, recruiter.start_run(), calm)
+    return asked(installation) - before
+
+
 def assert_ended_in_order(victim: Beside) -> None:
     """By itself, with exit code 0, and without a word of something that went wrong."""
     assert victim.ended() == 0, victim.log()
@@ -58,11 +75,12 @@ def assert_ended_in_order(victim: Beside) -> None:
 
 @pytest.mark.parametrize("name", ["worker", "upstream"])
 def test_a_worker_told_to_end_finishes_or_hands_over_what_it_does(
-    installation: Installation, calm: Charged, name: str
+    installation: Installation, calm: Charged, calls: int, name: str
 ) -> None:
     forget_profiles(installation.facts)
-    recruiter, receiver = Recruiter.join(installation.facts), Receiver()
-    made(recruiter, receiver.url)
+    before = asked(installation)
+    recruiter, receiver = Recruiter.join(installation.facts), Receiver(delay=RECEIVER_SECONDS)
+    endpoint = made(recruiter, receiver.url)
     with beside(installation, name) as victim:
         installation.command("kill", name)  # so that all there is to do is the other's
         try:
@@ -78,12 +96,14 @@ def test_a_worker_told_to_end_finishes_or_hands_over_what_it_does(
         finally:
             installation.command("restart", name)
     assert_same(recruiter, run_id, calm)
+    assert asked(installation) - before == calls, "a call was made twice"
     until(lambda: len(set(receiver.deliveries())) >= EVENTS)
     time.sleep(2)
-    twice = {one for one, count in Counter(receiver.deliveries()).items() if count > 1}
+    noted = {one["id"]: len(one["attempts"]) for one in log(recruiter, endpoint)}
+    received = Counter(receiver.deliveries())
     receiver.shutdown()
     receiver.server_close()
-    assert not twice
+    assert {one: count for one, count in received.items() if count > noted[one]} == {}, "an attempt was made anew"
 
 
 @dataclass
