@@ -175,12 +175,13 @@ def mail_worker(parts: Parts) -> Worker:
 
 def account_steps(parts: Parts, network: OutreachNetwork | None) -> AccountSteps:
     """Looking after outreach accounts."""
-    inbox = NetworkInbox(parts.database, network, parts.vault) if network is not None else None
+    public_url = parts.settings.public_url
+    inbox = NetworkInbox(parts.database, network, parts.vault, public_url=public_url) if network is not None else None
     return AccountSteps(
         parts.database,
         parts.vault,
         network,
-        public_url=parts.settings.public_url,
+        public_url=public_url,
         inbox=inbox,
         chats_every=timedelta(minutes=parts.settings.outreach_chats_minutes),
     )

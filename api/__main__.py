@@ -6,7 +6,10 @@ claims (TRUSTED_PROXIES names whose claims count), and its own access log would 
 
 import argparse
 import asyncio
+import signal
 import socket
+from types import FrameType
+from typing import NoReturn
 
 import uvicorn
 from sse_starlette.sse import AppStatus
@@ -30,8 +33,14 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
+def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
+    """A stop that was asked for is no failure: uvicorn raises the signal anew once it has stopped in order."""
+    raise SystemExit(0)
+
+
 def main() -> None:
-    """Read the command line and serve until told to stop."""
+    """Read the command line and serve until told to stop; SIGTERM ends it with exit code 0."""
+    signal.signal(signal.SIGTERM, _end)
     parser = argparse.ArgumentParser(prog="python -m api", description="Serve the REST API.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8080)

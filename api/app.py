@@ -66,7 +66,7 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         client = await connect(settings, lazy=True)
         kernel.ringer = Doorbell(client)
-        kernel.upstream = UpstreamCaller(database, CALLS_AS[settings.upstream_call_as](client))
+        kernel.upstream = UpstreamCaller(database, CALLS_AS[settings.upstream_call_as](client), stopping=stopping)
         ready = Readiness(database_probes(settings.database_url) | {"temporal": lambda: reachable(client)})
         pages = {"/health": alive, "/readyz": ready.page, "/metrics": Metrics(None).page}
         try:

@@ -6,6 +6,10 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+DEVELOPMENT = "development"
+Switch = Annotated[bool, DEVELOPMENT]
+"""For development only: off by default, and refused with `PRODUCTION`."""
+
 
 class Settings(BaseSettings):
     """Every setting has the name of its environment variable in lower case."""
@@ -22,7 +26,15 @@ class Settings(BaseSettings):
     temporal_address: str = "127.0.0.1:7233"
     temporal_namespace: str = "default"
     temporal_api_key: SecretStr | None = None
-    temporal_tls: bool = False
+    temporal_tls: bool | None = None
+    """Null: with an API key or a certificate. The names are those that Temporal's own tools read."""
+    temporal_tls_client_cert_path: str | None = None
+    """PEM file of a client certificate; with its key."""
+    temporal_tls_client_key_path: str | None = None
+    temporal_tls_server_ca_cert_path: str | None = None
+    """PEM file of what signs the server's certificate, where the system does not know it."""
+    temporal_tls_server_name: str | None = None
+    """The name that the server's certificate must have, where it is not the address's."""
     public_url: str = "http://127.0.0.1:8080"
     """Origin of the API as people and clients see it."""
     secret_key: SecretStr
@@ -50,10 +62,10 @@ class Settings(BaseSettings):
     smtp_url: str = "smtp://127.0.0.1:25"
     mail_from: str = "no-reply@localhost.localdomain"
     email_verification: bool = True
-    virtual_time: bool = False
-    """Development only: business time is moved by an offset kept in the database."""
-    webhook_loopback: bool = False
-    """Development only: webhooks may go to `http://127.0.0.1:<port>`, and OAuth clients be described there."""
+    virtual_time: Switch = False
+    """Business time is moved by an offset kept in the database."""
+    webhook_loopback: Switch = False
+    """Webhooks may go to `http://127.0.0.1:<port>`, and OAuth clients be described there."""
     trusted_proxies: tuple[str, ...] = ()
     """Networks whose `X-Forwarded-For` is believed."""
     mcp_hosts: tuple[str, ...] = ()
@@ -68,25 +80,36 @@ class Settings(BaseSettings):
     log_level: str = "INFO"
     log_json: bool = False
 
-    @field_validator("stripe_api_key", "stripe_webhook_secret", "internal_address", mode="before")
+    @field_validator(
+        *("stripe_api_key", "stripe_webhook_secret", "internal_address", "temporal_api_key", "temporal_tls"),
+        *("temporal_tls_client_cert_path", "temporal_tls_client_key_path", "temporal_tls_server_ca_cert_path"),
+        "temporal_tls_server_name",
+        mode="before",
+    )
     @classmethod
     def _empty_is_none(cls, value: object) -> object:
         """Compose files pass on what is not set as an empty text."""
-        return value or None
+        return None if value == "" else value
 
     @model_validator(mode="after")
     def _safe(self) -> Self:
         if len(self.secret_key.get_secret_value()) < 32:  # noqa: PLR2004 - 32 characters, as documented
             raise ValueError("SECRET_KEY needs at least 32 characters")
+        if (self.temporal_tls_client_cert_path is None) is not (self.temporal_tls_client_key_path is None):
+            raise ValueError("TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH are given together")
         if (self.stripe_api_key is None) is not (self.stripe_webhook_secret is None):
             raise ValueError("STRIPE_API_KEY and STRIPE_WEBHOOK_SECRET are given together")
-        if self.production and self.virtual_time:
-            raise ValueError("VIRTUAL_TIME is a development switch and is refused with PRODUCTION")
-        if self.production and self.webhook_loopback:
-            raise ValueError("WEBHOOK_LOOPBACK is a development switch and is refused with PRODUCTION")
+        turned_on = [name for name in self.switches() if getattr(self, name)]
+        if self.production and turned_on:
+            raise ValueError(f"{turned_on[0].upper()} is a development switch and is refused with PRODUCTION")
         if self.production and not self.public_url.startswith("https://"):
             raise ValueError("PUBLIC_URL must be https with PRODUCTION")
         return self
+
+    @classmethod
+    def switches(cls) -> list[str]:
+        """The names of the development switches."""
+        return [name for name, field in cls.model_fields.items() if DEVELOPMENT in field.metadata]
 
     @property
     def sells(self) -> bool:

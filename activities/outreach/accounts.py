@@ -181,19 +181,19 @@ class AccountSteps:
     @activity.defn(name=names.ACCOUNT_READ_CHATS)
     async def read_chats(self, step: Step) -> NextStep:
         """Find what no callback told: how the account stands, and messages."""
-        read_until = None
+        read = None
         try:
             ask = await self._database.run(lambda session: account_steps.chats_to_read(session, step.id, step.number))
             if ask is not None and await self._look(step) and self._inbox is not None:
                 since = None if ask.read_until is None else ask.read_until - OVERLAP
                 await self._inbox.read_chats(step.id, ask.provider_id, since)
-                read_until = ask.now
+                read = ask
         except AccountTrouble as error:
             await self._noted(step, error)
         except NetworkError as error:
             log.info("account.chats_not_read", account_id=step.id, code=error.code)
         await self._database.run(
-            lambda session: account_steps.polled_chats(session, step.id, read_until=read_until, every=self._chats_every)
+            lambda session: account_steps.polled_chats(session, step.id, read=read, every=self._chats_every)
         )
         return await self.next(step)
 

@@ -17,6 +17,7 @@ from models.secrets import Vault
 from models.stores.outreach import messages, relations
 from models.stores.outreach.messages import Line
 from models.stores.outreach.relations import Met
+from models.stores.outreach.texts import Writer
 
 log = structlog.get_logger(__name__)
 
@@ -27,10 +28,11 @@ AROUND = timedelta(minutes=10)
 class NetworkInbox:
     """Reads the network for accounts. Ids of accounts come twice: ours, and the provider's."""
 
-    def __init__(self, database: Database, network: OutreachNetwork, vault: Vault) -> None:
+    def __init__(self, database: Database, network: OutreachNetwork, vault: Vault, *, public_url: str) -> None:
         self._database = database
         self._network = network
         self._vault = vault
+        self._writer = Writer(vault, public_url)
 
     async def arrived(self, account_id: str, provider_id: str, callback: Callback) -> None:
         """Look at what a callback of kind `message` or `relation` announces."""
@@ -103,7 +105,9 @@ class NetworkInbox:
         read = await self._network.messages(provider_id, chat.id, since=since)
         lines = list(_lines(read, person))
         if lines:
-            await self._database.run(lambda session: messages.take(session, account_id, profile_id, chat.id, lines))
+            await self._database.run(
+                lambda session: messages.take(session, account_id, profile_id, chat.id, lines, writer=self._writer)
+            )
 
 
 def _lines(read: tuple[NetworkMessage, ...], person: str) -> Iterator[Line]:

@@ -52,7 +52,7 @@ async def _token(request: Request) -> str:
             break
     fields = parse_qs(read[:MAX_FORM].decode("utf-8", errors="replace"))
     token = fields.get("token", [""])[0]
-    if not 0 < len(token) <= MAX_TOKEN:
+    if len(read) > MAX_FORM or not 0 < len(token) <= MAX_TOKEN:
         raise InvalidVerificationLink("This link is not complete. Open it as it was mailed.")
     return token
 

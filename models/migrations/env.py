@@ -9,6 +9,7 @@ from sqlalchemy.pool import NullPool
 from sqlmodel import SQLModel
 
 import models.tables
+from models.database import CONNECT_SECONDS
 from models.reach import UNHELD
 
 
@@ -29,7 +30,9 @@ def _migrate(connection: Connection) -> None:
 
 async def _run() -> None:
     engine = create_async_engine(
-        context.config.attributes["url"], poolclass=NullPool, connect_args={"server_settings": UNHELD}
+        context.config.attributes["url"],
+        poolclass=NullPool,
+        connect_args={"server_settings": UNHELD, "timeout": CONNECT_SECONDS},
     )
     async with engine.connect() as connection:
         await connection.run_sync(_migrate)

@@ -30,13 +30,14 @@ Json = dict[str, Any]
 
 
 class Receiver(ThreadingHTTPServer):
-    """Takes webhooks on loopback and answers each with `status`."""
+    """Takes webhooks on loopback and answers each with `status`, after `delay` seconds."""
 
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, status: int = 200) -> None:
+    def __init__(self, status: int = 200, *, delay: float = 0) -> None:
         self.status = status
+        self.delay = delay
         self.received: list[tuple[Json, bytes]] = []
         super().__init__(("127.0.0.1", 0), _Handler)
         Thread(target=self.serve_forever, daemon=True).start()
@@ -55,6 +56,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.received.append((dict(self.headers), body))
+        time.sleep(self.server.delay)
         self.send_response(self.server.status)
         self.send_header("Content-Length", "0")
         self.end_headers()

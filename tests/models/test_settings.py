@@ -8,7 +8,19 @@ from models.settings import Settings
 SAFE = {"database_url": "postgresql+asyncpg://", "secret_key": "k" * 32, "public_url": "https://api.example.com"}
 
 
-@pytest.mark.parametrize("switch", ["virtual_time", "webhook_loopback"])
+CHOICES = {"production", "email_verification", "unipile_require_signature", "log_json", "temporal_tls"}
+"""What is on or off in production as well, as the operator chooses."""
+
+
+def test_whatever_is_on_or_off_is_a_development_switch_or_the_operators_choice() -> None:
+    """A new one is marked as the former, or written down here as the latter."""
+    on_or_off = {name for name, field in Settings.model_fields.items() if field.annotation in (bool, bool | None)}
+    assert set(Settings.switches()) | CHOICES == on_or_off
+    assert not set(Settings.switches()) & CHOICES
+    assert {"virtual_time", "webhook_loopback"} <= set(Settings.switches())
+
+
+@pytest.mark.parametrize("switch", Settings.switches())
 def test_a_development_switch_is_off_by_default_and_refused_in_production(switch: str) -> None:
     assert getattr(Settings.model_validate(SAFE | {"production": True}), switch) is False
     assert getattr(Settings.model_validate(SAFE | {switch: True}), switch) is True

@@ -21,6 +21,8 @@ B = TypeVar("B")
 FIRST_LOOK_SECONDS = 0.03
 LOOK_SECONDS = 0.25
 START_SECONDS = 5
+LEFT_SECONDS = 3
+"""How long somebody is kept waiting by a process that is to stop: less than it gives its requests."""
 
 log = structlog.get_logger()
 
@@ -30,12 +32,23 @@ class StillRunning(Exception):
 
 
 class UpstreamCaller:
-    """Starts upstream calls and waits for their rows; `seconds` is how long a caller is kept waiting."""
+    """Starts upstream calls and waits for their rows; `seconds` is how long a caller is kept waiting.
 
-    def __init__(self, database: Database, calls: UpstreamCalls, *, seconds: float = WAIT_SECONDS) -> None:
+    Once `stopping` is set, nobody is kept for more than `LEFT_SECONDS`: the call goes on without this process.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        calls: UpstreamCalls,
+        *,
+        seconds: float = WAIT_SECONDS,
+        stopping: asyncio.Event | None = None,
+    ) -> None:
         self._database = database
         self._calls = calls
         self._seconds = seconds
+        self._stopping = stopping or asyncio.Event()
 
     async def until_done(self, call_id: str, *, workspace_id: str) -> None:
         """Return when the call is done.
@@ -43,13 +56,17 @@ class UpstreamCaller:
         Raises the error it ended with, `UpstreamBusy` when it has not begun within the time, `StillRunning` when it
         has.
         """
-        deadline = asyncio.get_running_loop().time() + self._seconds
+        clock = asyncio.get_running_loop()
+        deadline = clock.time() + self._seconds
         database = self._database.within(of_workspace(workspace_id))
         if not await self._started(call_id, workspace_id):
             await _give_up(database, call_id, UpstreamBusy(status=503, retry_after=BUSY_RETRY_SECONDS))
         pause = FIRST_LOOK_SECONDS
+        is_stopping = False
         while not await rows.ended(database.statements, call_id):
-            if asyncio.get_running_loop().time() >= deadline:
+            if self._stopping.is_set() and not is_stopping:
+                is_stopping, deadline = True, min(deadline, clock.time() + LEFT_SECONDS)
+            if clock.time() >= deadline:
                 await _give_up(database, call_id, UpstreamBusy(status=429, retry_after=BUSY_RETRY_SECONDS))
             await asyncio.sleep(pause)
             pause = min(2 * pause, LOOK_SECONDS)

@@ -209,7 +209,7 @@ _FATAL = frozenset({ActionOutcome.FAILED, ActionOutcome.REFUSED})
 
 def text_hash(text: str) -> str:
     """SHA-256 (hex) of a rendered text, trimmed and with line ends folded: what counts as the same text."""
-    return hashlib.sha256(folded(text).encode()).hexdigest()
+    return hashlib.sha256(folded(text).encode("utf-8", "surrogatepass")).hexdigest()  # networks send halves of pairs
 
 
 def folded(text: str) -> str:

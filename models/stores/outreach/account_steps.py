@@ -206,11 +206,17 @@ async def chats_to_read(session: AsyncSession, account_id: str, number: int) -> 
 
 
 async def polled_chats(
-    session: AsyncSession, account_id: str, *, read_until: datetime | None, every: timedelta = CHATS_EVERY
+    session: AsyncSession, account_id: str, *, read: ChatsAsk | None, every: timedelta = CHATS_EVERY
 ) -> None:
-    """Note that chats were read, up to where (null when they could not be), and when they are read again."""
+    """Note that chats were read as asked (null when they could not be), and when they are read again.
+
+    Where they were to be read from was set back meanwhile: then what is due stays due.
+    """
     account = (held := await locked(session, account_id)).account
-    account.chats_read_until = read_until or account.chats_read_until
+    if read is not None:
+        if account.chats_read_until != read.read_until:
+            return
+        account.chats_read_until = read.now
     account.next_chats_poll_at = held.now + every if account.status in POLLED else None
 
 

@@ -4,7 +4,7 @@ Only what was written since the tenant first had to do with the person is read a
 is not heard: nothing is stored, told or changed.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -18,8 +18,9 @@ from models.rules.events import EventType, ReplyReceived
 from models.rules.outreach.steps import text_hash
 from models.rules.subjects import Subject
 from models.stores import doorbells, events, suppressions
-from models.stores.outreach import accounts, facts, marks, news, relations, scenes
+from models.stores.outreach import accounts, facts, marks, news, recovery, relations, scenes
 from models.stores.outreach.scenes import Scene
+from models.stores.outreach.texts import Writer
 from models.tables import Action, Conversation, Message, OutreachAccount
 
 OVERLAP = timedelta(hours=1)
@@ -72,7 +73,9 @@ async def wanted_since(session: AsyncSession, account_id: str, profile_id: str, 
     return first if first is None or last is None else max(first, last - OVERLAP)
 
 
-async def take(session: AsyncSession, account_id: str, profile_id: str, chat_id: str, lines: Sequence[Line]) -> None:
+async def take(
+    session: AsyncSession, account_id: str, profile_id: str, chat_id: str, lines: Sequence[Line], *, writer: Writer
+) -> None:
     """Keep the messages that are new, oldest first, and do what they mean. Taking them again changes nothing."""
     scene = await relations.scene_of(session, account_id, profile_id)
     if scene is None or scene.profile_id is None or not lines:
@@ -82,7 +85,8 @@ async def take(session: AsyncSession, account_id: str, profile_id: str, chat_id:
     if scene.person is not None:
         scene.person.chat_id = chat_id
     conversation = await _conversation(session, scene, scene.profile_id, chat_id)
-    kept = await _kept(session, scene, conversation, lines)
+    ours = await recovery.forgotten_texts(session, writer, scene) | await _ours(session, scene)
+    kept = await _kept(session, scene, conversation, lines, ours)
     await session.flush()
     await _mean(session, scene, conversation, kept)
 
@@ -112,11 +116,14 @@ async def _conversation(session: AsyncSession, scene: Scene, profile_id: str, ch
 
 
 async def _kept(
-    session: AsyncSession, scene: Scene, conversation: Conversation, lines: Sequence[Line]
+    session: AsyncSession,
+    scene: Scene,
+    conversation: Conversation,
+    lines: Sequence[Line],
+    ours: Mapping[str, str | None],
 ) -> list[Message]:
     """The messages among these that were not known, now in the database."""
     known = await _known(session, scene.account.id, [line.provider_id for line in lines])
-    ours = await _ours(session, scene)
     now = await service_time(session)  # behind the conversation's lock: later than whatever was marked as read
     kept = []
     for line in lines:
@@ -156,11 +163,10 @@ async def _ours(session: AsyncSession, scene: Scene) -> dict[str, str]:
     return marks | {row.provider_message_id: row.id for row in rows if row.provider_message_id}
 
 
-def _message(conversation: Conversation, line: Line, ours: dict[str, str], now: datetime) -> Message:
+def _message(conversation: Conversation, line: Line, ours: Mapping[str, str | None], now: datetime) -> Message:
     written = None if line.text is None else _storable(line.text)
-    action_id = None
-    if line.from_owner:
-        action_id = ours.get(line.provider_id) or (ours.get(text_hash(line.text)) if line.text is not None else None)
+    marks = [line.provider_id] if line.text is None else [line.provider_id, text_hash(line.text)]
+    mark = next((one for one in marks if line.from_owner and one in ours), None)
     return Message(
         id=new_id("msg", now),
         workspace_id=conversation.workspace_id,
@@ -169,8 +175,8 @@ def _message(conversation: Conversation, line: Line, ours: dict[str, str], now: 
         account_id=conversation.account_id,
         profile_id=conversation.profile_id,
         direction="out" if line.from_owner else "in",
-        sent_by="candidate" if not line.from_owner else "service" if action_id else "owner",
-        action_id=action_id,
+        sent_by="candidate" if not line.from_owner else "service" if mark is not None else "owner",
+        action_id=ours[mark] if mark is not None else None,
         provider_id=line.provider_id,
         text=written,
         sent_at=line.sent_at or now,

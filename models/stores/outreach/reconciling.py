@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from models.errors import rfc3339
 from models.rules.outreach.reconciling import Reading, Verdict, verdict
 from models.rules.outreach.states import ActionOutcome, ActionReason, ActionType, EnrollmentReason, EnrollmentStatus
-from models.stores.outreach import deciding, endings, scenes
+from models.stores.outreach import deciding, endings, recovery, scenes
 from models.stores.outreach.answers import Decision
 from models.stores.outreach.claims import Parcel, parcel_of
 from models.stores.outreach.facts import Learned, forget_erased, note
@@ -52,8 +52,11 @@ async def record(session: AsyncSession, writer: Writer, subject_id: str, number:
         return await deciding.decide(session, writer, subject_id)
     action = scene.action
     if action is not None and action.outcome == ActionOutcome.RECONCILING and len(action.readings) == number:
+        was_known = scene.person is not None and scene.person.network_id is not None
         note(session, scene, read.learned)
         action.readings = [*action.readings, {"at": rfc3339(read.reading.at), "seen": read.reading.seen.value}]
+        if action.doubted_at is not None and not was_known and read.learned.network_id is not None:
+            await recovery.hear_again(session, scene)
         _conclude(session, scene, action, read)
         await forget_erased(session, scene, action)
     return await deciding.decide_in(session, writer, scene)

@@ -6,8 +6,9 @@ whose outcome nobody saw, as old as the backup. Reading back decides as it does 
 left to a person.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -15,9 +16,15 @@ from sqlmodel import col
 
 from models.clock import service_time
 from models.rules.outreach.states import ActionType
+from models.rules.outreach.steps import text_hash
+from models.stores import doorbells
+from models.stores.outreach import accounts, texts
 from models.stores.outreach.scenes import Scene
+from models.stores.outreach.texts import Writer
 from models.tables import WAITING, Action, Recovery
 
+GATHERING = timedelta(minutes=2)
+"""How long people who were not known are gathered before the chats are read again for all of them."""
 LAST_STAMP = text(
     """
     select greatest(
@@ -34,6 +41,25 @@ CATCH_UP = text(
      where status not in ('removed', 'connecting')
     """
 )
+LEASED = "false"
+"""Whoever works on such a row has given it a time to wake at, so that it waits like any other."""
+OPEN: Mapping[str, str] = {
+    "run": "finished_at is null",
+    "job": "finished_at is null",
+    "contacts": "finished_at is null",
+    "enrollment": "finished_at is null",
+    "action": "enrollment_id is null and outcome in ('scheduled', 'awaiting_approval', 'sending', 'reconciling')",
+    "account": "status <> 'removed' or provider_id is not null",
+    "mail": "secret is not null",
+    "client": "url is not null and fetched_at is null and failed_at is null",
+    "housekeeping": "true",
+    "delivery": LEASED,
+    "payment": LEASED,
+    "callback": "processed_at is null",
+    "refill": LEASED,
+    "outreach_plan": LEASED,
+}
+"""Which rows of each kind are not over: some were in the middle of a call, whose workflow has ended or is lost."""
 IN_DOUBT = text(
     """
     select count(*) filter (where outcome in ('scheduled', 'awaiting_approval', 'sending', 'reconciling')) as actions,
@@ -61,7 +87,7 @@ async def last_stamp(session: AsyncSession) -> datetime | None:
 
 
 async def begin(session: AsyncSession, *, since: datetime) -> Begun:
-    """Put in doubt what was asked for until now, have every account read afresh, and ring every row that waits.
+    """Put in doubt what was asked for until now, have every account read afresh, and ring all that is not over.
 
     No worker may run. Raises `ValueError` for a time that is still to come.
     """
@@ -71,12 +97,15 @@ async def begin(session: AsyncSession, *, since: datetime) -> Begun:
     session.add(Recovery(id=f"rec_{now.timestamp():.0f}", since=since, at=now))
     await session.execute(CATCH_UP, {"now": now})
     rung = 0
-    for table in WAITING.values():
+    for kind, table in WAITING.items():
         name = table.__table__.name  # type: ignore[attr-defined] # SQLModel hides it from the checker
         rung += len(
             (
                 await session.execute(
-                    text(f"update {name} set rings = rings + 1 where wake_at is not null returning 1")  # noqa: S608
+                    text(
+                        f"update {name} set rings = rings + 1"  # noqa: S608 - our own words
+                        f" where wake_at is not null or ({OPEN[kind]}) returning 1"
+                    )
                 )
             ).all()
         )
@@ -84,13 +113,41 @@ async def begin(session: AsyncSession, *, since: datetime) -> Begun:
     return Begun(since, now, open_ones.actions, open_ones.enrollments, rung)
 
 
+async def forgotten_texts(session: AsyncSession, writer: Writer, scene: Scene) -> dict[str, str | None]:
+    """Hashes of what may have been written to the person without a row that says so, to the action planned for each.
+
+    An enrollment of before the last recovery may have got as far as any step of its sequence. Without this its own
+    words, read back in the chat, would be the owner's.
+    """
+    last, enrollment = await _last(session), scene.enrollment
+    if last is None or enrollment is None or enrollment.created_at > last.at:
+        return {}
+    planned = {one.step_id: one.id for one in scene.actions}
+    rendered = [await texts.render(session, writer, scene, step) for step in scene.steps]
+    return {text_hash(one.text): planned.get(one.step_id) for one in rendered if one.text is not None}
+
+
+async def hear_again(session: AsyncSession, scene: Scene) -> None:
+    """Have the account's chats since the backup read once more, soon, and with what others in them have said by then.
+
+    For a person whom the restored database did not know on the network: their chat was passed over as a stranger's.
+    """
+    last, account = await _last(session), scene.account
+    if last is None or account.next_chats_poll_at is None:
+        return
+    if account.chats_read_until is not None:
+        account.chats_read_until = min(account.chats_read_until, last.since)
+    account.next_chats_poll_at = min(account.next_chats_poll_at, scene.now + GATHERING)
+    await session.flush()
+    await doorbells.ring(session, accounts.subject(account.id))
+
+
 async def doubtful_since(session: AsyncSession, scene: Scene, action: Action) -> datetime | None:
     """Since when the network may know of this action what no row tells; null when there is no doubt.
 
     A visit is in doubt only when it was due by the recovery: it cannot be read back, and one in doubt counts as done.
     """
-    query = select(Recovery).order_by(col(Recovery.at).desc()).limit(1)
-    last = (await session.scalars(query)).one_or_none()
+    last = await _last(session)
     if last is None:
         return None
     asked_at = scene.enrollment.created_at if scene.enrollment is not None else action.created_at
@@ -99,3 +156,8 @@ async def doubtful_since(session: AsyncSession, scene: Scene, action: Action) ->
     if action.type == ActionType.PROFILE_VISIT and (action.not_before or asked_at) > last.at:
         return None
     return last.since
+
+
+async def _last(session: AsyncSession) -> Recovery | None:
+    query = select(Recovery).order_by(col(Recovery.at).desc()).limit(1)
+    return (await session.scalars(query)).one_or_none()

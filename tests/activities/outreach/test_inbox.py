@@ -24,7 +24,7 @@ pytestmark = pytest.mark.timeout(120)
 
 @pytest.fixture
 def inbox(sending: Stage, network: UnipileNetwork) -> NetworkInbox:
-    return NetworkInbox(sending.database, network, sending.vault)
+    return NetworkInbox(sending.database, network, sending.vault, public_url="https://svc.example")
 
 
 def event(stage: Stage, type: str, **payload: Any) -> Callback:

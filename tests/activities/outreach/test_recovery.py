@@ -1,23 +1,32 @@
 """After a restore nothing that the network already has is done again, and what it has not is done."""
 
 import json
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
+from activities.outreach.inbox import NetworkInbox
+from activities.upstream.unipile import UnipileNetwork
 from models.rules.outreach.sequences import Step
 from models.rules.outreach.states import ActionType
 from models.stores.outreach import recovery
+from models.tables import WAITING
 from tests.activities.outreach.sending import Stage
-from tests.models.stores.outreach.sending_world import INVITE, MESSAGE, VISIT
+from tests.models.stores.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, VISIT
 from workflows.contracts import Do
 
 pytestmark = pytest.mark.timeout(120)
 
 GREETING = Step(ActionType.MESSAGE, "s_only", body="Hello {{first_name}}")
-FORGETS = ("seen_entries", "network_people", "actions", "enrollments")
+FORGETS = ("messages", "conversations", "seen_entries", "network_people", "actions", "enrollments")
 """What a restore takes back, children first where rows refer to each other."""
+
+
+@pytest.fixture
+def inbox(sending: Stage, network: UnipileNetwork) -> NetworkInbox:
+    return NetworkInbox(sending.database, network, sending.vault, public_url="https://svc.example")
 
 
 async def backup(stage: Stage) -> dict[str, Any]:
@@ -41,6 +50,13 @@ async def restore(stage: Stage, kept: dict[str, Any]) -> None:
 async def recover(stage: Stage, since: datetime) -> recovery.Begun:
     async with stage.database.transaction() as session:
         return await recovery.begin(session, since=since)
+
+
+async def read_from(stage: Stage) -> datetime | None:
+    """From where on the account's chats are read next."""
+    rows = await stage.sql("select chats_read_until from outreach_accounts where id = :id", id=stage.account_id)
+    found: datetime | None = rows[0].chats_read_until
+    return found
 
 
 async def test_an_invite_of_the_lost_hour_is_found_and_not_sent_again(sending: Stage) -> None:
@@ -82,6 +98,75 @@ async def test_a_message_of_the_lost_hour_is_found_and_the_next_one_follows(send
     assert (await sending.enrollment(enrollment)).status == "completed"
 
 
+async def test_what_our_own_lost_hours_wrote_is_not_the_owners_word_wherever_the_sequence_was(
+    sending: Stage, inbox: NetworkInbox
+) -> None:
+    """Also steps that had no row yet at the backup: the chats are read before their turn comes."""
+    await sending.connect(INVITE, MESSAGE, FOLLOW_UP)
+    profile, person = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    kept, since = await backup(sending), await sending.now()
+    await sending.drive(enrollment, until=timedelta(hours=12))
+    sending.far.act("accept", person)
+    await inbox.read_invites(sending.account_id, sending.far.account)
+    await sending.drive(enrollment)
+    sent = sending.written()
+    assert [kind for kind, _, _ in sent] == ["invite", "message", "message"]
+    await restore(sending, kept)
+    await recover(sending, since)
+    await inbox.read_chats(sending.account_id, sending.far.account, None)
+    await sending.drive(enrollment, until=timedelta(hours=12))  # which finds out who it is on the network
+    await inbox.read_chats(sending.account_id, sending.far.account, await read_from(sending))
+    rows = await sending.sql("select sent_by, action_id from messages order by sent_at, id")
+    assert {row.sent_by for row in rows} == {"service"}
+    assert (await sending.drive(enrollment)).do is Do.DONE
+    assert sending.written() == sent
+    assert (await sending.enrollment(enrollment)).status == "completed"
+
+
+async def test_a_reply_of_somebody_whom_the_backup_did_not_know_on_the_network_is_heard(
+    sending: Stage, inbox: NetworkInbox
+) -> None:
+    """The chats are read right after the recovery, when they are still a stranger, and again when they are none."""
+    await sending.connect(GREETING)
+    profile, person = await sending.somebody()
+    sending.far.tie(person, "connected")
+    enrollment = await sending.enroll(profile)
+    kept, since = await backup(sending), await sending.now()
+    await sending.drive(enrollment, until=timedelta(hours=12))
+    sending.far.act("reply", person, text="Tell me more")
+    await sending.later(hours=1)
+    await restore(sending, kept)
+    await recover(sending, since)
+    await inbox.read_chats(sending.account_id, sending.far.account, None)
+    assert await sending.sql("select id from messages") == []
+    await sending.sql("update outreach_accounts set chats_read_until = service_now()")
+    await sending.later(hours=2)
+    await sending.drive(enrollment)
+    again = await read_from(sending)
+    assert again is not None
+    assert again <= since
+    await inbox.read_chats(sending.account_id, sending.far.account, again)
+    assert (await sending.told()).count("reply.received") == 1
+    assert [kind for kind, _, _ in sending.written()] == ["message"]
+
+
+async def test_what_the_owner_wrote_in_the_lost_hour_holds_the_enrollment(sending: Stage, inbox: NetworkInbox) -> None:
+    await sending.connect(GREETING, replace(GREETING, id="s_second", wait_days=1, body="Still there?"))
+    profile, person = await sending.somebody()
+    sending.far.tie(person, "connected")
+    enrollment = await sending.enroll(profile)
+    await sending.drive(enrollment, until=timedelta(hours=12))
+    kept, since = await backup(sending), await sending.now()
+    sending.far.act("owner_message", person, text="It is me, Sam.")
+    await sending.later(hours=1)
+    await restore(sending, kept)
+    await recover(sending, since)
+    await inbox.read_chats(sending.account_id, sending.far.account, None)
+    row = await sending.enrollment(enrollment)
+    assert (row.status, row.reason) == ("paused", "owner_wrote")
+
+
 async def test_what_the_network_does_not_have_is_sent_after_two_readings(sending: Stage) -> None:
     await sending.connect(INVITE, MESSAGE)
     profile, _ = await sending.somebody()
@@ -104,6 +189,18 @@ async def test_a_visit_that_was_due_counts_as_done_and_is_not_repeated(sending: 
     await recover(sending, since)
     assert (await sending.drive(enrollment)).do is Do.DONE
     assert [kind for kind, _, _ in sending.written()] == ["visit"]
+
+
+async def test_what_was_in_the_middle_of_a_call_is_rung_as_well(sending: Stage) -> None:
+    """Whoever worked on it has ended, or is lost with Temporal, and it has no time at which it would wake."""
+    assert recovery.OPEN.keys() == WAITING.keys(), "which rows of a new kind are not over?"
+    await sending.connect(INVITE)
+    profile, _ = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    await sending.sql("update enrollments set wake_at = null, answered = rings")
+    await recover(sending, await sending.now())
+    rows = await sending.sql("select rings > answered as rung from enrollments where id = :id", id=enrollment)
+    assert [row.rung for row in rows] == [True]
 
 
 async def test_who_is_enrolled_after_the_recovery_is_in_no_doubt(sending: Stage) -> None:

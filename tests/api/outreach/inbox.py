@@ -5,13 +5,16 @@ from uuid import uuid4
 
 from models.clock import service_time
 from models.database import Database
+from models.secrets import Vault
 from models.stores.outreach import messages
 from models.stores.outreach.messages import Line
+from models.stores.outreach.texts import Writer
 from models.tables import NetworkPerson
 from models.tenancy import Tenant
-from tests.api.conftest import run_sql
+from tests.api.conftest import SECRET_KEY, run_sql
 from tests.api.outreach.accounts import action
 
+WRITER = Writer(Vault(SECRET_KEY), "http://127.0.0.1:8080")
 GREETING = "Hello, a word about a job."
 
 
@@ -51,7 +54,7 @@ async def writes(
     """A message turns up in the chat."""
     at: datetime = await database.run(service_time)
     line = Line(f"msg_{uuid4().hex}", text, at, from_owner=by_owner)
-    await database.run(lambda session: messages.take(session, account_id, profile_id, chat_id, [line]))
+    await database.run(lambda session: messages.take(session, account_id, profile_id, chat_id, [line], writer=WRITER))
 
 
 async def answered(

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from activities.people import People
 from activities.raw_calls import RawCalls
 from activities.upstream.people_data_labs import PeopleDataLabs
-from api.operations.kernel import Kernel, UpstreamCaller
+from api.operations.kernel import Kernel, UpstreamCaller, awaited
 from models.database import Database
 from models.rules.raw_calls import MOST_WAITING, MOST_WAITING_OF_WORKSPACE
 from models.stores.upstream_calls import rows
@@ -388,3 +388,24 @@ async def test_a_call_lost_on_its_way_is_made_anew(
     app.state.kernel.upstream = UpstreamCaller(database, impatient)
     assert (await search(workspace, "lost")).status_code == 200
     assert await states(database, workspace) == ["failed", "collected"]
+
+
+@pytest.mark.usefixtures("provider")
+async def test_a_process_that_is_to_stop_answers_who_waits_and_the_call_goes_on(
+    app: FastAPI, workspace: Workspace, database: Database, calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(awaited, "LEFT_SECONDS", 0.1)
+    await fund(database, workspace)
+    stopping = asyncio.Event()
+    app.state.kernel.upstream = UpstreamCaller(database, calls, stopping=stopping)
+    calls.held = True
+    begun, waiting = (asyncio.create_task(search(workspace, key)) for key in ("begun", "waiting"))
+    await until(database, workspace, 2, "waiting")
+    vault = calls.activity._vault
+    await database.run(lambda session: rows.begin(session, vault, calls.started[0]))
+    stopping.set()
+    answers = sorted([await begun, await waiting], key=lambda answer: answer.status_code)
+    error_of(answers[0], 409, "idempotency_in_progress")
+    error_of(answers[1], 429, "upstream_busy")
+    assert all(answer.headers["retry-after"] for answer in answers)
+    calls.held = False

@@ -155,7 +155,7 @@ async def test_chats_are_polled_at_once_and_every_quarter_of_an_hour(world: Acco
     await world.do(account_id, lambda _, held: _set(held.account, "next_chats_poll_at", now))
     for _ in range(3):
         assert (await world.decide(account_id)).need is Need.CHATS
-        await world.database.run(lambda session: account_steps.polled_chats(session, account_id, read_until=None))
+        await world.database.run(lambda session: account_steps.polled_chats(session, account_id, read=None))
         decision = await world.decide(account_id)
         assert decision.need is Need.TIME
         assert decision.until is not None

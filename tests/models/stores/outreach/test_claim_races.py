@@ -56,7 +56,7 @@ async def erase(world: World, enrollment_id: str, profile_id: str, session: Asyn
 
 async def reply(world: World, enrollment_id: str, profile_id: str, session: AsyncSession) -> None:
     line = Line(f"msg_{profile_id}", "Hello", await service_time(session), from_owner=False)
-    await messages.take(session, world.account_id, profile_id, f"chat_{profile_id}", [line])
+    await messages.take(session, world.account_id, profile_id, f"chat_{profile_id}", [line], writer=world.writer)
 
 
 async def pause_account(world: World, enrollment_id: str, profile_id: str, session: AsyncSession) -> None:

@@ -46,7 +46,9 @@ async def invited(world: World) -> tuple[str, str]:
 
 
 async def take(world: World, profile_id: str, *lines: Line, chat: str = CHAT) -> None:
-    await world.run(lambda session: messages.take(session, world.account_id, profile_id, chat, lines))
+    await world.run(
+        lambda session: messages.take(session, world.account_id, profile_id, chat, lines, writer=world.writer)
+    )
 
 
 async def said(world: World, words: str | None = "Hello", *, id: str = "m1", by_owner: bool = False) -> Line:

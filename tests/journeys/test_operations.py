@@ -1,0 +1,127 @@
+"""docs/operations.md on a running installation: every command in it is run, every setting and metric it names is there.
+
+A new command joins `RUN` or `ELSEWHERE`, else a test here fails.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from models.internal import ANSWER_SECONDS
+from models.settings import Settings
+from tests.journeys.beside import Beside, beside
+from tests.journeys.installation import Installation, installed
+from tests.journeys.paying import with_card
+from tests.journeys.recruiter import Recruiter
+from tests.journeys.restoring import DOCUMENT, Operator, documented
+
+pytestmark = [pytest.mark.timeout(400), pytest.mark.slow]
+
+WORDS = DOCUMENT.read_text()
+CODE = re.findall(r"`([^`\n]+)`", WORDS)
+COMMANDS = {one for one in CODE if re.match(r"(python|pg_\w+ -|PGOPTIONS|psql|make) ?", one)}
+CONNECTIONS = "select count(*) from pg_stat_activity"
+
+
+@pytest.fixture(scope="module")
+def installation() -> Iterator[Installation]:
+    with installed("--population", "500") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def operator(installation: Installation) -> Operator:
+    return Operator.at(installation)
+
+
+def migrate(operator: Operator) -> None:
+    """On a database at work; done twice it changes nothing."""
+    operator.run(documented("models.migrations upgrade"))
+
+
+def register(operator: Operator) -> None:
+    address = str(operator.installation.facts["temporal_address"])
+    operator.run(documented("stack.register").replace("HOST:PORT", address))
+
+
+def reread(operator: Operator) -> None:
+    with_card(operator.installation.facts, Recruiter.join(operator.installation.facts))
+    operator.run(f"{documented('activities.reread')} {datetime.now(UTC).isoformat()}")
+
+
+def connections(operator: Operator) -> None:
+    query = documented("pg_stat_activity")
+    told = operator.run(query)
+    assert "max_connections" in query
+    assert re.search(r"service\s*\|\s*\d+\s*\|\s*200", told), told
+
+
+def back_up_and_restore(operator: Operator) -> None:
+    """Everything of the one is in the other, whoever owns it."""
+    operator.back_up()
+    operator.run("createdb restored")
+    operator.run(documented("pg_restore").replace("-d service", "-d restored"))
+    counted = "select (select count(*) from workspaces), (select count(*) from ledger_entries)"
+    wide = "set app.workspace = '*'; set app.tenant = '*'; "
+    here, there = (
+        operator.run(f'psql -XqAt -d {name} -c "$STATEMENT"', STATEMENT=wide + counted)
+        for name in ("service", "restored")
+    )
+    assert here == there
+    assert not here.startswith("0|")
+
+
+def recover(operator: Operator) -> None:
+    operator.stop_ours()
+    assert "Start the workers now" in operator.run(documented("python -m models.recover"))
+    for name in ("worker", "upstream", "api"):
+        operator.installation.command("restart", name)
+    recruiter = Recruiter.join(operator.installation.facts)
+    assert recruiter.finished(recruiter.start_run(target=30))["status"] == "completed"
+
+
+RUN: dict[str, Callable[[Operator], None]] = {
+    "models.migrations upgrade": migrate,
+    "stack.register": register,
+    "activities.reread": reread,
+    "pg_stat_activity": connections,
+    "pg_restore": back_up_and_restore,
+    "models.recover": recover,
+}
+ELSEWHERE = {"pg_dump": "with pg_restore"}
+
+
+def test_every_command_is_tried() -> None:
+    assert len(COMMANDS) >= len(RUN)
+    unknown = [one for one in COMMANDS if not any(words in one for words in {**RUN, **ELSEWHERE})]
+    assert unknown == []
+
+
+@pytest.mark.parametrize("words", RUN)
+def test_it_does_what_it_says(operator: Operator, words: str) -> None:
+    RUN[words](operator)
+
+
+def test_every_setting_that_it_names_is_one() -> None:
+    named = {one.partition("=")[0] for one in CODE if re.fullmatch(r"[A-Z][A-Z_]{5,}(=\S*)?", one)}
+    assert {"DATABASE_URL", "TEMPORAL_API_KEY", "INTERNAL_ADDRESS"} <= named
+    assert {name for name in named if name.lower() not in Settings.model_fields} <= {"PGOPTIONS", "SIGTERM"}
+
+
+@pytest.fixture(scope="module")
+def worker(installation: Installation) -> Iterator[Beside]:
+    """A second one: scaling out."""
+    with beside(installation, "worker") as made:
+        yield made
+
+
+def test_every_metric_that_it_names_is_told_by_a_second_worker(installation: Installation, worker: Beside) -> None:
+    recruiter = Recruiter.join(installation.facts)
+    recruiter.finished(recruiter.start_run(target=30))
+    told = httpx.get(f"{worker.internal_url}/metrics", trust_env=False, timeout=ANSWER_SECONDS).text
+    named = {one.partition("{")[0] for one in CODE if one.startswith("service_") and one != "service_app"}
+    assert len(named) > 8
+    assert {name for name in named if f"# TYPE {name.removesuffix('_total')}" not in told} == set()
