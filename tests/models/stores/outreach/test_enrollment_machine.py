@@ -214,7 +214,12 @@ class Enrollments(RuleBasedStateMachine):
             await people.hold(session, [person.profile_id])
             await relations.learn(session, self.world.account_id, person.profile_id, learned)
             await messages.take(
-                session, self.world.account_id, person.profile_id, f"chat-{person.profile_id}", person.lines
+                session,
+                self.world.account_id,
+                person.profile_id,
+                f"chat-{person.profile_id}",
+                person.lines,
+                writer=self.world.writer,
             )
 
         self.do(self.world.run(work))
