@@ -6,6 +6,8 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from models.settings import Settings
+from workflows import measured
+from workflows.handing_on import HandingOn
 
 
 async def connect(settings: Settings, *, lazy: bool = False) -> Client:
@@ -18,6 +20,8 @@ async def connect(settings: Settings, *, lazy: bool = False) -> Client:
         tls=settings.temporal_tls,
         data_converter=pydantic_data_converter,
         lazy=lazy,
+        interceptors=[HandingOn()],
+        runtime=measured.runtime() if settings.internal_address else None,
     )
 
 
