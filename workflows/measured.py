@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
-from prometheus_client.utils import floatToGoString
 from temporalio.runtime import (
     BUFFERED_METRIC_KIND_COUNTER,
     BUFFERED_METRIC_KIND_HISTOGRAM,
@@ -107,7 +106,7 @@ def _histogram(shown: Metric, spreads: dict[Labels, _Spread]) -> Metric:
         so_far = 0
         for limit, count in zip(BUCKETS, spread.counts, strict=True):
             so_far += count
-            shown.add_sample(f"{shown.name}_bucket", {**dict(labels), "le": floatToGoString(limit)}, so_far)
+            shown.add_sample(f"{shown.name}_bucket", {**dict(labels), "le": "+Inf" if limit == BUCKETS[-1] else str(float(limit))}, so_far)
         shown.add_sample(f"{shown.name}_count", dict(labels), so_far)
         shown.add_sample(f"{shown.name}_sum", dict(labels), spread.sum)
     return shown
