@@ -12,12 +12,12 @@ import structlog
 from structlog.testing import CapturingLogger
 
 import worker
-from activities import deliveries
 from activities.upstream.guard import Guard
 from activities.upstream.payments import NoPayments
 from api import middleware
 from api.operations.kernel import kernel
 from models import traces
+from models.clock import service_time
 from models.database import Database
 from models.reach import everywhere
 from models.resolution import Resolver
@@ -151,20 +151,20 @@ async def test_what_a_request_and_an_activity_log_has_their_ids(
 ) -> None:
     said = CapturingLogger()
     log = structlog.wrap_logger(said, processors=[structlog.contextvars.merge_contextvars])
-    handler, decide = kernel.service_time, rows.begin
+    begin = rows.begin
 
     async def telling_time(*asked: Any) -> Any:
         log.info("within a request")
-        return await handler(*asked)
+        return await service_time(*asked)
 
     async def telling_begin(*asked: Any) -> Any:
         log.info("within an activity")
-        return await decide(*asked)
+        return await begin(*asked)
 
     async with serving(database_url, temporal_address, temporal_namespace) as http:
         monkeypatch.setattr(middleware, "log", log)
         monkeypatch.setattr(kernel, "service_time", telling_time)
-        monkeypatch.setattr(deliveries.deliveries, "begin", telling_begin)
+        monkeypatch.setattr(rows, "begin", telling_begin)
         seen = await a_test(http)
     told = [call.kwargs for call in said.calls]
     of_the_test = [one for one in told if one.get("request_id") == REQUEST_ID]
