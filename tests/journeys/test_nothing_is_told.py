@@ -84,8 +84,8 @@ def live(installation: Installation, lived: Day) -> None:
     endpoint = outreach.post("/v1/webhook-endpoints", {"url": hook})
     canaries.keep_address("webhook address", hook)
     canaries.keep("webhook secret", endpoint["secret"])
-    lived.run_id = recruiter.start_run(target=10)
-    assert recruiter.finished(lived.run_id)["status"] == "completed"
+    lived.run_id = recruiter.start_run(target=30)
+    recruiter.finished(lived.run_id)
     candidates(recruiter.get, lived, spend(outreach))
     conversation(outreach, canaries)
     until(lambda: bool(receiver.received))
@@ -124,14 +124,13 @@ def candidates(get: Callable[..., Json], lived: Day, paid: Callable[[str, Json],
     """Who was found, how they are reached, and who else is searched for by title."""
     found = get(f"/v1/runs/{lived.run_id}/candidates", params={"limit": 10})["data"]
     assert found
-    people = [one["profile"] for one in found]
-    names = [f"{one['first_name']} {one['last_name']}" for one in people]
-    lived.canaries.keep("candidate", *(name for name in names if len(name) > 7))
-    ids = [one["id"] for one in people]
+    lived.canaries.keep("candidate", *(one["full_name"] for one in found if len(one["full_name"] or "") > 7))
+    lived.canaries.keep("candidate's page", *(one["profile_url"] for one in found))
+    ids = [one["profile_id"] for one in found]
     lookup = paid("/v1/people/contacts:fetch", {"profile_ids": ids, "want": ["email"]})["id"]
     until(lambda: get(f"/v1/people/contacts/{lookup}")["status"] == "completed")
     reached = get(f"/v1/people/contacts/{lookup}")["contacts"]
-    addresses = [email["address"] for one in reached for email in one.get("emails") or []]
+    addresses = [address for one in reached for address in one["values"]]
     assert addresses
     lived.canaries.keep("candidate's address", *addresses)
     lived.canaries.keep("asked title", TITLE)
@@ -185,12 +184,15 @@ def refused(outreach: Outreach, canaries: Canaries) -> None:
     """What is refused is not quoted either: in a body, in a query, in a header."""
     canaries.keep("refused", "canary.of.a.body@example.com", "canary-of-a-query", "canary-of-a-key")
     call = outreach.recruiter.call
-    assert call("POST", "/v1/workspaces", json={"name": 1, "email": "canary.of.a.body@example.com"}).status_code == 400
-    assert call("GET", "/v1/runs", params={"token": "canary-of-a-query"}).status_code == 400
-    assert call("GET", "/v1/runs/canary-of-a-query").status_code == 404
-    assert call("GET", "/canary-of-a-query").status_code == 404
-    headers = {"Authorization": f"Bearer canary-of-a-key-{uuid4().hex}"}
-    assert call("GET", "/v1/workspace", headers=headers).status_code == 401
+    outside = {"headers": {"Authorization": f"Bearer canary-of-a-key-{uuid4().hex}"}}
+    answers = [
+        call("POST", "/v1/workspaces", json={"name": 1, "email": "canary.of.a.body@example.com"}),
+        call("GET", "/v1/runs", params={"token": "canary-of-a-query"}),
+        call("GET", "/v1/runs/canary-of-a-query"),
+        call("GET", "/canary-of-a-query"),
+        call("GET", "/v1/runs", **outside),
+    ]
+    assert [answer.status_code for answer in answers] == [400, 400, 404, 404, 401]
 
 
 def lines(log: bytes) -> list[Json]:
