@@ -118,12 +118,11 @@ class Edge:
             await _refuse(error, entry, answer)
         except Exception as error:
             if unreachable(error) and not entry.started:
-                log.warning("database.unreachable", request_id=entry.request_id, error=type(error).__name__)
+                log.warning("database.unreachable", error=type(error).__name__)
                 await _refuse(DatabaseUnavailable(), entry, answer)
                 return
             log.error(  # noqa: TRY400 - messages of exceptions can hold personal data; `described` leaves them out
                 "internal",
-                request_id=entry.request_id,
                 trace=described(error),
                 sqlstate=sqlstate(error),
                 constraint=constraint(error),
@@ -139,7 +138,6 @@ class Edge:
             if scope["path"] != HEALTH:
                 log.info(
                     "request",
-                    request_id=entry.request_id,
                     method=scope["method"],
                     route=route,
                     status=entry.status,

@@ -7,6 +7,7 @@ of themselves (addresses, queries, arguments) has nowhere to go, and no header o
 import asyncio
 import contextlib
 import os
+import threading
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -81,9 +82,22 @@ async def sending(process: str) -> AsyncIterator[None]:
         yield
     finally:
         _SENDING.provider = before
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(FLUSH_SECONDS):
-                await asyncio.to_thread(provider.shutdown)
+        await _flushed(provider)
+
+
+async def _flushed(provider: "TracerProvider") -> None:
+    """Wait for the last spans, but not for a collector that hangs: the thread that does is left behind."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    def flush() -> None:
+        provider.shutdown()
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(done.set)
+
+    threading.Thread(target=flush, name="last spans", daemon=True).start()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(FLUSH_SECONDS):
+            await done.wait()
 
 
 def _provider(process: str) -> "TracerProvider":
@@ -118,9 +132,12 @@ def span(
         return
     tracer = _SENDING.provider.get_tracer(PROJECT)
     known = {fact.value: value for fact, value in facts.items() if value is not None}
-    with tracer.start_as_current_span(
-        name, parent, kind, known, links, record_exception=False, set_status_on_exception=False
-    ) as made, bound_contextvars(trace_id=f"{made.get_span_context().trace_id:032x}"):
+    with (
+        tracer.start_as_current_span(
+            name, parent, kind, known, links, record_exception=False, set_status_on_exception=False
+        ) as made,
+        bound_contextvars(trace_id=f"{made.get_span_context().trace_id:032x}"),
+    ):
         try:
             yield made
         except BaseException as error:

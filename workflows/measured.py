@@ -106,7 +106,8 @@ def _histogram(shown: Metric, spreads: dict[Labels, _Spread]) -> Metric:
         so_far = 0
         for limit, count in zip(BUCKETS, spread.counts, strict=True):
             so_far += count
-            shown.add_sample(f"{shown.name}_bucket", {**dict(labels), "le": "+Inf" if limit == BUCKETS[-1] else str(float(limit))}, so_far)
+            highest = "+Inf" if limit == BUCKETS[-1] else str(float(limit))
+            shown.add_sample(f"{shown.name}_bucket", {**dict(labels), "le": highest}, so_far)
         shown.add_sample(f"{shown.name}_count", dict(labels), so_far)
         shown.add_sample(f"{shown.name}_sum", dict(labels), spread.sum)
     return shown

@@ -8,6 +8,7 @@ from models import traces
 from models.errors import NotFound
 from models.traces import Fact
 from tests.collector import Collector, collecting
+from tests.models.frozen import frozen_server
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 SOMEWHERE = "http://127.0.0.1:4318"
@@ -64,6 +65,17 @@ async def test_an_error_is_told_by_its_code_alone(monkeypatch: pytest.MonkeyPatc
     assert (outer.failed, outer.facts) == (False, {"http.response.status_code": 200})
     assert inner.parent_id == outer.span_id
     assert b"ada" not in b"".join(collector.raw)
+
+
+@pytest.mark.timeout(30)
+async def test_a_collector_that_hangs_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traces, "FLUSH_SECONDS", 0.1)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "3600")
+    async with frozen_server() as port:
+        monkeypatch.setenv(ENDPOINT, f"http://127.0.0.1:{port}")
+        async with traces.sending("tests"):
+            with traces.upstream("somebody", "reads"):
+                pass
 
 
 async def test_name_and_sampling_are_the_operators(monkeypatch: pytest.MonkeyPatch) -> None:
