@@ -36,6 +36,7 @@ from activities.payments import CallbackSteps, PaymentSteps, RefillSteps
 from activities.people import People
 from activities.raw_calls import RawCalls
 from activities.runs import RunSteps
+from activities.surroundings import Surroundings
 from activities.upstream.guard import Guard
 from activities.upstream.mail import SmtpMailer
 from activities.upstream.outreach_network import outreach_network
@@ -43,6 +44,7 @@ from activities.upstream.payments import NoPayments, Payments
 from activities.upstream.people_data_labs import PeopleDataLabs
 from activities.upstream.ports import OutreachNetwork
 from activities.upstream.slots import UpstreamSlots, upstream_tuner
+from models import traces
 from models.data import reference
 from models.database import Database
 from models.internal import Page, listening
@@ -93,7 +95,9 @@ WORKFLOWS = [
     ClientWorkflow,
     OutreachPlanWorkflow,
 ]
-PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types")
+PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types", "opentelemetry", "structlog")
+INTERCEPTORS = (Surroundings(), SilentFailures())
+"""Around every activity, the outer one first. The client brings what hands ids and traces on."""
 GRACE = timedelta(seconds=20)
 """How long activities may finish after SIGTERM."""
 WEBHOOKS_AT_ONCE = 200
@@ -147,7 +151,7 @@ def service_worker(parts: Parts) -> Worker:
             *(payments.next, callbacks.next, refills.next, plans.next, ClientSteps(parts.database, None).next),
         ],
         workflow_runner=runner(),
-        interceptors=[SilentFailures()],
+        interceptors=INTERCEPTORS,
         max_concurrent_activities=settings.database_pool_size,
         max_concurrent_local_activities=settings.database_pool_size,
         graceful_shutdown_timeout=GRACE,
@@ -167,7 +171,7 @@ def mail_worker(parts: Parts) -> Worker:
         parts.client,
         task_queue=Queue.MAIL,
         activities=[mail_steps(parts).send],
-        interceptors=[SilentFailures()],
+        interceptors=INTERCEPTORS,
         max_concurrent_activities=4,
         graceful_shutdown_timeout=GRACE,
     )
@@ -203,7 +207,7 @@ def network_worker(parts: Parts, network: OutreachNetwork) -> Worker:
             *(accounts.read_chats, accounts.read_invites),
             *(sends.send, sends.reconcile),
         ],
-        interceptors=[SilentFailures()],
+        interceptors=INTERCEPTORS,
         max_concurrent_activities=NETWORK_AT_ONCE,
         graceful_shutdown_timeout=GRACE,
     )
@@ -221,7 +225,7 @@ def payments_worker(parts: Parts) -> Worker:
         parts.client,
         task_queue=Queue.PAYMENTS,
         activities=[steps.call, steps.end_plans, outreach_plan_steps(parts).call],
-        interceptors=[SilentFailures()],
+        interceptors=INTERCEPTORS,
         max_concurrent_activities=PAYMENTS_AT_ONCE,
         graceful_shutdown_timeout=GRACE,
     )
@@ -236,7 +240,7 @@ def webhooks_worker(parts: Parts, guard: Guard) -> Worker:
         parts.client,
         task_queue=Queue.WEBHOOKS,
         activities=[DeliverySteps(parts.database, parts.vault, guard).attempt, ClientSteps(parts.database, guard).read],
-        interceptors=[SilentFailures()],
+        interceptors=INTERCEPTORS,
         max_concurrent_activities=WEBHOOKS_AT_ONCE,
         graceful_shutdown_timeout=GRACE,
     )
@@ -262,7 +266,7 @@ def upstream_worker(parts: Parts, source: PeopleDataLabs, slots: UpstreamSlots) 
             finds.find,
             opt_outs.read,
         ],
-        interceptors=[SilentFailures()],
+        interceptors=INTERCEPTORS,
         tuner=upstream_tuner(slots),
         graceful_shutdown_timeout=GRACE,
     )
@@ -274,6 +278,7 @@ async def serve(settings: Settings, queues: Sequence[Queue], *, ready_file: Path
     for signum in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(signum, stop.set)
     async with contextlib.AsyncExitStack() as exits:
+        await exits.enter_async_context(traces.sending("worker"))
         database = Database(settings.database_url, pool_size=settings.database_pool_size)
         exits.push_async_callback(database.close)
         vault = Vault(settings.secret_key.get_secret_value())

@@ -26,6 +26,7 @@ from api.paths import Paths
 from api.rest import ROUTERS, callbacks, health
 from api.rest.outreach import callbacks as network_callbacks
 from api.rest.routing import Direct
+from models import traces
 from models.database import Database
 from models.errors import InternalError, InvalidRequest, MethodNotAllowed, NotFound
 from models.internal import listening
@@ -70,7 +71,7 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
         ready = Readiness(database_probes(settings.database_url) | {"temporal": lambda: reachable(client)})
         pages = {"/health": alive, "/readyz": ready.page, "/metrics": Metrics(None).page}
         try:
-            async with mcp.running(), listening(settings.internal_address, pages):
+            async with traces.sending("api"), mcp.running(), listening(settings.internal_address, pages):
                 yield
         finally:
             await database.close()

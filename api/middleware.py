@@ -4,17 +4,20 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
+from opentelemetry.trace import INVALID_SPAN, Span, SpanKind
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.contextvars import bind_contextvars, bound_contextvars, unbind_contextvars
 
 from api import auth, versions
 from api.audiences import Audiences
 from api.errors import render
 from api.logs import described
-from models import metrics
+from models import metrics, traces
 from models.database import Database, constraint, sqlstate, unreachable
 from models.errors import DatabaseUnavailable, InternalError, ServiceError, Unauthorized
 from models.rules.access import Caller
@@ -23,12 +26,15 @@ from models.rules.versions import CURRENT
 from models.stores import admission
 from models.stores.admission import Admission
 from models.tenancy import Tenant
+from models.traces import Fact
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 HEALTH = "/health"
 CALLBACKS = "/callbacks/"
 """Of providers, who sign them: neither keyed nor counted."""
 STATE = "service.entry"
+WORKSPACE = "workspace_id"
+FAULT = 500
 
 log = structlog.get_logger()
 
@@ -47,6 +53,8 @@ class Entry:
     lacking: Permission | None = None
     """What an access token turned out to lack."""
     status: int = 500
+    route: str | None = None
+    """The template of the path, once it was routed."""
     started: bool = False
 
     @property
@@ -83,9 +91,22 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began = time.perf_counter()
         headers = auth.header_map(scope["headers"])
         entry = Entry(_request_id(headers.get("x-request-id")), headers)
+        with bound_contextvars(request_id=entry.request_id), _traced(scope, entry) as span:
+            try:
+                await self._serve(scope, receive, send, entry)
+            finally:
+                unbind_contextvars(WORKSPACE)
+                span.update_name(f"{metrics.known(scope['method'])} {entry.route or metrics.UNROUTED}")
+                traces.tell(span, Fact.ROUTE, entry.route)
+                traces.tell(span, Fact.STATUS, entry.status)
+                traces.tell(span, Fact.WORKSPACE, entry.caller.workspace_id if entry.caller else None)
+                if entry.status >= FAULT:
+                    traces.failed(span, str(entry.status))
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, entry: Entry) -> None:
+        began = time.perf_counter()
         answer = _Answer(entry, send, without_body=scope["method"] == "HEAD")
         inner: Scope = {**scope, STATE: entry}
         if scope["method"] == "HEAD":
@@ -97,12 +118,11 @@ class Edge:
             await _refuse(error, entry, answer)
         except Exception as error:
             if unreachable(error) and not entry.started:
-                log.warning("database.unreachable", request_id=entry.request_id, error=type(error).__name__)
+                log.warning("database.unreachable", error=type(error).__name__)
                 await _refuse(DatabaseUnavailable(), entry, answer)
                 return
             log.error(  # noqa: TRY400 - messages of exceptions can hold personal data; `described` leaves them out
                 "internal",
-                request_id=entry.request_id,
                 trace=described(error),
                 sqlstate=sqlstate(error),
                 constraint=constraint(error),
@@ -114,10 +134,10 @@ class Edge:
             seconds = time.perf_counter() - began
             route = getattr(inner.get("route"), "path", None)
             metrics.answered(scope["method"], route, entry.status, seconds)
+            entry.route = route
             if scope["path"] != HEALTH:
                 log.info(
                     "request",
-                    request_id=entry.request_id,
                     method=scope["method"],
                     route=route,
                     status=entry.status,
@@ -139,6 +159,8 @@ class Edge:
             customer_id=wanted,
         )
         entry.admission = found
+        if found.caller is not None:
+            bind_contextvars(**{WORKSPACE: found.caller.workspace_id})
         entry.extra |= auth.rate_headers(found, self._limit)
         auth.check_rate(found, self._limit)
         if not public:
@@ -184,6 +206,15 @@ async def _refuse(error: ServiceError, entry: Entry, send: Send) -> None:
     length = {"content-length": str(len(rendered.body))}
     await send({"type": "http.response.start", "status": rendered.status, "headers": _raw(rendered.headers | length)})
     await send({"type": "http.response.body", "body": rendered.body})
+
+
+def _traced(scope: Scope, entry: Entry) -> AbstractContextManager[Span]:
+    """The span of a request. Whoever calls does not choose its trace: `traceparent` of outside is not followed."""
+    if scope["path"] == HEALTH:
+        return nullcontext(INVALID_SPAN)
+    method = metrics.known(scope["method"])
+    facts = {Fact.REQUEST: entry.request_id, Fact.METHOD: method}
+    return traces.span(method, SpanKind.SERVER, facts, parent=traces.root())
 
 
 def _raw(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

@@ -39,10 +39,18 @@ REQUEST_SECONDS = Histogram(
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
+UNROUTED = "unrouted"
+
+
+def known(method: str) -> str:
+    """The method as it may be told: whoever calls can make one up."""
+    return method if method in METHODS else "other"
+
+
 def answered(method: str, route: str | None, status: int, seconds: float) -> None:
     """Count a request. `route` is the template of its path, never the path; null for what is not routed."""
-    told = route or "unrouted"
-    REQUESTS.labels(method if method in METHODS else "other", told, str(status)).inc()
+    told = route or UNROUTED
+    REQUESTS.labels(known(method), told, str(status)).inc()
     REQUEST_SECONDS.labels(told).observe(seconds)
 
 

@@ -15,9 +15,11 @@ from typing import Self
 
 import httpx
 
+from models import traces
 from models.resolution import AddressRefused, Resolver, Unresolved
 from models.rules.addresses import Address, RefusedUrl, Target, parse
 from models.rules.deliveries import ANSWER_SECONDS, READ_AT_MOST, AttemptError
+from models.traces import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +97,11 @@ class Guard:
 
     async def _make(self, attempt: "_Attempt") -> AttemptError | None:
         try:
-            async with asyncio.timeout(self._limit_seconds):
-                addresses = await self._resolver.addresses(attempt.target)
-                await attempt.make(addresses, connect_seconds=self._limit_seconds / len(addresses))
+            with traces.upstream("stranger", attempt.method) as span:
+                async with asyncio.timeout(self._limit_seconds):
+                    addresses = await self._resolver.addresses(attempt.target)
+                    await attempt.make(addresses, connect_seconds=self._limit_seconds / len(addresses))
+                traces.tell(span, Fact.STATUS, attempt.status_code)
         except AddressRefused:
             return AttemptError.ADDRESS_REFUSED
         except Unresolved:
@@ -137,7 +141,7 @@ class _Attempt:
         most: int = READ_AT_MOST,
     ) -> None:
         self._transport = transport
-        self._method = method
+        self.method = method
         self.target = target
         self._body = body
         self._headers = headers
@@ -162,7 +166,7 @@ class _Attempt:
         if url.host != self.target.host:
             raise AddressRefused  # the text means another host to this library: what was checked is not what is sent to
         request = httpx.Request(
-            self._method,
+            self.method,
             url.copy_with(host=str(address)),
             headers={"Host": url.netloc.decode(), "Connection": "close", **self._headers},
             content=self._body,

@@ -10,6 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 import aiosmtplib
 
+from models import traces
+
 TIMEOUT_SECONDS = 20.0
 PORTS = {"smtp": 25, "smtps": 465}
 
@@ -50,8 +52,9 @@ class SmtpMailer:
     async def send(self, to: str, subject: str, text: str, *, message_id: str) -> None:
         """Send one mail over a connection of its own."""
         try:
-            async with self._connection() as server:
-                await server.send_message(self._message(to, subject, text, message_id=message_id))
+            with traces.upstream("smtp", "send"):
+                async with self._connection() as server:
+                    await server.send_message(self._message(to, subject, text, message_id=message_id))
         except aiosmtplib.SMTPResponseException as error:
             raise MailRefused(f"{type(error).__name__} {error.code}") from None
         except (aiosmtplib.SMTPException, OSError, ValueError, IndexError) as error:

@@ -23,6 +23,8 @@ from activities.upstream.ports import (
     SourceRefusedQuery,
     SourceUnusable,
 )
+from models import traces
+from models.traces import Fact
 
 log = structlog.get_logger(__name__)
 
@@ -137,20 +139,26 @@ class Client:
             raise SourceNotConfigured("no key for the people source", cooldown_seconds=NOT_CONFIGURED_SECONDS)
         timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
         try:
-            async with self._http.stream("GET", path, timeout=timeout) as response:
-                status = response.status_code
-                log.info("people_data_labs.stream", operation=path, status=status)
-                if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND}:
-                    raise FeedUnavailable(f"{path} is not part of our plan")
-                if status != HTTPStatus.OK:
-                    self._not_ok(path, status, response.headers)
-                yield response
+            with traces.upstream("people_data_labs", path) as span:
+                async with self._http.stream("GET", path, timeout=timeout) as response:
+                    traces.tell(span, Fact.STATUS, response.status_code)
+                    yield self._taken(path, response)
         except _PassingFault as fault:
             raise fault.busy from None
         except httpx.TimeoutException:
             raise SourceBusy(f"{path} timed out", status=502, cooldown_seconds=FAULT_SECONDS) from None
         except httpx.HTTPError:
             raise SourceBusy(f"{path} broke off", cooldown_seconds=FAULT_SECONDS) from None
+
+    def _taken(self, path: str, response: httpx.Response) -> httpx.Response:
+        """A stream that is one. Raises what `streaming` raises."""
+        status = response.status_code
+        log.info("people_data_labs.stream", operation=path, status=status)
+        if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND}:
+            raise FeedUnavailable(f"{path} is not part of our plan")
+        if status != HTTPStatus.OK:
+            self._not_ok(path, status, response.headers)
+        return response
 
     async def _repeated(self, request: httpx.Request) -> Answer:
         if not self._configured:
@@ -170,11 +178,13 @@ class Client:
         began = time.monotonic()
         operation = request.url.path
         try:
-            response = await self._http.send(request, stream=True)
-            try:
-                body = await _read(response)
-            finally:
-                await response.aclose()
+            with traces.upstream("people_data_labs", operation) as span:
+                response = await self._http.send(request, stream=True)
+                traces.tell(span, Fact.STATUS, response.status_code)
+                try:
+                    body = await _read(response)
+                finally:
+                    await response.aclose()
         except httpx.TimeoutException as error:
             log.warning("people_data_labs.timed_out", operation=operation, error=type(error).__name__)
             busy = SourceBusy(f"{operation} timed out", status=502, cooldown_seconds=FAULT_SECONDS)

@@ -16,6 +16,7 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait
 
 from activities.upstream.ports import AccountTrouble, NetworkBusy, NetworkError, PersonRefused, Refusal, Trouble
 from activities.upstream.unipile.failures import Action, Problem, classify, interrupted, needs_look
+from models import traces
 
 log = structlog.get_logger(__name__)
 
@@ -102,8 +103,9 @@ class Client:
         limit = ACT_SECONDS if ask.action.acts else READ_SECONDS
         outcome = "cut_off"
         try:
-            async with asyncio.timeout(limit):
-                body = await self._answer(ask, limit)
+            with traces.upstream("unipile", ask.operation):
+                async with asyncio.timeout(limit):
+                    body = await self._answer(ask, limit)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol) as error:
             outcome = type(error).__name__
             raise NetworkBusy("unreachable") from None

@@ -1,0 +1,140 @@
+"""What a workflow hands on: the trace of whoever rang last, the workspace, and nothing that a replay could miss."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import pytest
+from opentelemetry.trace import SpanKind
+from temporalio import activity
+from temporalio.client import Client, WorkflowHistory
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
+
+import worker
+from models import traces
+from models.rules.subjects import Subject
+from tests.collector import Collector, collecting
+from tests.workflows.record import HISTORIES
+from tests.workflows.replaying import kept
+from workflows import handing_on, names
+from workflows.contracts import Do, NextStep, Queue, Step
+from workflows.doorbell import Doorbell
+from workflows.handing_on import HandingOn
+from workflows.run import RunWorkflow
+
+pytestmark = pytest.mark.timeout(90)
+
+
+class Asked:
+    """`run.next` that waits until it has been asked so often."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+        self.asked = 0
+        self.heard: list[asyncio.Event] = [asyncio.Event() for _ in range(times)]
+
+    @activity.defn(name=names.RUN_NEXT)
+    async def next(self, step: Step) -> NextStep:
+        self.heard[self.asked].set()
+        self.asked += 1
+        done = self.asked == self.times
+        return NextStep(do=Do.DONE, status="completed") if done else NextStep(do=Do.WAIT, reason="for a ring")
+
+
+@pytest.fixture
+async def client(temporal_address: str, temporal_namespace: str) -> Client:
+    return await Client.connect(
+        temporal_address,
+        namespace=temporal_namespace,
+        data_converter=pydantic_data_converter,
+        interceptors=[HandingOn()],
+    )
+
+
+@contextlib.asynccontextmanager
+async def serving(client: Client, asked: Asked) -> AsyncIterator[None]:
+    async with Worker(
+        client,
+        task_queue=Queue.SERVICE,
+        workflows=[RunWorkflow],
+        activities=[asked.next],
+        workflow_runner=worker.runner(),
+        interceptors=worker.INTERCEPTORS,
+    ):
+        yield
+
+
+async def rung(client: Client, monkeypatch: pytest.MonkeyPatch, rings: list[str]) -> tuple[Collector, WorkflowHistory]:
+    """Ring a workflow in turn from requests of these names, or from outside of any (`""`)."""
+    subject, asked = Subject("run", uuid4().hex), Asked(len(rings))
+    with collecting() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        async with traces.sending("tests"), serving(client, asked):
+            for name, heard in zip(rings, asked.heard, strict=True):
+                around = traces.span(name, SpanKind.SERVER, {}) if name else contextlib.nullcontext()
+                with around:
+                    await Doorbell(client).ring(subject, workspace_id="ws_1")
+                await heard.wait()
+            handle = client.get_workflow_handle(subject.workflow_id)
+            await handle.result()
+        return collector, await handle.fetch_history()
+
+
+async def test_what_follows_a_ring_belongs_to_the_trace_that_rang(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collector, history = await rung(client, monkeypatch, ["first", "second"])
+    traced = [span.trace_id for span in collector.named("run.next")]
+    assert traced == [collector.named(name)[0].trace_id for name in ("first", "second")]
+    assert {span.facts["workspace.id"] for span in collector.named("run.next")} == {"ws_1"}
+    for interceptors in ([], [HandingOn()]):  # with traces off, by workers of before and of today
+        replayer = Replayer(
+            workflows=worker.WORKFLOWS,
+            workflow_runner=worker.runner(),
+            data_converter=pydantic_data_converter,
+            interceptors=interceptors,
+        )
+        await replayer.replay_workflow(history)
+
+
+async def test_a_ring_of_nobodys_does_not_take_a_requests_work_from_its_trace(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collector, _ = await rung(client, monkeypatch, ["asked", "", ""])
+    (request,) = collector.named("asked")
+    assert {span.trace_id for span in collector.named("run.next")} == {request.trace_id}
+
+
+async def test_what_the_dispatcher_starts_is_a_trace_of_its_own(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collector, _ = await rung(client, monkeypatch, ["", ""])
+    first, second = collector.named("ring run")
+    assert first.parent_id == second.parent_id == ""
+    assert [span.trace_id for span in collector.named("run.next")] == [first.trace_id, second.trace_id]
+
+
+async def test_after_an_hour_an_activity_begins_a_trace_that_links_to_the_ring(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handing_on, "FRESH", handing_on.FRESH * 0)
+    collector, _ = await rung(client, monkeypatch, ["long ago"])
+    (request,), (activity_span,) = collector.named("long ago"), collector.named("run.next")
+    assert activity_span.parent_id == ""
+    assert activity_span.links == [request.trace_id]
+
+
+async def test_every_kept_history_replays_by_workers_that_hand_on() -> None:
+    async def read() -> AsyncIterator[WorkflowHistory]:
+        for one in kept(HISTORIES):
+            yield one.history
+
+    replayer = Replayer(
+        workflows=worker.WORKFLOWS,
+        workflow_runner=UnsandboxedWorkflowRunner(),
+        data_converter=pydantic_data_converter,
+        interceptors=[HandingOn()],
+    )
+    await replayer.replay_workflows(read())
