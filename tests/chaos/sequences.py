@@ -8,13 +8,13 @@ from collections.abc import Callable
 from uuid import uuid4
 
 from tests.chaos import invariants
+from tests.chaos.loads import PATIENCE_SECONDS
 from tests.journeys.installation import Installation
 from tests.journeys.on_the_way import OnTheWay
 from tests.journeys.outreach import Json, Outreach
 from tests.journeys.reckoning import replied_at
+from tests.journeys.recruiter import Recruiter
 
-PATIENCE_SECONDS = 600.0
-"""For one call of the api, which may lie frozen for two minutes and be hit again."""
 ENROLLMENTS = "/v1/outreach/enrollments"
 HAPPENS_EVERY_DAYS = 3
 ENDED_AFTER_DAYS = 60
@@ -48,6 +48,10 @@ class Sequences:
         self._sequence_id = self._outreach.sequence("Under fire", steps(accept_timeout_days))
         self._people_a_day, self._say = people_a_day, say
         self._way = OnTheWay(self._outreach, {}, {})
+
+    @property
+    def recruiter(self) -> Recruiter:
+        return self._outreach.recruiter
 
     def day(self, number: int) -> None:
         """Enroll further people, and every few days have things happen to some who are on their way."""

@@ -6,7 +6,6 @@ written to twice or after they are left alone, nobody is lost, hours, rests and 
 
 import math
 import os
-import sys
 import time
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ import pytest
 from tests.chaos.fire import Fire
 from tests.chaos.loads import Load
 from tests.chaos.passing import Passing
+from tests.chaos.saying import say
 from tests.chaos.sequences import ENDED_AFTER_DAYS, Sequences
 from tests.chaos.targets import API, WORKER
 from tests.journeys.installation import installed
@@ -45,12 +45,6 @@ class Size:
 FEW = Size(hits=4, recruiters=1, people_a_day=4, accept_timeout_days=5, chats_minutes=1440)
 A_SEED_OF_FEW = 2
 """Freezes and kills both processes; the worker for longer than a claim may be called."""
-
-
-def say(line: str) -> None:
-    """Tell how far it is, to whoever watches (`-s`)."""
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 def survives(size: Size, seed: int, patch: pytest.MonkeyPatch) -> None:
