@@ -65,11 +65,12 @@ def test_what_searches_owe_is_named(changed: Json, named: str) -> None:
 @pytest.mark.parametrize(
     ("payments", "grants", "paid", "fault"),
     [
-        (["a", "b"], [7500, 7500], 1, False),
-        (["a", "b"], [7500], 1, True),
-        (["a", "b"], [7500, 7500, 7500], 1, True),
-        (["a"], [7500], 2, True),
-        (["a", "b", "c", "d"], [7500] * 4, 1, True),
+        (["2026-11"] * 2, [7500, 7500], 1, False),
+        (["2026-11"] * 2, [7500], 1, True),
+        (["2026-11"] * 2, [7500, 7500, 7500], 1, True),
+        (["2026-11"], [7500], 2, True),
+        (["2026-11"] * 4, [7500] * 4, 1, True),
+        (["2026-11", "2026-11", "2026-11", "2026-12"], [7500] * 4, 1, False),
     ],
 )
 def test_what_purchases_owe_is_named(payments: list[str], grants: list[int], paid: int, fault: bool) -> None:  # noqa: FBT001
