@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import httpx
+
 from tests.journeys.installation import Installation
 
 PAUSE_SECONDS = (1.0, 5.0)
@@ -35,8 +37,16 @@ class Weather:
 
     def _order(self) -> None:
         while not self._over.wait(self._chance.uniform(*PAUSE_SECONDS)):
-            self._installation.fault(**self.drawn())
-            self.ordered += 1
+            fault = self.drawn()
+            if fault["provider"] not in self._waiting():
+                self._installation.fault(**fault)
+                self.ordered += 1
+
+    def _waiting(self) -> set[str]:
+        """Providers with a fault that has struck nobody yet: one more would make two calls in a row fail."""
+        url = f"{self._installation.facts['sandbox_url']}/_control/faults"
+        ordered = httpx.get(url, trust_env=False, timeout=30).raise_for_status().json()
+        return {one["provider"] for one in ordered["data"] if one["left"]}
 
     def drawn(self) -> dict[str, Any]:
         """The next fault."""
