@@ -45,6 +45,9 @@ test: $(READY) ## Run the tests, all but the slow ones
 chaos: $(READY) ## Hit processes of a running installation HITS times while sequences run; SEED repeats the same hits
 	HITS=$(HITS) SEED=$(SEED) $(RUN) -m pytest tests/chaos -n 0 -s -m slow
 
+machines: $(READY) ## Run the state machines of run, enrollment and ledger with EXAMPLES histories each
+	EXAMPLES=$(EXAMPLES) $(RUN) -m pytest tests/models/stores -n 0 -k machine --timeout 7200
+
 mcp-conformance: $(READY) $(PROGRAMS_READY) ## Prove the MCP address by the official suites and others' clients; needs npm
 	$(RUN) -m tests.conformance
 

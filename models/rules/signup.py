@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from unicodedata import normalize
 
 LINK_LIFE = timedelta(hours=48)
 """How long a mailed confirmation link works."""
@@ -50,7 +51,7 @@ dot or a plus may make another person."""
 
 def address_key(email: str) -> str:
     """The mailbox that an address leads to: two sign-ups with the same key are the same person's."""
-    local, _, domain = email.casefold().rpartition("@")
+    local, _, domain = normalize("NFKC", email).casefold().rpartition("@")
     provider = PROVIDERS.get(domain)
     if provider is None:
         return f"{local}@{domain}"

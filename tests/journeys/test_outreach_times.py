@@ -80,7 +80,7 @@ def year(installation: Installation) -> list[Owner]:
     owners = [owner(installation, zone) for zone in ZONES]
     reach(installation, WEEK_53)
     for one in owners:
-        enroll(one, one.outreach.strangers(10), STEPS, "Waits for a week")
+        enroll(one, one.outreach.strangers(12), STEPS, "Waits for a week", daily_pace_limit=A_DAY)
     for change in CHANGES:
         reach(installation, change.begins)
         (one,) = (owner for owner in owners if owner.zone == change.zone)

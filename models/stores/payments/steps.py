@@ -24,6 +24,7 @@ from models.rules.payments import (
     PaymentStatus,
     ask_again_after,
 )
+from models.stores import refills
 from models.stores.payments import rows
 from models.stores.payments.applying import not_paid
 from models.tables import Payment, Workspace
@@ -112,7 +113,7 @@ def _decision(payment: Payment, need: Need, now: datetime) -> Decision:
 
 
 async def begin(session: AsyncSession, payment_id: str, number: int) -> Order | None:
-    """Note that the provider is about to be asked; null when the call has been overtaken."""
+    """Note that the provider is about to be asked; null when the call has been overtaken, or is no longer wanted."""
     payment = await _locked(session, payment_id)
     repeated = payment.status != PaymentStatus.PENDING
     if repeated and payment.status not in (PaymentStatus.CALLING, PaymentStatus.PROCESSING):
@@ -121,10 +122,14 @@ async def begin(session: AsyncSession, payment_id: str, number: int) -> Order | 
     if number not in (payment.call_number, payment.call_number + 1):
         return None
     now = await service_time(session)
+    workspace = (await session.scalars(select(Workspace).where(col(Workspace.id) == payment.workspace_id))).one()
+    if not repeated and not await _is_wanted(session, payment, workspace, now):
+        # Not a decline: nobody was asked, and what is set next begins without waiting.
+        payment.status, payment.reason, payment.wake_at = PaymentStatus.FAILED, "not_wanted", None
+        return None
     payment.call_number = number
     if not repeated:
         payment.status, payment.wake_at, payment.unclear = PaymentStatus.CALLING, now + LEASE, False
-    workspace = (await session.scalars(select(Workspace).where(col(Workspace.id) == payment.workspace_id))).one()
     kind = PaymentKind(payment.kind)
     return Order(
         payment_id=payment.id,
@@ -141,6 +146,15 @@ async def begin(session: AsyncSession, payment_id: str, number: int) -> Order | 
         method_id=await rows.payment_method(session, workspace.id) if kind is PaymentKind.REFILL else None,
         repeated=repeated,
     )
+
+
+async def _is_wanted(session: AsyncSession, payment: Payment, workspace: Workspace, now: datetime) -> bool:
+    """Whether a refill that nobody was asked for yet may be: its owner may have switched it off or lowered the cap."""
+    if payment.kind != PaymentKind.REFILL:
+        return True
+    wished = await refills.wishes(session, workspace.id)
+    spent = await rows.spent_on_refills(session, workspace.id, now)
+    return wished.enabled and spent <= wished.monthly_cap_cents and workspace.suspended_at is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ def test_the_mail_holds_the_link_and_greets_by_name() -> None:
         ("jane@outlook.com", "Jane+a@OUTLOOK.com"),
         ("jane.doe@proton.me", "jane_do-e+x@pm.me"),
         ("jane@icloud.com", "jane+x@me.com"),
+        ("\uff4aane@gmail.com", "jane@gmail.com"),
     ],
 )
 def test_spellings_that_lead_to_one_mailbox_are_one_address(one: str, other: str) -> None:

@@ -79,6 +79,14 @@ class Till:
 
         await self.database.run(work)
 
+    async def suspend(self, *, suspended: bool) -> None:
+        """Set whether the workspace is suspended."""
+        async with self.database.transaction() as session:
+            await session.execute(
+                text("update workspaces set suspended_at = case when :suspended then service_now() end where id = :id"),
+                {"suspended": suspended, "id": self.workspace_id},
+            )
+
     async def refill(self) -> bool:
         """One look of the refill workflow; whether it bought."""
         verdict, _ = await self.database.run(

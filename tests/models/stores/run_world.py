@@ -45,6 +45,9 @@ class World:
     def people(self, tier: int) -> list[str]:
         return [f"{self.name}-{tier}-{n:03}" for n in range(self.tiers[tier])]
 
+    def sighting(self, source_id: str) -> Sighting:
+        return Sighting(SOURCE, source_id, f"linkedin.com/in/{source_id}")
+
     def profile(self, source_id: str, profile_id: str) -> Profile:
         return Profile(
             id=profile_id,
@@ -150,7 +153,7 @@ class World:
         start = int(ask.token or 0)
         found = everybody[start : start + ask.size]
         token = str(start + ask.size) if start + ask.size < len(everybody) else None
-        read = PageRead(tuple(Sighting(SOURCE, one, f"linkedin.com/in/{one}") for one in found), token, len(everybody))
+        read = PageRead(tuple(self.sighting(one) for one in found), token, len(everybody))
         await self.attempt(
             lambda session: run_steps.keep_page(session, self.vault, run_id, number=number, ask=ask, page=read), chaos
         )

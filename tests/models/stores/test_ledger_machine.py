@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from sqlalchemy import text
@@ -18,6 +17,7 @@ from models.database import Database
 from models.reach import everywhere
 from models.rules.grants import Charge
 from models.stores import credits, refunds
+from tests.machines import SETTINGS
 from tests.models.stores.conftest import join
 
 T = TypeVar("T")
@@ -182,9 +182,7 @@ def test_the_ledger_and_its_model_agree_whatever_happens(database_url: str) -> N
         try:
             run_state_machine_as_test(
                 partial(Ledger, runner, database),  # type: ignore[arg-type] # a class, or whatever makes one
-                settings=settings(
-                    max_examples=8, stateful_step_count=14, deadline=None, derandomize=True, database=None
-                ),
+                settings=SETTINGS,
             )
         finally:
             runner.run(database.close())

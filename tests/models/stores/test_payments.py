@@ -260,6 +260,38 @@ async def test_a_decline_that_is_told_twice_counts_once(till: Till) -> None:
     assert await till.refill()
 
 
+@pytest.mark.parametrize("changed", ["off", "cap", "suspended"])
+async def test_a_refill_that_was_not_asked_for_yet_is_not_made_once_it_is_unwanted(till: Till, changed: str) -> None:
+    await till.get_card()
+    await till.set_refill(threshold=2000, cap_cents=PACK.price_cents)
+    assert await till.refill()
+    payment_id = (await till.purchases())[0][0]
+    if changed == "suspended":
+        await till.suspend(suspended=True)
+    else:
+        await till.set_refill(threshold=2000, cap_cents=PACK.price_cents - (changed == "cap"), enabled=changed != "off")
+    assert await till.database.run(lambda session: steps.begin(session, payment_id, 1)) is None
+    assert await till.status(payment_id) is PaymentStatus.FAILED
+    decision = await till.database.run(lambda session: steps.decide(session, payment_id))
+    assert decision.need is Need.NOTHING
+    if changed == "suspended":
+        await till.suspend(suspended=False)
+    await till.set_refill(threshold=2000, cap_cents=PACK.price_cents)
+    assert await till.refill(), "it was no decline, and nothing is in flight"
+
+
+async def test_a_refill_that_was_asked_for_is_looked_up_whatever_is_set_meanwhile(till: Till) -> None:
+    await till.get_card()
+    await till.set_refill(threshold=2000, cap_cents=PACK.price_cents)
+    assert await till.refill()
+    payment_id = (await till.purchases())[0][0]
+    assert await till.database.run(lambda session: steps.begin(session, payment_id, 1)) is not None
+    await till.set_refill(threshold=2000, cap_cents=0, enabled=False)
+    order = await till.database.run(lambda session: steps.begin(session, payment_id, 1))
+    assert order is not None
+    assert order.repeated
+
+
 async def test_falling_below_the_threshold_rings_the_refill_once(till: Till) -> None:
     await till.set_refill(threshold=1000, cap_cents=0)
 

@@ -198,6 +198,11 @@ class World:
     async def last(self, enrollment_id: str) -> Action:
         return (await self.actions(enrollment_id))[-1]
 
+    async def last_open(self, enrollment_id: str) -> Action:
+        """The action under way."""
+        (action,) = [one for one in await self.actions(enrollment_id) if one.outcome in ("sending", "reconciling")]
+        return action
+
     async def known(self, profile_id: str) -> NetworkPerson:
         return await self.run(lambda session: session.get_one(NetworkPerson, (self.account_id, profile_id)))
 
