@@ -27,6 +27,16 @@ class Tally:
     longest: float = 0.0
     frozen_past_claim: int = 0
 
+    def unmet(self, targets: Sequence[Target]) -> list[str]:
+        """Processes that no hit met at work."""
+        met = {name.partition(" ")[0] for name, count in self.at_work.items() if count}
+        return [one.process for one in targets if one.process not in met]
+
+    def unhit(self, targets: Sequence[Target]) -> list[str]:
+        """Processes that were not hit at all."""
+        hit = {name.partition(" ")[0] for name in self.done}
+        return [one.process for one in targets if one.process not in hit]
+
     def __str__(self) -> str:
         what = ", ".join(f"{name} {count}" for name, count in sorted(self.done.items()))
         return (

@@ -1,7 +1,6 @@
 """A receiver of webhooks beside the loads: every event of their accounts comes at least once, and signed."""
 
 import json
-from collections import Counter
 
 import stripe
 
@@ -10,7 +9,8 @@ from tests.journeys.receiver import Receiver
 from tests.journeys.recruiter import Recruiter
 
 PATH = "/v1/webhook-endpoints"
-DELIVERED = "delivered"
+Webhook = tuple[str, dict[str, str], bytes]
+"""Path, headers and body."""
 
 
 class Listening(Load):
@@ -53,19 +53,34 @@ class Listening(Load):
 
     def _missing(self) -> list[str]:
         """Events since the endpoints were made that no webhook told of."""
-        told = Counter(json.loads(body)["id"] for _, _, body in self._receiver.received)
-        return [
-            f"nobody was told of {event['type']} {event['id']}"
+        events = [
+            event
             for recruiter in self._recruiters
             for event in self._events(recruiter)
-            if event["id"] not in self._since[recruiter.workspace_id] and not told[event["id"]]
+            if event["id"] not in self._since[recruiter.workspace_id]
         ]
+        return untold(events, self._receiver.received)
 
     def faults(self) -> list[str]:
-        return [*self._missing(), *forged(self._receiver.received, self._secrets)]
+        received = self._receiver.received
+        return [*self._missing(), *forged(received, self._secrets), *ambiguous(received)]
 
 
-def forged(received: list[tuple[str, dict[str, str], bytes]], secrets: dict[str, str]) -> list[str]:
+def untold(events: list[dict[str, str]], received: list[Webhook]) -> list[str]:
+    """Events that no webhook told of."""
+    told = {json.loads(body)["id"] for _, _, body in received}
+    return [f"nobody was told of {event['type']} {event['id']}" for event in events if event["id"] not in told]
+
+
+def ambiguous(received: list[Webhook]) -> list[str]:
+    """Ids under which different things were told, so that whoever drops what came before drops too much."""
+    bodies: dict[str, set[bytes]] = {}
+    for _, _, body in received:
+        bodies.setdefault(json.loads(body)["id"], set()).add(body)
+    return [f"told of {len(said)} things as {event_id}" for event_id, said in bodies.items() if len(said) > 1]
+
+
+def forged(received: list[Webhook], secrets: dict[str, str]) -> list[str]:
     """Webhooks that are not signed with their account's secret, by path."""
     wrong = []
     for path, headers, body in received:

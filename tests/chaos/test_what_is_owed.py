@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from models.rules.deliveries import signature
-from tests.chaos.listening import forged
+from tests.chaos.listening import ambiguous, forged, untold
 from tests.chaos.purchases import purchase_faults
 from tests.chaos.searches import search_faults
 
@@ -87,3 +87,16 @@ def test_a_webhook_that_is_not_signed_by_its_accounts_secret_is_named() -> None:
     assert forged([(path, signed_as("whsec_one", body), body)], secrets) == []
     assert forged([(path, signed_as("whsec_two", body), body)], secrets) != []
     assert forged([(path, signed_as("whsec_one", body), b'{"id": "evt_2"}')], secrets) != []
+
+
+def test_an_event_that_no_webhook_told_of_is_named() -> None:
+    received = [("/hook/ws_1", {}, b'{"id": "evt_1"}')] * 2
+    first, second = ({"type": "run.completed", "id": one} for one in ("evt_1", "evt_2"))
+    assert untold([first], received) == []
+    assert untold([first, second], received) == ["nobody was told of run.completed evt_2"]
+
+
+def test_an_id_under_which_two_things_are_told_is_named() -> None:
+    one, other = (("/hook/ws_1", {}, b'{"id": "evt_1", "n": %d}' % n) for n in (1, 2))
+    assert ambiguous([one, one]) == []
+    assert ambiguous([one, other]) == ["told of 2 things as evt_1"]
