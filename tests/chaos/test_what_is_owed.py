@@ -89,14 +89,17 @@ def test_a_webhook_that_is_not_signed_by_its_accounts_secret_is_named() -> None:
     assert forged([(path, signed_as("whsec_one", body), b'{"id": "evt_2"}')], secrets) != []
 
 
+def told_of(number: int) -> tuple[str, dict[str, str], bytes]:
+    return "/hook/ws_1", {}, b'{"id": "evt_1", "number": %d}' % number
+
+
 def test_an_event_that_no_webhook_told_of_is_named() -> None:
-    received = [("/hook/ws_1", {}, b'{"id": "evt_1"}')] * 2
-    first, second = ({"type": "run.completed", "id": one} for one in ("evt_1", "evt_2"))
+    received = [told_of(1), told_of(1)]
+    first, second = [{"type": "run.completed", "id": one} for one in ("evt_1", "evt_2")]
     assert untold([first], received) == []
     assert untold([first, second], received) == ["nobody was told of run.completed evt_2"]
 
 
 def test_an_id_under_which_two_things_are_told_is_named() -> None:
-    one, other = (("/hook/ws_1", {}, b'{"id": "evt_1", "n": %d}' % n) for n in (1, 2))
-    assert ambiguous([one, one]) == []
-    assert ambiguous([one, other]) == ["told of 2 things as evt_1"]
+    assert ambiguous([told_of(1), told_of(1)]) == []
+    assert ambiguous([told_of(1), told_of(2)]) == ["told of 2 things as evt_1"]
