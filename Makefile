@@ -15,6 +15,8 @@ PROGRAMS_READY := $(PROGRAMS)/node_modules/.package-lock.json
 HITS ?= 100
 EXAMPLES ?= 100
 SEED ?= 1
+MINUTES ?= inf
+ONLY ?=
 # Hashes pin the files; no index address gets into the lock.
 COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
   --no-annotate --no-header --no-emit-index-url --no-emit-find-links
@@ -42,8 +44,8 @@ demo: $(READY) ## Run the main job on the example job description, then stay up 
 test: $(READY) ## Run the tests, all but the slow ones
 	$(RUN) -m pytest -n $(WORKERS) -m "not slow"
 
-chaos: $(READY) ## Hit processes of a running installation HITS times while sequences run; SEED repeats the same hits
-	HITS=$(HITS) SEED=$(SEED) $(RUN) -m pytest tests/chaos -n 0 -s -m slow
+chaos: $(READY) ## Hit processes HITS times (at most MINUTES) under load; SEED repeats them; ONLY=outreach or everything
+	HITS=$(HITS) SEED=$(SEED) MINUTES=$(MINUTES) $(RUN) -m pytest tests/chaos -n 0 -s -m slow -k "$(ONLY)"
 
 machines: $(READY) ## Run the state machines of run, enrollment and ledger with EXAMPLES histories each
 	EXAMPLES=$(EXAMPLES) $(RUN) -m pytest tests/models/stores -n 0 -k machine --timeout 7200

@@ -10,9 +10,8 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-import asyncpg
-
 from stack.virtual_time import UNDER_WAY, State
+from tests.chaos.watch import Watch
 
 MISSED_SECONDS = 125.0
 """A call's activity is begun again 120 s after its start."""
@@ -34,7 +33,7 @@ class Casualties:
     _back_at: float | None = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    async def found_after_a_kill(self, watch: "asyncpg.Connection[asyncpg.Record]") -> None:
+    async def found_after_a_kill(self, watch: Watch) -> None:
         """Note what a worker was in the middle of; it is dead, and the next one not yet started."""
         await asyncio.sleep(SETTLED_SECONDS)
         sends = await watch.fetch(SENDING + " where outcome = 'sending'")

@@ -8,12 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import asyncpg
-
-from stack.virtual_time import EVERYWHERE
 from tests.chaos.casualties import Casualties
 from tests.chaos.hits import Blow, Hit, drawn
 from tests.chaos.targets import Target, Victim
+from tests.chaos.watch import Watch
 from tests.journeys.installation import Installation
 
 LOOK_SECONDS = 0.003
@@ -28,6 +26,16 @@ class Tally:
     together: int = 0
     longest: float = 0.0
     frozen_past_claim: int = 0
+
+    def unmet(self, targets: Sequence[Target]) -> list[str]:
+        """Processes that no hit met at work."""
+        met = {name.partition(" ")[0] for name, count in self.at_work.items() if count}
+        return [one.process for one in targets if one.process not in met]
+
+    def unhit(self, targets: Sequence[Target]) -> list[str]:
+        """Processes that were not hit at all."""
+        hit = {name.partition(" ")[0] for name in self.done}
+        return [one.process for one in targets if one.process not in hit]
 
     def __str__(self) -> str:
         what = ", ".join(f"{name} {count}" for name, count in sorted(self.done.items()))
@@ -79,7 +87,7 @@ class Fire:
             self._failures.append(error)
 
     async def _work_off(self, victim: Victim, plan: Sequence[Hit]) -> None:
-        watch = await asyncpg.connect(self._url, server_settings=EVERYWHERE)
+        watch = Watch(self._url)
         try:
             for hit in plan:
                 if self._stopped.wait(hit.pause):
@@ -90,15 +98,15 @@ class Fire:
         finally:
             await watch.close()
 
-    async def _at_work(self, watch: "asyncpg.Connection[asyncpg.Record]", target: Target, within: float) -> bool:
+    async def _at_work(self, watch: Watch, target: Target, within: float) -> bool:
         deadline = time.monotonic() + within
-        while not (found := bool(await watch.fetchval(target.at_work))):
+        while not (found := await watch.holds(target.at_work)):
             if time.monotonic() >= deadline:
                 break
             await asyncio.sleep(LOOK_SECONDS)
         return found
 
-    async def _strike(self, watch: "asyncpg.Connection[asyncpg.Record]", victim: Victim, hit: Hit) -> None:
+    async def _strike(self, watch: Watch, victim: Victim, hit: Hit) -> None:
         if hit.blow is Blow.FREEZE:
             victim.freeze(hit.frozen)
             return

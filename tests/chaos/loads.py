@@ -2,6 +2,9 @@
 
 from typing import Protocol
 
+PATIENCE_SECONDS = 600.0
+"""For one call of the api, which may lie frozen for two minutes and be hit again."""
+
 
 class Load(Protocol):
     """Work of one kind. A day is a day of service time; calls may take as long as processes lie down."""

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 import httpx
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
@@ -17,6 +18,8 @@ from tests.chaos.casualties import Casualties
 from tests.journeys.installation import Facts
 
 T = TypeVar("T")
+OUT_OF_REACH = (DBAPIError, OSError)
+AGAIN_SECONDS = 0.2
 PATIENCE_SECONDS = 600.0
 """So long nothing may move at all, whoever lies down: more than four times the longest freeze."""
 
@@ -38,8 +41,15 @@ class Passing:
         self._facts, self._casualties, self._say = facts, casualties, say
 
     def now(self) -> datetime:
-        """Service time."""
-        return asyncio.run(self._with_clock(lambda clock: clock.now()))
+        """Service time, as soon as the database says it."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                return asyncio.run(self._with_clock(lambda clock: clock.now()))
+            except OUT_OF_REACH:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(AGAIN_SECONDS)
 
     def to_monday(self) -> None:
         """Let the weekend pass on which nobody is written to, if it is one."""
@@ -54,6 +64,8 @@ class Passing:
         while True:
             try:
                 asyncio.run(self._with_clock(lambda clock: clock.pass_until(target)))
+            except OUT_OF_REACH:
+                self.now()  # the database was hit: wait for it
             except StackError as problem:
                 if (now := self.now()) != seen:
                     deadline, seen = time.monotonic() + PATIENCE_SECONDS, now

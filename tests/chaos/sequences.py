@@ -8,15 +8,17 @@ from collections.abc import Callable
 from uuid import uuid4
 
 from tests.chaos import invariants
+from tests.chaos.loads import PATIENCE_SECONDS
 from tests.journeys.installation import Installation
 from tests.journeys.on_the_way import OnTheWay
 from tests.journeys.outreach import Json, Outreach
 from tests.journeys.reckoning import replied_at
+from tests.journeys.recruiter import Recruiter
 
-PATIENCE_SECONDS = 600.0
-"""For one call of the api, which may lie frozen for two minutes and be hit again."""
 ENROLLMENTS = "/v1/outreach/enrollments"
 HAPPENS_EVERY_DAYS = 3
+HAPPENINGS = {"acceptance", "opt-out", "reply", "stop", "suppression"}
+"""What has to happen to somebody while hits are done."""
 ENDED_AFTER_DAYS = 60
 """After the last enrollment: until the invite, for the acceptance, two days before the withdrawal, and all hours."""
 
@@ -48,10 +50,16 @@ class Sequences:
         self._sequence_id = self._outreach.sequence("Under fire", steps(accept_timeout_days))
         self._people_a_day, self._say = people_a_day, say
         self._way = OnTheWay(self._outreach, {}, {})
+        self._accepted: set[str] = set()
+
+    @property
+    def recruiter(self) -> Recruiter:
+        return self._outreach.recruiter
 
     def day(self, number: int) -> None:
         """Enroll further people, and every few days have things happen to some who are on their way."""
         self._enroll()
+        self._accept_one()
         if number % HAPPENS_EVERY_DAYS == HAPPENS_EVERY_DAYS - 1:
             self._way.each_happens()
 
@@ -66,6 +74,21 @@ class Sequences:
         assert answer.json()["enrolled"] == len(people), answer.json()["skipped"]
         way.urls |= {one["person_id"]: one["profile_url"] for one in people}
         way.profiles |= outreach.profiles(self._sequence_id, people)
+
+    def _accept_one(self) -> None:
+        """The others accept, or not, when it is their nature."""
+        outreach = self._outreach
+        for person in dict.fromkeys(one["person_id"] for one in outreach.log() if one["kind"] == "invite"):
+            truth = outreach.control(f"people/{person}", account_id=outreach.provider_id)
+            if truth["tie"] == "pending":
+                outreach.act("accept", person)
+                self._accepted.add(person)
+                return
+
+    @property
+    def happened(self) -> Counter[str]:
+        """How many people accepted when told to, replied, opted out, were stopped or suppressed so far."""
+        return Counter(self._way.because.values()) + Counter({"acceptance": len(self._accepted)})
 
     def told(self) -> str:
         """How many people and executions there are so far."""
@@ -96,6 +119,6 @@ class Sequences:
                 f"{name}: { {' '.join(filter(None, key)): count for key, count in sorted(counts.items(), key=str)} }"
             )
         self._say(f"executions: {dict(Counter(one['kind'] for one in history.log))}")
-        self._say(f"left alone: {dict(Counter(self._way.because.values()))}")
+        self._say(f"happened: {dict(self.happened)}")
         self._say(f"claimed more than once: {sum(one['attempts'] > 1 for one in history.actions)}")
         return invariants.broken_by(history)

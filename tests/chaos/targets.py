@@ -1,14 +1,17 @@
 """Targets: the processes of an installation that are hit, when each is at work, and how one is killed and frozen."""
 
+import contextlib
 import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import psutil
 
 from stack import control
+from stack.virtual_time import UNDER_WAY
 from tests.journeys.installation import Installation
 
 END_SECONDS = 10.0
@@ -33,6 +36,16 @@ API = Target(
     "select exists (select from idempotency_records where locked_until > clock_timestamp())"
     " or exists (select from network_callbacks where processed_at is null)",
 )
+
+
+UPSTREAM = Target(
+    "upstream",
+    2,
+    "select exists (select from upstream_slots where working and busy_until > clock_timestamp())",
+)
+BUSY = f"select exists ({UNDER_WAY.text})"
+TEMPORAL = Target("temporal", 1, BUSY)
+POSTGRES = Target("postgres", 1, BUSY)
 
 
 class Victim:
@@ -67,11 +80,22 @@ class Victim:
         self._up.set()
 
     def freeze(self, seconds: float) -> None:
-        """SIGSTOP, and SIGCONT after so many seconds."""
+        """SIGSTOP to it and its children, and SIGCONT after so many seconds."""
         self._up.clear()
-        os.kill(self._pid, signal.SIGSTOP)
+        process = psutil.Process(self._pid)
+        process.suspend()
+        children = process.children(recursive=True)
         try:
+            for child in children:
+                _if_alive(child.suspend)
             time.sleep(seconds)
         finally:
-            os.kill(self._pid, signal.SIGCONT)
+            for child in children:
+                _if_alive(child.resume)
+            process.resume()
             self._up.set()
+
+
+def _if_alive(signalled: Callable[[], None]) -> None:
+    with contextlib.suppress(psutil.NoSuchProcess):  # a child may end by itself
+        signalled()

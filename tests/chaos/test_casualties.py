@@ -1,12 +1,14 @@
 """Whom time does not wait for: what a killed worker was in the middle of, and nobody else."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from stack.virtual_time import UNDER_WAY
 from tests.chaos import casualties
 from tests.chaos.casualties import MISSED_SECONDS, UNMOVED_SECONDS, Casualties
+from tests.chaos.watch import Watch
 
 SENDING = ("action act_1", "is being sent at 12:00:01")
 ITS_ENROLLMENT = ("enrollment enr_1", "rung 3 times")
@@ -24,11 +26,11 @@ class Clock:
         return self.at
 
 
-class Watch:
+class Past(Watch):
     """Rows as the database had them when the worker died."""
 
-    async def fetch(self, query: str) -> list[object]:
-        if query == UNDER_WAY.text:
+    async def fetch(self, statement: str) -> list[Any]:
+        if statement == UNDER_WAY.text:
             return [SENDING, ACCOUNT]
         return [{"action": SENDING[0], "enrollment": ITS_ENROLLMENT[0]}]
 
@@ -43,7 +45,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def killed() -> Casualties:
     found = Casualties()
-    asyncio.run(found.found_after_a_kill(Watch()))
+    asyncio.run(found.found_after_a_kill(Past("nowhere")))
     return found
 
 

@@ -23,8 +23,9 @@ from tests.collector import Collector, collecting
 from tests.journeys.canaries import Canaries
 from tests.journeys.installation import Installation, installed
 from tests.journeys.outreach import Json, Outreach
+from tests.journeys.receiver import Receiver
 from tests.journeys.test_sign_in import link_to, owner
-from tests.journeys.test_webhooks import Receiver, until
+from tests.journeys.test_webhooks import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -13,9 +13,10 @@ import pytest
 
 from tests.journeys.beside import Beside, beside
 from tests.journeys.installation import Installation, installed
+from tests.journeys.receiver import Receiver
 from tests.journeys.recruiter import Recruiter
 from tests.journeys.test_run_survives import assert_same, forget_profiles
-from tests.journeys.test_webhooks import Receiver, emit, log, made, until
+from tests.journeys.test_webhooks import emit, log, made, until
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.slow]
 

@@ -6,8 +6,6 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -21,48 +19,13 @@ from models.rules.events import CreditsLow, EventType
 from models.stores import events
 from models.tenancy import Tenant
 from tests.journeys.installation import Installation, installed
+from tests.journeys.receiver import Receiver
 from tests.journeys.recruiter import Recruiter
 
 pytestmark = pytest.mark.timeout(600)
 
 PATH = "/v1/webhook-endpoints"
 Json = dict[str, Any]
-
-
-class Receiver(ThreadingHTTPServer):
-    """Takes webhooks on loopback and answers each with `status`, after `delay` seconds."""
-
-    daemon_threads = True
-    request_queue_size = 128
-
-    def __init__(self, status: int = 200, *, delay: float = 0) -> None:
-        self.status = status
-        self.delay = delay
-        self.received: list[tuple[Json, bytes]] = []
-        super().__init__(("127.0.0.1", 0), _Handler)
-        Thread(target=self.serve_forever, daemon=True).start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/hook"
-
-    def deliveries(self) -> list[str]:
-        return [headers["X-Service-Delivery"] for headers, _ in self.received]
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Receiver
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.received.append((dict(self.headers), body))
-        time.sleep(self.server.delay)
-        self.send_response(self.server.status)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +91,7 @@ def test_the_end_of_a_run_reaches_the_receiver_and_the_poller_alike(recruiter: R
     endpoint = made(recruiter, receiver.url, events=["run.completed"])
     run = recruiter.finished(recruiter.start_run(target=30))
     until(lambda: bool(receiver.received))
-    ((headers, body),) = receiver.received
+    ((_, headers, body),) = receiver.received
     assert stripe.WebhookSignature.verify_header(body.decode(), headers["X-Service-Signature"], endpoint["secret"], 300)
     event = json.loads(body)
     assert event["data"]["run_id"] == run["id"]
@@ -142,7 +105,7 @@ def test_a_test_tells_what_the_endpoint_answers_and_is_not_retried(recruiter: Re
     receiver.status = 418
     tested = recruiter.call("POST", f"{PATH}/{endpoint['id']}/test").json()
     assert (tested["status_code"], tested["error"]) == (418, None)
-    ((_, body),) = receiver.received
+    ((_, _, body),) = receiver.received
     assert json.loads(body)["id"] == tested["event_id"]
     assert [row["status"] for row in log(recruiter, endpoint)] == ["failed"]
 
@@ -162,8 +125,8 @@ def test_retries_come_at_the_documented_times_and_then_none(
         assert documented <= wait < documented + 5, waits
     assert (row["status"], row["next_attempt_at"]) == ("failed", None)
     assert len(receiver.received) == 6
-    assert len({body for _, body in receiver.received}) == 1
-    for headers, body in receiver.received:  # signed by the wall clock, whatever time it is here
+    assert len({body for _, _, body in receiver.received}) == 1
+    for _, headers, body in receiver.received:  # signed by the wall clock, whatever time it is here
         signed = headers["X-Service-Signature"]
         assert stripe.WebhookSignature.verify_header(body.decode(), signed, endpoint["secret"], 300)
 
@@ -194,7 +157,7 @@ def test_a_kill_loses_no_delivery_and_repeats_only_what_was_in_flight(
     for receiver, endpoint in zip(receivers, endpoints, strict=True):
         assert {row["id"] for row in log(recruiter, endpoint)} == set(receiver.deliveries())
         assert len(receiver.received) - count <= IN_FLIGHT
-        assert len({body for _, body in receiver.received}) == count
+        assert len({body for _, _, body in receiver.received}) == count
         receiver.shutdown()
         receiver.server_close()
 
@@ -222,7 +185,7 @@ def test_a_rotation_in_the_stream_signs_all_that_follows_with_the_new_secret(
     answered_at = int(time.time())
     until(lambda: len(set(receiver.deliveries())) == 60)
     by_secret: dict[str, list[int]] = {endpoint["secret"]: [], rotated["secret"]: []}
-    for headers, body in receiver.received:
+    for _, headers, body in receiver.received:
         at = int(headers["X-Service-Signature"].split(",")[0].removeprefix("t="))
         (signer,) = (
             secret for secret in by_secret if headers["X-Service-Signature"] == signature(secret, at=at, body=body)

@@ -1,0 +1,110 @@
+"""A load: runs, and fetch jobs over the people they delivered; what is charged has to be what was delivered."""
+
+from collections import Counter
+from typing import Any
+from uuid import uuid4
+
+from tests.chaos.loads import PATIENCE_SECONDS, Load
+from tests.journeys.installation import Installation
+from tests.journeys.paying import with_card
+from tests.journeys.recruiter import Recruiter
+
+Json = dict[str, Any]
+ENDED = {"completed", "completed_no_audience", "failed", "aborted"}
+STATED = {"finish", "budget", "profile_cap", "time"}
+FETCHED = 20
+"""People of a job."""
+
+
+class Searches(Load):
+    """One recruiter; each day a run of 30 people more, and a job that fetches people of the last run anew."""
+
+    def __init__(self, installation: Installation) -> None:
+        self.recruiter = Recruiter.join(installation.facts, name="Searches")
+        with_card(installation.facts, self.recruiter)
+        self.recruiter.patience = PATIENCE_SECONDS
+        self._granted = self.recruiter.get("/v1/billing/balance")["balance_credits"]
+        self._runs: list[str] = []
+        self._jobs: list[str] = []
+
+    def day(self, number: int) -> None:
+        """Start them; what was delivered so far is fetched."""
+        delivered = [one["profile_id"] for run_id in self._runs[-1:] for one in self.recruiter.candidates(run_id)]
+        self._runs.append(self.recruiter.start_run(target=30))
+        if delivered:
+            ask = {"profile_ids": delivered[:FETCHED], "async": True, "max_age_days": 0}
+            headers = {"Idempotency-Key": uuid4().hex}
+            answer = self.recruiter.call("POST", "/v1/people:fetch", json=ask, headers=headers)
+            assert answer.status_code == 202, answer.text
+            self._jobs.append(answer.json()["id"])
+
+    def told(self) -> str:
+        return f"{len(self._runs)} runs, {len(self._jobs)} jobs"
+
+    def has_ended(self) -> bool:
+        return all(one["status"] in ENDED for one in (*self._run_rows(), *self._job_rows()))
+
+    def _run_rows(self) -> list[Json]:
+        return [self.recruiter.run(run_id) for run_id in self._runs]
+
+    def _job_rows(self) -> list[Json]:
+        return [self.recruiter.get(f"/v1/jobs/{job_id}") for job_id in self._jobs]
+
+    def faults(self) -> list[str]:
+        runs, jobs = self._run_rows(), self._job_rows()
+        delivered = {run["id"]: [one["profile_id"] for one in self.recruiter.candidates(run["id"])] for run in runs}
+        found = {job["id"]: [one["status"] for one in self._results(job["id"])].count("found") for job in jobs}
+        return search_faults(
+            runs,
+            jobs,
+            delivered,
+            found,
+            charges=dict(self.recruiter.charges()),
+            granted=self._granted,
+            balance=self.recruiter.get("/v1/billing/balance")["balance_credits"],
+        )
+
+    def _results(self, job_id: str) -> list[Json]:
+        rows: list[Json] = self.recruiter.get(f"/v1/jobs/{job_id}/results", params={"limit": 100})["data"]
+        return rows
+
+
+def search_faults(
+    runs: list[Json],
+    jobs: list[Json],
+    delivered: dict[str, list[str]],
+    found: dict[str, int],
+    *,
+    charges: dict[str, int],
+    granted: int,
+    balance: int,
+) -> list[str]:
+    """What runs, jobs and ledger say against each other. `delivered` people by run, `found` rows by job."""
+    wrong = []
+    for run in runs:
+        people = delivered[run["id"]]
+        if run["status"] == "completed" and run["stop_reason"] not in STATED:
+            wrong.append(f"ended for no stated reason: {run}")
+        if run["status"] not in ENDED or (run["status"] == "failed" and run["failure"] is None):
+            wrong.append(f"does not end: {run}")
+        if len(people) != run["progress"]["candidates_delivered"]:
+            wrong.append(
+                f"says {run['progress']['candidates_delivered']} were delivered, {len(people)} were: {run['id']}"
+            )
+    wrong += [f"delivered {count} times: {one}" for one, count in _counted(delivered).items() if count > 1]
+    wrong += [f"does not end: {job}" for job in jobs if job["status"] not in ENDED]
+    everybody = sum(len(people) for people in delivered.values())
+    due = {"lead": everybody, "live_profile": 2 * (everybody + sum(found.values()))}
+    if charges != {reason: credits for reason, credits in due.items() if credits}:
+        wrong.append(f"charged {charges}, delivered {due}")
+    if sum(run["spent"]["credits"] for run in runs) + sum(job["spent_credits"] for job in jobs) != sum(
+        charges.values()
+    ):
+        wrong.append(f"runs and jobs say otherwise than the ledger: {charges}")
+    if balance != granted - sum(charges.values()):
+        wrong.append(f"{granted} granted, {charges} charged, {balance} left")
+    return wrong
+
+
+def _counted(delivered: dict[str, list[str]]) -> Counter[str]:
+    return Counter(one for people in delivered.values() for one in people)

@@ -1,0 +1,41 @@
+"""A look into the database of an installation whose PostgreSQL may be down: it is repeated until it is up."""
+
+import asyncio
+
+import asyncpg
+
+from stack.virtual_time import EVERYWHERE
+
+AGAIN_SECONDS = 0.1
+LOST = (OSError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.CannotConnectNowError)
+ENDING = (asyncpg.AdminShutdownError, asyncpg.CrashShutdownError)
+
+
+class Watch:
+    """One connection of one task, opened anew when it is lost."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._connection: asyncpg.Connection[asyncpg.Record] | None = None
+
+    async def fetch(self, statement: str) -> list[asyncpg.Record]:
+        """The rows, as soon as somebody answers."""
+        while True:
+            try:
+                if self._connection is None:
+                    self._connection = await asyncpg.connect(self._url, server_settings=EVERYWHERE)
+                return list(await self._connection.fetch(statement))
+            except (*LOST, *ENDING):
+                await self.close()
+                await asyncio.sleep(AGAIN_SECONDS)
+
+    async def holds(self, statement: str) -> bool:
+        """Whether a statement of one value is true."""
+        ((found,),) = await self.fetch(statement)
+        return bool(found)
+
+    async def close(self) -> None:
+        """Leave nothing behind."""
+        if self._connection is not None:
+            self._connection.terminate()
+            self._connection = None

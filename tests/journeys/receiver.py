@@ -1,0 +1,44 @@
+"""A receiver of webhooks on loopback, which keeps what it gets."""
+
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+Json = dict[str, Any]
+
+
+class Receiver(ThreadingHTTPServer):
+    """Takes webhooks on loopback and answers each with `status`, after `delay` seconds."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, status: int = 200, *, delay: float = 0) -> None:
+        self.status = status
+        self.delay = delay
+        self.received: list[tuple[str, Json, bytes]] = []
+        super().__init__(("127.0.0.1", 0), _Handler)
+        Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/hook"
+
+    def deliveries(self) -> list[str]:
+        return [headers["X-Service-Delivery"] for _, headers, _ in self.received]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Receiver
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.received.append((self.path, dict(self.headers), body))
+        time.sleep(self.server.delay)
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
