@@ -10,8 +10,6 @@ from prometheus_client import (
     CollectorRegistry,
     Counter,
     Histogram,
-    PlatformCollector,
-    ProcessCollector,
     generate_latest,
 )
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -19,6 +17,7 @@ from prometheus_client.registry import Collector
 
 from models.database import Database, sqlstate
 from models.internal import Answer
+from models.registry import REGISTRY
 from models.stores import figures
 from models.stores.figures import Figures
 
@@ -28,9 +27,6 @@ READ_SECONDS = 5.0
 
 log = structlog.get_logger(__name__)
 
-REGISTRY = CollectorRegistry()
-ProcessCollector(registry=REGISTRY)
-PlatformCollector(registry=REGISTRY)
 REQUESTS = Counter("service_requests", "Requests answered.", ["method", "route", "status"], registry=REGISTRY)
 REQUEST_SECONDS = Histogram(
     "service_request_seconds", "Time to answer a request.", ["route"], registry=REGISTRY,
