@@ -1,4 +1,4 @@
-"""The registry of a process's figures, which `/metrics` shows: whoever measures something registers it here."""
+"""The registry of this process's own figures: what `/metrics` shows besides the rows'."""
 
 from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector
 

@@ -1,7 +1,7 @@
 """The calls: Checkout sessions and payment intents under our payment's id as the idempotency key."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,35 +18,23 @@ from activities.upstream.payments import (
     PaymentsUnclear,
     Purchase,
 )
+from activities.upstream.stripe import transport
 from activities.upstream.stripe.calls import PAGE, asked, listed, translated
 from activities.upstream.stripe.events import ITEM, KIND, PAYMENT, READERS, WORKSPACE, happenings, purchase
 from activities.upstream.stripe.outreach import OutreachSubscriptions
-from models import traces
 from models.rules.offers import CURRENCY, Offer
 from models.rules.outreach_plans import Held
 from models.rules.payments import CALL_SECONDS, Happening, PaymentKind
-from models.traces import Fact
 
 TAKEN = frozenset({"succeeded", "processing", "requires_capture"})
 CONNECT_SECONDS = 10.0
-
-
-class _Transport(stripe.HTTPXClient):
-    """The library's HTTP, with a span around each call; addresses hold ids of the provider and are not told."""
-
-    async def request_async(self, method: str, *asked: Any, **more: Any) -> tuple[bytes, int, Mapping[str, str]]:  # noqa: ANN401 - the library's own
-        """One call."""
-        with traces.upstream("stripe", method.upper()) as span:
-            answer = await super().request_async(method, *asked, **more)
-            traces.tell(span, Fact.STATUS, answer[1])
-            return answer
 
 
 class StripePayments:
     """One process's way to Stripe. `base_url` is another one than Stripe's for tests alone."""
 
     def __init__(self, *, base_url: str, api_key: str) -> None:
-        self._http = _Transport(timeout=httpx.Timeout(CALL_SECONDS, connect=CONNECT_SECONDS))
+        self._http = transport.SpannedClient(timeout=httpx.Timeout(CALL_SECONDS, connect=CONNECT_SECONDS))
         self._client = stripe.StripeClient(
             api_key, base_addresses={"api": base_url}, http_client=self._http, max_network_retries=0
         )
