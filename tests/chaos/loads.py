@@ -12,6 +12,10 @@ class Load(Protocol):
     def day(self, number: int) -> None:
         """Give the installation its work of another day, and let happen what happens on it."""
 
+    def noon(self) -> None:
+        """Go on with what the morning's work has brought; most have nothing to."""
+        return
+
     def told(self) -> str:
         """How far it is, in one line."""
 

@@ -17,7 +17,7 @@ FETCHED = 20
 
 
 class Searches(Load):
-    """One recruiter; each day a run of 30 people more, and a job that fetches people of the last run anew."""
+    """One recruiter; each day a run of 30 people more, and at noon a job that fetches people of it anew."""
 
     def __init__(self, installation: Installation) -> None:
         self.recruiter = Recruiter.join(installation.facts, name="Searches")
@@ -28,9 +28,12 @@ class Searches(Load):
         self._jobs: list[str] = []
 
     def day(self, number: int) -> None:
-        """Start them; what was delivered so far is fetched."""
-        delivered = [one["profile_id"] for run_id in self._runs[-1:] for one in self.recruiter.candidates(run_id)]
+        """Start the run."""
         self._runs.append(self.recruiter.start_run(target=30))
+
+    def noon(self) -> None:
+        """Start the job, if somebody was delivered by now."""
+        delivered = [one["profile_id"] for run_id in self._runs[-1:] for one in self.recruiter.candidates(run_id)]
         if delivered:
             ask = {"profile_ids": delivered[:FETCHED], "async": True, "max_age_days": 0}
             headers = {"Idempotency-Key": uuid4().hex}

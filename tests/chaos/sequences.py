@@ -8,7 +8,7 @@ from collections.abc import Callable
 from uuid import uuid4
 
 from tests.chaos import invariants
-from tests.chaos.loads import PATIENCE_SECONDS
+from tests.chaos.loads import PATIENCE_SECONDS, Load
 from tests.journeys.installation import Installation
 from tests.journeys.on_the_way import OnTheWay
 from tests.journeys.outreach import Json, Outreach
@@ -34,7 +34,7 @@ def steps(accept_timeout_days: int) -> list[Json]:
     ]
 
 
-class Sequences:
+class Sequences(Load):
     """One recruiter with one account; `people_a_day` are enrolled each day."""
 
     def __init__(

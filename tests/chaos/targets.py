@@ -11,9 +11,12 @@ from dataclasses import dataclass
 import psutil
 
 from stack import control
+from stack.installation import StackError
 from stack.virtual_time import UNDER_WAY
 from tests.journeys.installation import Installation
 
+RESTART_SECONDS = 600.0
+AGAIN_SECONDS = 1.0
 END_SECONDS = 10.0
 """How long the end of a killed process is waited for: the kernel's matter, not the service's."""
 
@@ -74,8 +77,16 @@ class Victim:
             time.sleep(0.002)
 
     def restart(self) -> None:
-        """Have a dead one started anew by the supervisor; returns when it is ready."""
-        answer = control.ask(self._control, {"do": "restart", "process": self.target.process})
+        """Have a dead one started anew by the supervisor until it is ready: it may end while what it needs is down."""
+        deadline = time.monotonic() + RESTART_SECONDS
+        while True:
+            try:
+                answer = control.ask(self._control, {"do": "restart", "process": self.target.process})
+                break
+            except (StackError, OSError):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(AGAIN_SECONDS)
         self._pid = int(answer["pid"])
         self._up.set()
 

@@ -79,7 +79,9 @@ def survives(size: Size, seed: int, patch: pytest.MonkeyPatch) -> None:
             while (fire.burns and time.monotonic() - began < size.minutes * 60) or day == size.days_before:
                 for load in loads:
                     load.day(day)
-                for _ in range(PARTS_OF_A_DAY):
+                for part in range(PARTS_OF_A_DAY):
+                    for load in loads if part == PARTS_OF_A_DAY // 2 else ():
+                        load.noon()
                     passing.days(1 / PARTS_OF_A_DAY)
                 day += 1
                 say(f"day {day}, {told()}; {'; '.join(load.told() for load in loads)}")
