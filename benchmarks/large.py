@@ -57,7 +57,7 @@ STATEMENTS = {
     "intents": (
         RUNS,
         "insert into intents (workspace_id, tenant_id, id, content, reading, created_at, updated_at)"
-        " select {ws}, {ws}, 'int_' || {id}, '{{}}', '{{}}', {at}, {at} from numbers",
+        " select {ws}, {ws}, 'int_' || {id}, '{intent}', '{reading}', {at}, {at} from numbers",
     ),
     "search_plans": (
         RUNS,
@@ -265,6 +265,8 @@ def _written(statement: str, count: int, scale: float) -> str:
         endpoint=one_of(20),
         grant=one_of(200),
         profile=PROFILE,
+        intent=INTENT,
+        reading=READING,
     )
     return (
         f"with numbers as (select series.n, workspace, key from generate_series(1, {count}) as series(n)"  # noqa: S608 - ours
@@ -277,3 +279,6 @@ PROFILE = """jsonb_build_object('id', 'prof_' || lpad(n::text, 26, '0'), 'source
     'current', jsonb_build_object('title', 'Data Engineer', 'company', 'Company ' || n % 500),
     'experience', '[{"title": "Data Engineer", "company": "Acme", "start_date": "2019-01"}]'::jsonb,
     'skills', '["python", "sql", "airflow"]'::jsonb)"""
+INTENT = '{"must": {"titles": ["Data Engineer"], "skills": ["Python"]}}'
+READING = """{"read": {"fields": [], "evidence": [], "warnings": [], "ignored_fields": []}, "evidence": [],
+    "applied_filters": [], "ignored_fields": [], "warnings": []}"""
