@@ -205,6 +205,75 @@ STATEMENTS = {
         "insert into daily_spends (subject_id, day, workspace_id, credits)"
         " select {key}, current_date - n::int, {ws}, 40 from numbers",
     ),
+    "customers": (
+        2_000,
+        "insert into customers (id, workspace_id, name, external_id, status, created_at)"
+        " select 'cus_' || {id}, {ws}, 'Customer ' || n, 'c' || n, 'active', {at} from numbers",
+    ),
+    "search_pages": (
+        20_000,
+        "insert into search_pages (workspace_id, query_key, number, size, profile_ids, created_at)"
+        " select {ws}, 'q_' || n, 0, 1, array['prof_' || {id}], {at} from numbers",
+    ),
+    "query_totals": (
+        20_000,
+        "insert into query_totals (query_key, total, created_at) select 'q_' || n, 100, {at} from numbers",
+    ),
+    "upstream_calls": (
+        20_000,
+        "insert into upstream_calls (workspace_id, tenant_id, id, api_key_id, idempotency_key, fingerprint, kind,"
+        " status, about, until, created_at) select {ws}, {ws}, 'call_' || {id}, {key}, 'key' || n,"
+        " sha256(('ask' || n)::bytea), 'fetch', 'collected', '{{}}', {at}, {at} from numbers",
+    ),
+    "scroll_pages": (
+        5_000,
+        "insert into scroll_pages (workspace_id, tenant_id, scroll_id, number, profile_ids, created_at)"
+        " select {ws}, {ws}, 'scr_' || {id}, 0, array['prof_' || {id}], {at} from numbers",
+    ),
+    "jobs": (
+        5_000,
+        "insert into jobs (rings, answered, workspace_id, tenant_id, id, api_key_id, status, spent_credits,"
+        " call_number, failures, deadline_at, created_at, finished_at, view, max_age_days, total)"
+        " select 1, 1, {ws}, {ws}, 'job_' || {id}, {key}, 'completed', 3, 1, 0, {at}, {at}, {at}, 'full', 30, 10"
+        " from numbers",
+    ),
+    "job_inputs": (
+        50_000,
+        "insert into job_inputs (workspace_id, tenant_id, job_id, position, url_hash, profile_id, status,"
+        " charged_credits) select {ws}, {ws}, 'job_' || {job}, n, sha256(('url' || n)::bytea), 'prof_' || {id},"
+        " 'found', 3 from numbers",
+    ),
+    "contact_lookups": (
+        5_000,
+        "insert into contact_lookups (rings, answered, workspace_id, tenant_id, id, api_key_id, status,"
+        " spent_credits, call_number, failures, deadline_at, created_at, finished_at)"
+        " select 1, 1, {ws}, {ws}, 'lkp_' || {id}, {key}, 'completed', 3, 1, 0, {at}, {at}, {at} from numbers",
+    ),
+    "contacts_asked": (
+        50_000,
+        "insert into contacts_asked (workspace_id, tenant_id, lookup_id, position, profile_id, kind, status,"
+        " charged_credits) select {ws}, {ws}, 'lkp_' || {job}, n, 'prof_' || {id}, 'email', 'found', 3 from numbers",
+    ),
+    "contacts": (
+        50_000,
+        "insert into contacts (workspace_id, tenant_id, profile_id, kind, sealed, found_at)"
+        " select {ws}, {ws}, 'prof_' || {id}, 'email', '\\x00', {at} from numbers",
+    ),
+    "verifications": (
+        5_000,
+        "insert into verifications (token_hash, workspace_id, created_at, expires_at, used_at)"
+        " select sha256(('token' || n)::bytea), {ws}, {at}, now() + interval '1 d', {at} from numbers",
+    ),
+    "mails": (
+        5_000,
+        "insert into mails (rings, answered, id, workspace_id, kind, attempts, sent_at, created_at)"
+        " select 1, 1, 'mail_' || {id}, {ws}, 'verification', 1, {at}, {at} from numbers",
+    ),
+    "erasures": (
+        5_000,
+        "insert into erasures (id, workspace_id, profile_id, created_at)"
+        " select 'era_' || {id}, {ws}, 'prof_' || {id}, {at} from numbers",
+    ),
 }
 """Each with how many rows at full scale. `{ws}`, `{key}`: of the row's workspace."""
 
@@ -259,6 +328,7 @@ def _written(statement: str, count: int, scale: float) -> str:
         run=one_of(RUNS),
         runs=max(1, round(RUNS * scale)),
         list=one_of(60),
+        job=one_of(5_000),
         account=one_of(ACCOUNTS),
         sequence=one_of(SEQUENCES),
         conversation=one_of(ENROLLED // 3),
