@@ -313,11 +313,17 @@ async def fill(url: str, now: datetime, *, scale: float = 1.0) -> Large:
     return Large(workspace, key, secret, scale)
 
 
+def _period(many: int, scale: float) -> int:
+    """Of how many rows others refer to one: in tens, so that both end alike and are of one workspace."""
+    there = max(1, round(many * scale))
+    return there // 10 * 10 or min(there, OTHERS - 1)
+
+
 def _written(statement: str, count: int, scale: float) -> str:
     """A statement with its expressions; row `n` is the large workspace's unless it ends in 9."""
 
     def one_of(many: int) -> str:
-        return ID.format(n=f"(1 + n % {max(1, round(many * scale))})")
+        return ID.format(n=f"(1 + (n - 1) % {_period(many, scale)})")
 
     body = statement.format(
         id=ID.format(n="n"),
@@ -326,7 +332,7 @@ def _written(statement: str, count: int, scale: float) -> str:
         ws="workspace",
         key="key",
         run=one_of(RUNS),
-        runs=max(1, round(RUNS * scale)),
+        runs=_period(RUNS, scale),
         list=one_of(60),
         job=one_of(5_000),
         account=one_of(ACCOUNTS),

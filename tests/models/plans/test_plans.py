@@ -38,9 +38,6 @@ LISTED = "the policies' estimate (1 % of the rows of a workspace pass) has the p
 ONCE = "a rare act upon everything that an account, a workspace or a person has: it reads what it changes"
 BULK = "reads as many rows as the caller sent"
 SUMMED = "a figure over the actions of the time that was asked for: it reads those"
-HASHED = (
-    "asks of many people at once: the planner reads the register into a hash; looking each up took three times as long"
-)
 EXCEPTIONS = {
     "outreach.activity.days": SUMMED,
     "outreach.activity.replied": SUMMED,
@@ -51,8 +48,6 @@ EXCEPTIONS = {
     "erasures._delete": ONCE,
     "idempotency.forget_people": ONCE,
     "people._identified": ONCE,
-    "people.known": HASHED,
-    "seen.check": HASHED,
     "seen.merge_in": BULK,
     "outreach.conversations.listed": LISTED,
     "outreach.conversations.replies": LISTED,
