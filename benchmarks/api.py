@@ -202,14 +202,16 @@ async def _check_same(port: int, sides: list[Target]) -> None:
         raise RuntimeError(f"the two sides do not answer the same: {sorted(different)}")
 
 
-async def join(connection: "asyncpg.Connection[asyncpg.Record]", now: datetime) -> tuple[str, str, str]:
+async def join(
+    connection: "asyncpg.Connection[asyncpg.Record]", now: datetime, *, name: str = "bench"
+) -> tuple[str, str, str]:
     """A workspace with a key that may do everything: the ids of both, and the key itself."""
     workspace, key = new_id("ws", now), new_id("key", now)
     secret = key_secret(os.urandom(32))
     await connection.execute(
         "insert into workspaces (id, name, email, email_key, marketing_opt_in, low_balance_credits, created_at)"
-        " values ($1, 'Bench', 'bench@example.com', 'bench@example.com', false, 250, $2)",
-        *(workspace, now),
+        " values ($1, 'Bench', $3, $3, false, 250, $2)",
+        *(workspace, now, f"{name}@example.com"),
     )
     await connection.execute(
         "insert into api_keys (id, workspace_id, kind, name, prefix, last4, secret_hash, scopes, version, created_at)"

@@ -325,7 +325,7 @@ class Known:
 
 KNOWN = text(
     """
-    with asked as (
+    with asked as materialized (
       select id, coalesce(alias_of, id) as person from people where id = any(cast(:ids as text[]))
     )
     select a.id, a.person,
@@ -334,14 +334,17 @@ KNOWN = text(
                       and (s.workspace_id is null or (s.workspace_id = :workspace
                            and (s.customer_id is null or s.customer_id = cast(:customer as text))))) as suppressed,
            exists (select 1 from seen_entries e where e.tenant_id = :tenant and e.profile_id = a.person
-                      and (e.first_seen_at is not null or e.contacted_at is not null or e.do_not_contact)) as seen,
-           exists (select 1 from leads l where l.workspace_id = :workspace and l.profile_id = a.person) as paid,
+                      and (e.first_seen_at is not null or e.contacted_at is not null or e.do_not_contact)
+                   offset 0) as seen,
+           exists (select 1 from leads l
+                    where l.workspace_id = :workspace and l.profile_id = a.person offset 0) as paid,
            exists (select 1 from cached_profiles c
                     where c.profile_id = a.person and c.fetched_at > service_now() - cast(:life as interval)) as cached,
            exists (select 1 from candidates d where d.run_id = :run and d.profile_id = a.person) as delivered
       from asked a
     """
 )
+"""Materialised, and one by one (`offset 0`): else the policies keep the planner from the registers' indexes."""
 
 
 async def known(

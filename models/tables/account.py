@@ -46,6 +46,7 @@ class Customer(Row, table=True):
     __tablename__ = "customers"
     __table_args__ = (
         UniqueConstraint("workspace_id", "external_id"),
+        Index("ix_customers_workspace_id_created_at_id", "workspace_id", "created_at", "id"),
         CheckConstraint("status in ('active', 'disabled')", name="status"),
     )
 

@@ -101,6 +101,7 @@ class Contact(OwnedRow, table=True):
     __tablename__ = "contacts"
     __table_args__ = (
         Index("ix_contacts_profile_id", "profile_id"),
+        Index("ix_contacts_found_at", "found_at"),
         CheckConstraint("kind in ('email', 'phone')", name="kind"),
     )
 

@@ -130,6 +130,7 @@ class Suppression(Row, table=True):
     __tablename__ = "suppressions"
     __table_args__ = (
         Index("ix_suppressions_key_hash", "key_hash"),
+        Index("ix_suppressions_profile_id", "profile_id", postgresql_where=text("profile_id is not null")),
         Index("ix_suppressions_workspace_id_created_at_id", "workspace_id", "created_at", "id"),
         CheckConstraint("reason in ('manual', 'opt_out', 'source_opt_out', 'erasure')", name="reason"),
     )

@@ -45,6 +45,7 @@ class Run(OwnedRow, WaitingRow, table=True):
     __table_args__ = (
         *waiting_indexes("runs"),
         Index("ix_runs_tenant_id_created_at_id", "tenant_id", "created_at", "id"),
+        Index("ix_runs_plan_id", "plan_id"),
         Index("ix_runs_open", "workspace_id", postgresql_where=text("finished_at is null")),
         CheckConstraint(
             "status in ('queued', 'running', 'fetching', 'waiting_for_quota', 'completed', 'completed_no_audience',"
@@ -118,6 +119,7 @@ class QueryTotal(Row, table=True):
     """How many people a query matched when last asked; remembered for estimates, 30 days, for the installation."""
 
     __tablename__ = "query_totals"
+    __table_args__ = (Index("ix_query_totals_created_at", "created_at"),)
 
     query_key: str = Field(primary_key=True)
     total: int

@@ -43,16 +43,24 @@ TAKEN = text(
 
 NEIGHBOURS = text(
     f"""
-    select a.id, a.status = 'active' and (
-             exists (select from actions x where x.account_id = a.id and x.outcome = 'scheduled' and x.first_touch)
-             or exists (
-               select from enrollments e where e.account_id = a.id and {OPEN_ENROLLMENTS} and e.invited_at is null
-                  and not exists (select from actions x where x.enrollment_id = e.id and x.first_touch
-                                     and x.outcome in ('sent', 'sending', 'reconciling', 'unknown')))
-           ) as competes
-      from outreach_accounts a where a.tenant_id = :tenant and a.id <> :account
+    select a.id, a.status = 'active' and (booked.one is not null or ahead.one is not null) as competes
+      from outreach_accounts a
+      left join lateral (
+        select 1 as one from actions x
+         where x.account_id = a.id and x.outcome = 'scheduled' and x.first_touch limit 1) as booked on true
+      left join lateral (
+        select 1 as one from enrollments e
+         where booked.one is null and e.account_id = a.id and {OPEN_ENROLLMENTS} and e.invited_at is null
+           and not exists (select from actions x where x.enrollment_id = e.id and x.first_touch
+                              and x.outcome in ('sent', 'sending', 'reconciling', 'unknown'))
+         limit 1) as ahead on true
+     where a.tenant_id = :tenant and a.id <> :account
     """  # noqa: S608 - a constant of the tables
 )
+"""The other accounts of the tenant, and whether they want some of its new outreach.
+
+Of both questions the first row found is enough: with `exists` the planner expects few and collects them all first.
+"""
 
 NEW_OUTREACH = text(
     """

@@ -1,0 +1,131 @@
+"""What a recorded statement costs on large data: its plan as it was carried out, in a transaction that is undone.
+
+Ids among the parameters are exchanged for such of the large workspace, kind by kind; the role and the reach are those
+of the service, because row-level security takes part in the plan.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import asyncpg
+
+from benchmarks.large import Large
+from models.reach import ALL, ROLE, Reach
+from tests.models.plans.recording import Said
+
+ID = re.compile(r"([a-z]+)_[0-9a-z]{26}")
+FIRST, STEP = 12, 3
+"""Numbers of the rows that are asked for: open enrollments are every third, and none of these is another's."""
+FEW = 3
+"""How many different rows of a kind are asked for; every kind has so many up to there."""
+MOST_ROWS = 5_000
+"""What a statement may read, put in order or throw away."""
+MOST_BLOCKS = 4_000
+"""Of 8 kB, read from memory or disk: what an index walked from end to end costs without a row to show for it."""
+SMALL_TABLE = 5_000
+"""A table of so few rows may be read as a whole."""
+EXPLAIN = "explain (analyze, buffers, timing off, format json) "
+REFUSED = (asyncpg.IntegrityConstraintViolationError, asyncpg.RaiseError, asyncpg.LockNotAvailableError)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of one statement with one set of parameters. `was_refused`: the plan alone is known, not what it read."""
+
+    rows: int
+    blocks: int
+    scanned: tuple[str, ...]
+    was_refused: bool
+
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with it."""
+        if self.scanned:
+            return f"scans {', '.join(self.scanned)}"
+        if self.rows > MOST_ROWS:
+            return f"reads {self.rows} rows"
+        return f"reads {self.blocks} blocks" if self.blocks > MOST_BLOCKS else None
+
+
+class Exchange:
+    """Ids of the tests for ids of the large data; the same one for the same."""
+
+    def __init__(self, large: Large) -> None:
+        self._large = large
+        self._known: dict[str, str] = {}
+        self._counts: dict[str, int] = {}
+
+    def value(self, given: Any) -> Any:
+        """A parameter, or what a list or document of parameters holds."""
+        if isinstance(given, str):
+            return ID.sub(self._exchanged, given)
+        if isinstance(given, list | tuple):
+            return [self.value(one) for one in given]
+        return given
+
+    def _exchanged(self, found: re.Match[str]) -> str:
+        prefix, whole = found.group(1), found.group(0)
+        if prefix in ("ws", "cus"):
+            return self._large.workspace_id
+        if prefix == "key":
+            return self._large.key_id
+        if whole not in self._known:
+            count = self._counts[prefix] = self._counts.get(prefix, -1) + 1
+            self._known[whole] = f"{prefix}_{FIRST + STEP * (count % FEW):026d}"
+        return self._known[whole]
+
+
+async def large_tables(connection: Any) -> set[str]:
+    """Tables that nothing may read as a whole."""
+    found = await connection.fetch(
+        "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and reltuples > $1",
+        float(SMALL_TABLE),
+    )
+    return {row["relname"] for row in found}
+
+
+async def cost(connection: Any, large: Large, said: Said, values: tuple[Any, ...], tables: set[str]) -> Cost:
+    """Carry the statement out, undo it, and say what it took."""
+    exchange = Exchange(large)
+    given = [exchange.value(one) for one in values]
+    reach = Reach(ALL, ALL) if said.is_everywhere else Reach(large.workspace_id, ALL)
+    for how, was_refused in ((EXPLAIN, False), ("explain (format json) ", True)):
+        undone = connection.transaction()
+        await undone.start()
+        try:
+            await connection.execute(f"set local role {ROLE}; {reach.said(local=True)}")
+            plan = json.loads(await connection.fetchval(how + said.statement, *given))[0]["Plan"]
+        except REFUSED:
+            continue
+        finally:
+            await undone.rollback()
+        return _cost(plan, tables, was_refused=was_refused)
+    raise AssertionError("a plan cannot be refused")
+
+
+def _cost(plan: dict[str, Any], tables: set[str], *, was_refused: bool) -> Cost:
+    nodes = list(_nodes(plan))
+    return Cost(
+        rows=max(_rows(node) for node in nodes),
+        blocks=plan.get("Shared Hit Blocks", 0) + plan.get("Shared Read Blocks", 0),
+        scanned=tuple(
+            node["Relation Name"]
+            for node in nodes
+            if node["Node Type"] == "Seq Scan" and node["Relation Name"] in tables and node.get("Actual Loops", 1)
+        ),
+        was_refused=was_refused,
+    )
+
+
+def _rows(node: dict[str, Any]) -> int:
+    removed = sum(value for name, value in node.items() if name.startswith("Rows Removed by"))
+    return int((node.get("Actual Rows", 0) + removed) * node.get("Actual Loops", 1))
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for inner in plan.get("Plans", ()):
+        yield from _nodes(inner)

@@ -1,0 +1,140 @@
+"""Records what the store functions say to the database: a plugin of pytest (`-p tests.models.plans.recording`).
+
+Each process of the run leaves one file in the folder that `RECORDED_STATEMENTS` names. The statement is taken where
+the driver sends it, with the parameters and the reach of that moment, so nothing that is said can be missed.
+"""
+
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from asyncpg import Connection
+from asyncpg.prepared_stmt import PreparedStatement
+
+import models
+from models.reach import ReachingConnection
+
+FOLDER = "RECORDED_STATEMENTS"
+STORES = str(Path(models.__file__).parent / "stores") + os.sep
+SAMPLES = 3
+
+
+@dataclass
+class Said:
+    """A statement, the store functions that had it said, and some of the parameters it was said with."""
+
+    statement: str
+    is_everywhere: bool
+    functions: set[str] = field(default_factory=set)
+    samples: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+said: dict[tuple[str, bool], Said] = {}
+
+
+def asking() -> set[str]:
+    """The store functions that wait for the statement which is being sent: `module.function`."""
+    found = set()
+    frame = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if STORES in file:
+            found.add(function(file, frame.f_code.co_qualname))
+        frame = frame.f_back  # type: ignore[assignment]
+    return found
+
+
+def function(file: str, name: str) -> str:
+    """`outreach.claims.claim` for `claim` in `…/models/stores/outreach/claims.py`; of an inner function its outer."""
+    module = file.rpartition(STORES)[2].removesuffix(".py").replace(os.sep, ".").removesuffix(".__init__")
+    return f"{module}.{name.partition('.<locals>')[0]}"
+
+
+def record(connection: Any, statement: str, values: tuple[Any, ...]) -> None:
+    """Keep the statement, unless it was sent by a test itself."""
+    functions = asking()
+    if not functions or not isinstance(connection, ReachingConnection):
+        return
+    turned = getattr(connection, "turned", None)
+    reach = (turned or connection.reach) if connection.is_in_transaction() else connection.standing_reach
+    key = (statement, reach is not None and reach.is_everywhere)
+    one = said.setdefault(key, Said(*key))
+    one.functions |= functions
+    if len(one.samples) < SAMPLES:
+        one.samples.append(values)
+
+
+def _of_prepared(original: Callable[..., Any]) -> Callable[..., Any]:
+    async def fetch(self: Any, *values: Any, **named: Any) -> Any:
+        record(_bare(self._connection), self._query, values)
+        return await original(self, *values, **named)
+
+    return fetch
+
+
+def _of_connection(original: Callable[..., Any]) -> Callable[..., Any]:
+    async def fetchrow(self: Any, query: str, *values: Any, **named: Any) -> Any:
+        record(_bare(self), query, values)
+        return await original(self, query, *values, **named)
+
+    return fetchrow
+
+
+def _of_many(original: Callable[..., Any]) -> Callable[..., Any]:
+    async def executemany(self: Any, command: str, args: Any, **named: Any) -> Any:
+        rows = [tuple(one) for one in args]
+        if rows:
+            record(_bare(self), command, rows[0])
+        return await original(self, command, rows, **named)
+
+    return executemany
+
+
+def _bare(connection: Any) -> Any:
+    return getattr(connection, "_con", connection)  # a pool lends a proxy
+
+
+def _turning(original: Callable[..., Any]) -> Callable[..., Any]:
+    async def turn(self: Any, reach: Any) -> None:
+        await original(self, reach)
+        self.turned = reach
+
+    return turn
+
+
+def _beginning(original: Callable[..., Any]) -> Callable[..., Any]:
+    async def execute(self: Any, query: str, *values: Any, **named: Any) -> Any:
+        if query.startswith("BEGIN"):
+            self.turned = None
+        return await original(self, query, *values, **named)
+
+    return execute
+
+
+def pytest_configure() -> None:
+    PreparedStatement.fetch = _of_prepared(PreparedStatement.fetch)
+    Connection.fetchrow = _of_connection(Connection.fetchrow)
+    Connection.executemany = _of_many(Connection.executemany)
+    ReachingConnection.turn = _turning(ReachingConnection.turn)  # type: ignore[method-assign]
+    ReachingConnection.execute = _beginning(ReachingConnection.execute)  # type: ignore[method-assign]
+
+
+def pytest_unconfigure() -> None:
+    file = Path(os.environ[FOLDER], f"{os.getpid()}.pickle")
+    kept = [(one.statement, one.is_everywhere, one.functions, one.samples) for one in said.values()]
+    file.write_bytes(pickle.dumps(kept))
+
+
+def recorded(folder: Path) -> list[Said]:
+    """What all processes of a run left there, each statement once."""
+    found: dict[tuple[str, bool], Said] = {}
+    for file in sorted(folder.glob("*.pickle")):
+        for statement, is_everywhere, functions, samples in pickle.loads(file.read_bytes()):  # noqa: S301 - ours
+            one = found.setdefault((statement, is_everywhere), Said(statement, is_everywhere))
+            one.functions |= functions
+            one.samples = (one.samples + samples)[:SAMPLES]
+    return list(found.values())

@@ -1,0 +1,144 @@
+"""No list and no sweep reads a table: plans of what the store functions say, on 1,000,000 events and what goes along.
+
+The tests of the stores and of the API are run once more with a recorder at the driver; each statement that a store
+function had sent is then carried out, and undone, on the large data as the role and with the reach of the service.
+"""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+import models
+from benchmarks.large import Large, fill
+from models.reach import UNHELD
+from stack.children import PROJECT
+from tests.models.plans.explaining import cost, large_tables
+from tests.models.plans.recording import FOLDER, Said, recorded
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+
+DRIVEN = ("tests/models/stores", "tests/api", "tests/activities")
+"""Tests that call the store functions."""
+RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+"""Whether they hold is said where they are run for themselves."""
+STATEMENT_SECONDS = 20
+OF_THE_SERVER = ("select pg_catalog.version()", "select current_schema()", "show ", "set ", "notify ")
+
+LISTED = "the policies' estimate (1 % of the rows of a workspace pass) has the planner sort a small table"
+ONCE = "a rare act upon everything that an account, a workspace or a person has: it reads what it changes"
+BULK = "reads as many rows as the caller sent"
+SUMMED = "a figure over the actions of the time that was asked for: it reads those"
+EXCEPTIONS = {
+    "outreach.activity.days": SUMMED,
+    "outreach.activity.replied": SUMMED,
+    "outreach.activity.accepted": SUMMED,
+    "outreach.limits.usage": "counts the bookings of all accounts of a tenant, which its caps bound",
+    "outreach.calendars._neighbours": "counts the bookings of all accounts of a tenant, which its caps bound",
+    "outreach.removing.remove": ONCE,
+    "erasures._delete": ONCE,
+    "idempotency.forget_people": ONCE,
+    "people._identified": ONCE,
+    "seen.merge_in": BULK,
+    "outreach.conversations.listed": LISTED,
+    "outreach.conversations.replies": LISTED,
+    "outreach.enrollments.listed": LISTED,
+    "outreach.actions.listed": LISTED,
+    "intents.listed": LISTED,
+    "runs.listed": LISTED,
+    "search_plans.listed": LISTED,
+    "suppressions.listed": LISTED,
+    "seen.listed": LISTED,
+    "events.listed": LISTED,
+}
+"""Store functions whose statements may read more, each with why."""
+UNSPOKEN: dict[str, str] = {}
+"""Store functions that no driven test has say anything, each with why."""
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> list[Said]:
+    folder = tmp_path_factory.mktemp("statements")
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-q", "-m", "not slow", "-p", "tests.models.plans.recording"]
+    run = subprocess.run(
+        [*command, *DRIVEN], cwd=PROJECT, env=os.environ | {FOLDER: str(folder)}, capture_output=True, check=False
+    )
+    assert run.returncode in RAN, run.stdout[-2000:]
+    return recorded(folder)
+
+
+@pytest.fixture(scope="module")
+async def large(module_database_url: str) -> Large:
+    return await fill(module_database_url, datetime.now(UTC))
+
+
+@pytest.fixture
+async def connection(module_database_url: str, large: Large) -> AsyncIterator[Any]:
+    settings = {**UNHELD, "statement_timeout": f"{STATEMENT_SECONDS}s"}
+    opened = await asyncpg.connect(module_database_url.replace("+asyncpg", ""), server_settings=settings)
+    await opened.set_type_codec("jsonb", schema="pg_catalog", encoder=_document, decoder=json.loads)
+    yield opened
+    await opened.close()
+
+
+def _document(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _store_functions() -> set[str]:
+    """Every function of the stores that is handed a session: `module.function`."""
+    stores, found = Path(models.__file__).parent / "stores", set()
+    for file in stores.rglob("*.py"):
+        module = ".".join(file.relative_to(stores).with_suffix("").parts).removesuffix(".__init__")
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.AsyncFunctionDef) and any(one.arg == "session" for one in node.args.args):
+                found.add(f"{module}.{node.name}")
+    return found
+
+
+def test_every_store_function_has_been_heard(said: list[Said]) -> None:
+    heard = {name for one in said for name in one.functions}
+    assert _store_functions() - heard - set(UNSPOKEN) == set()
+
+
+async def test_no_statement_of_a_store_reads_a_large_table(said: list[Said], large: Large, connection: Any) -> None:
+    tables = await large_tables(connection)
+    assert {"events", "candidates", "enrollments", "actions", "deliveries", "seen_entries"} <= tables
+    faults: dict[str, set[str]] = defaultdict(set)
+    looked_at = 0
+    for one in said:
+        if one.statement.lower().startswith(OF_THE_SERVER) or one.functions & set(EXCEPTIONS):
+            continue
+        for values in one.samples:
+            found = await cost(connection, large, one, values, tables)
+            looked_at += not found.was_refused
+            if found.fault:
+                faults[f"{' '.join(one.statement.split())[:300]} of {sorted(one.functions)}"].add(found.fault)
+    assert not faults, json.dumps({name: sorted(what) for name, what in faults.items()}, indent=1)
+    assert looked_at > len(said) // 2
+
+
+async def test_an_index_taken_away_is_noticed(large: Large, connection: Any) -> None:
+    """Else the test above would pass for a measure that sees nothing."""
+    newest = Said("select * from events where tenant_id = $1 order by created_at desc limit 20", is_everywhere=False)
+    tables = await large_tables(connection)
+    asked = ("ws_" + "0" * 26,)
+    assert (await cost(connection, large, newest, asked, tables)).fault is None
+    undone = connection.transaction()
+    await undone.start()
+    try:
+        await connection.execute("drop index ix_events_tenant_id_created_at")
+        await connection.execute("alter table events drop constraint uq_events_workspace_id_created_at")
+        await connection.execute("drop index ix_events_created_at")
+        assert (await cost(connection, large, newest, asked, tables)).fault is not None
+    finally:
+        await undone.rollback()
