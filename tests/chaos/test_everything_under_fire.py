@@ -82,7 +82,8 @@ def survives(size: Size, seed: int, patch: pytest.MonkeyPatch) -> None:
                 day += 1
                 say(f"day {day}, {told()}; {'; '.join(load.told() for load in loads)}")
         happened, calm = sequences.happened - before, 0
-        while calm < ENDED_AFTER_DAYS and not all(load.has_ended() for load in loads):
+        while calm < ENDED_AFTER_DAYS and (open_still := [load for load in loads if not load.has_ended()]):
+            say(f"after {calm} days of calm not ended: {', '.join(type(load).__name__ for load in open_still)}")
             passing.days(CALM_DAYS)
             calm += CALM_DAYS
         say(f"{told()}; {calm} days of calm")
