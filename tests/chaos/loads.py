@@ -16,6 +16,10 @@ class Load(Protocol):
         """Go on with what the morning's work has brought; most have nothing to."""
         return
 
+    def evening(self) -> None:
+        """Note what will be forgotten; most have nothing to."""
+        return
+
     def told(self) -> str:
         """How far it is, in one line."""
 

@@ -25,7 +25,9 @@ class Searches(Load):
         self.recruiter.patience = PATIENCE_SECONDS
         self._granted = self.recruiter.get("/v1/billing/balance")["balance_credits"]
         self._runs: list[str] = []
-        self._jobs: list[str] = []
+        self._jobs: dict[str, Json] = {}
+        """As they were last seen: the service forgets a job 30 days after its start."""
+        self._found: dict[str, int] = {}
 
     def day(self, number: int) -> None:
         """Start the run."""
@@ -39,29 +41,35 @@ class Searches(Load):
             headers = {"Idempotency-Key": uuid4().hex}
             answer = self.recruiter.call("POST", "/v1/people:fetch", json=ask, headers=headers)
             assert answer.status_code == 202, answer.text
-            self._jobs.append(answer.json()["id"])
+            self._jobs[answer.json()["id"]] = answer.json()
+
+    def evening(self) -> None:
+        """Note how jobs have ended, before they are forgotten."""
+        for job_id, seen in list(self._jobs.items()):
+            if seen["status"] not in ENDED:
+                job = self.recruiter.get(f"/v1/jobs/{job_id}")
+                self._jobs[job_id] = job
+                self._found[job_id] = [one["status"] for one in self._results(job_id)].count("found")
 
     def told(self) -> str:
         return f"{len(self._runs)} runs, {len(self._jobs)} jobs"
 
     def has_ended(self) -> bool:
-        return all(one["status"] in ENDED for one in (*self._run_rows(), *self._job_rows()))
+        self.evening()
+        return all(one["status"] in ENDED for one in (*self._run_rows(), *self._jobs.values()))
 
     def _run_rows(self) -> list[Json]:
         return [self.recruiter.run(run_id) for run_id in self._runs]
 
-    def _job_rows(self) -> list[Json]:
-        return [self.recruiter.get(f"/v1/jobs/{job_id}") for job_id in self._jobs]
-
     def faults(self) -> list[str]:
-        runs, jobs = self._run_rows(), self._job_rows()
+        self.evening()
+        runs, jobs = self._run_rows(), list(self._jobs.values())
         delivered = {run["id"]: [one["profile_id"] for one in self.recruiter.candidates(run["id"])] for run in runs}
-        found = {job["id"]: [one["status"] for one in self._results(job["id"])].count("found") for job in jobs}
         return search_faults(
             runs,
             jobs,
             delivered,
-            found,
+            self._found,
             charges=dict(self.recruiter.charges()),
             granted=self._granted,
             balance=self.recruiter.get("/v1/billing/balance")["balance_credits"],

@@ -8,6 +8,7 @@ import math
 import os
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -77,16 +78,12 @@ def survives(size: Size, seed: int, patch: pytest.MonkeyPatch) -> None:
         before, day = sequences.happened, size.days_before
         with fire.burning(), weather.foul():
             while (fire.burns and time.monotonic() - began < size.minutes * 60) or day == size.days_before:
-                for load in loads:
-                    load.day(day)
-                for part in range(PARTS_OF_A_DAY):
-                    for load in loads if part == PARTS_OF_A_DAY // 2 else ():
-                        load.noon()
-                    passing.days(1 / PARTS_OF_A_DAY)
+                passes(day, loads, passing)
                 day += 1
                 say(f"day {day}, {told()}; {'; '.join(load.told() for load in loads)}")
         happened, calm = sequences.happened - before, 0
-        while calm < ENDED_AFTER_DAYS and not all(load.has_ended() for load in loads):
+        while calm < ENDED_AFTER_DAYS and (open_still := [load for load in loads if not load.has_ended()]):
+            say(f"after {calm} days of calm not ended: {', '.join(type(load).__name__ for load in open_still)}")
             passing.days(CALM_DAYS)
             calm += CALM_DAYS
         say(f"{told()}; {calm} days of calm")
@@ -97,6 +94,18 @@ def survives(size: Size, seed: int, patch: pytest.MonkeyPatch) -> None:
         assert weather.ordered > 0
         if fire.tally.done.total() >= MANY_HITS:
             met_much(fire, happened)
+
+
+def passes(number: int, loads: Sequence[Load], passing: Passing) -> None:
+    """One day of work of every kind."""
+    for load in loads:
+        load.day(number)
+    for part in range(PARTS_OF_A_DAY):
+        for load in loads if part == PARTS_OF_A_DAY // 2 else ():
+            load.noon()
+        passing.days(1 / PARTS_OF_A_DAY)
+    for load in loads:
+        load.evening()
 
 
 def met_much(fire: Fire, happened: Counter[str]) -> None:
