@@ -34,7 +34,6 @@ RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 STATEMENT_SECONDS = 20
 OF_THE_SERVER = ("select pg_catalog.version()", "select current_schema()", "show ", "set ", "notify ")
 
-LISTED = "the policies' estimate (1 % of the rows of a workspace pass) has the planner sort a small table"
 ONCE = "a rare act upon everything that an account, a workspace or a person has: it reads what it changes"
 BULK = "reads as many rows as the caller sent"
 SUMMED = "a figure over the actions of the time that was asked for: it reads those"
@@ -49,16 +48,6 @@ EXCEPTIONS = {
     "idempotency.forget_people": ONCE,
     "people._identified": ONCE,
     "seen.merge_in": BULK,
-    "outreach.conversations.listed": LISTED,
-    "outreach.conversations.replies": LISTED,
-    "outreach.enrollments.listed": LISTED,
-    "outreach.actions.listed": LISTED,
-    "intents.listed": LISTED,
-    "runs.listed": LISTED,
-    "search_plans.listed": LISTED,
-    "suppressions.listed": LISTED,
-    "seen.listed": LISTED,
-    "events.listed": LISTED,
 }
 """Store functions whose statements may read more, each with why."""
 UNSPOKEN: dict[str, str] = {}
