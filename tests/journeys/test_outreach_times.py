@@ -24,8 +24,8 @@ WEEKLY = 6
 
 
 HOUR = timedelta(hours=1)
-WEEK_53 = date(2026, 12, 17)
-"""The Thursday on which everybody is invited whom the turn of the year finds waiting."""
+BEFORE_WEEK_53 = (date(2026, 12, 17), date(2026, 12, 26))
+"""When people are enrolled, more than the weeks until the new year may invite."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,11 @@ def installation() -> Iterator[Installation]:
 def turned(installation: Installation) -> list[Owner]:
     """Three owners, after a new year that found more people waiting than its week may invite."""
     owners = [owner(installation, zone) for zone in ZONES]
-    reach(installation, WEEK_53)
-    for one in owners:
-        enroll(one, one.outreach.strangers(20), STEPS, "Waits for a week", daily_pace_limit=A_DAY)
-    reach(installation, WEEK_53 + timedelta(weeks=5))
+    for day in BEFORE_WEEK_53:  # whoever could only be invited much later is not enrolled
+        reach(installation, day)
+        for one in owners:
+            enroll(one, one.outreach.strangers(10), STEPS, f"Waits since {day}", daily_pace_limit=A_DAY)
+    reach(installation, BEFORE_WEEK_53[-1] + timedelta(weeks=4))
     return owners
 
 
