@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -99,6 +99,10 @@ class Runs(RuleBasedStateMachine):
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return self._runner.run(work)
 
+    @initialize(target=started, mark_seen=st.booleans())
+    def begin(self, *, mark_seen: bool) -> str:
+        return str(self.start(people=6, credits=1000, mark_seen=mark_seen))
+
     @rule(target=started, people=st.integers(1, 8), credits=st.sampled_from([4, 12, 1000]), mark_seen=st.booleans())
     def start(self, *, people: int, credits: int, mark_seen: bool) -> str:
         budget = Budget(max_credits=credits)
@@ -149,6 +153,19 @@ class Runs(RuleBasedStateMachine):
             return None
         fetched = await self.world.profiles(ask.live)
         return lambda session: run_steps.deliver(session, run_id, number, fetched)
+
+    def teardown(self) -> None:
+        """Left alone, every run comes to its end. Random histories alone hardly ever come to a delivery."""
+        for run_id in self.asked:
+            for _ in range(60):
+                if self.do(self.world.run(run_id)).status in FINAL:
+                    break
+                self.step(run_id=run_id, dies="", twice=True)
+                self.time_passes(16)
+            assert self.do(self.world.run(run_id)).status in FINAL, "no run goes on for ever"
+            self.nobody_is_delivered_who_may_not_be()
+            self.what_is_charged_is_what_was_delivered()
+            self.each_status_follows_on_one_it_may_follow_on_and_each_end_is_told_once()
 
     @rule(answer=late)
     def comes_late(self, answer: Late | None) -> None:

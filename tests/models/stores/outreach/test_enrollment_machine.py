@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.database import Database
@@ -68,6 +68,7 @@ class Enrollments(RuleBasedStateMachine):
     """Three people in one sequence of one account."""
 
     enrolled = Bundle("enrolled")
+    decided = Bundle("decided")
     late = Bundle("late")
 
     def __init__(self, runner: asyncio.Runner, database: Database) -> None:
@@ -81,6 +82,10 @@ class Enrollments(RuleBasedStateMachine):
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return self._runner.run(work)
+
+    @initialize(target=enrolled)
+    def begin(self) -> str:
+        return str(self.enroll())
 
     @rule(target=enrolled)
     def enroll(self) -> str:
@@ -169,6 +174,34 @@ class Enrollments(RuleBasedStateMachine):
             ActionType.MESSAGE: action.text in person.texts,
         }[ActionType(action.type)]
         return Read(Reading(self.do(self.world.now()), Seen.DONE if done else Seen.ABSENT))
+
+    def teardown(self) -> None:
+        """Left alone, everybody comes to an end who is not paused. Short histories hardly ever come to a message."""
+        for enrollment, person in self.people.items():
+            for _ in range(20):
+                if person.held or self.do(self.world.enrollment(enrollment)).status in FINAL_ENROLLMENTS:
+                    break
+                self.work(enrollment, ["done"] * 4)
+                self.accepts(enrollment=enrollment, told=True)
+            status = self.do(self.world.enrollment(enrollment)).status
+            assert person.held or status in FINAL_ENROLLMENTS, "nobody waits for ever"
+        self.an_end_is_an_end_and_told_once()
+        self.what_counts_as_sent_was_sent()
+
+    @rule(target=decided, enrollment=enrolled)
+    def decides(self, enrollment: str) -> tuple[str, int] | None:
+        """A worker that is frozen between its decision and its claim."""
+        decision = self.do(self.world.decide(enrollment))
+        if decision.need is Need.TIME and decision.until is not None:
+            self.do(self.world.at(decision.until + timedelta(milliseconds=5)))
+            decision = self.do(self.world.decide(enrollment))
+        return (enrollment, decision.number) if decision.need is Need.SEND else None
+
+    @rule(target=late, claim=decided, answer=st.sampled_from(ANSWERS))
+    def claims_late(self, claim: tuple[str, int] | None, answer: str) -> tuple[Parcel, Result] | None:
+        """It knows nothing of what happened meanwhile, and may claim a second time."""
+        claimed = self.do(self.world.claim(*claim)) if claim is not None else None
+        return self._call(claim[0], claimed, answer) if claim is not None and isinstance(claimed, Parcel) else None
 
     @rule(answer=late)
     def comes_late(self, answer: tuple[Parcel, Result] | None) -> None:
