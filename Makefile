@@ -22,7 +22,7 @@ COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universa
   --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test chaos fuzz mcp-conformance record test-all lint openapi-lint format migrate lock sbom \
+.PHONY: help setup demo test test-but-fire chaos fuzz mcp-conformance record test-all lint openapi-lint format migrate lock sbom \
   clean
 
 help: ## Show this list
@@ -41,8 +41,11 @@ $(READY): requirements-dev.lock Makefile
 demo: $(READY) ## Run the main job on the example job description, then stay up until Ctrl-C
 	$(RUN) -m stack demo
 
-test: $(READY) ## Run the tests, all but the slow ones
-	$(RUN) -m pytest -n $(WORKERS) -m "not slow"
+test: test-but-fire ## Run the tests, all but the slow ones; at last a few hits on every process of an installation
+	$(RUN) -m pytest -n 0 -m "fire and not slow"
+
+test-but-fire: $(READY) ## Run the tests but the slow ones and the fire, which needs a machine to itself
+	$(RUN) -m pytest -n $(WORKERS) -m "not slow and not fire"
 
 chaos: $(READY) ## Hit processes HITS times (at most MINUTES) under load; SEED repeats them; ONLY=outreach or everything
 	HITS=$(HITS) SEED=$(SEED) MINUTES=$(MINUTES) $(RUN) -m pytest tests/chaos -n 0 -s -m slow -k "$(ONLY)"

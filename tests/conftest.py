@@ -25,6 +25,7 @@ settings.load_profile("shared cores")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes many seconds; left out of `make test`, part of `make test-all`")
+    config.addinivalue_line("markers", "fire: kills and freezes every process of an installation; by itself at last")
     config.stash[OPENED] = services.open_session()
 
 

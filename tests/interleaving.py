@@ -137,10 +137,15 @@ class Interleaving:
         """Return when the other transaction is over, or waits for a lock of what is tested."""
         assert self._other is not None
         self._task = asyncio.ensure_future(self._other())
-        async with asyncio.timeout(LIMIT_SECONDS), self.database.autocommit() as connection:
-            while not self._task.done() and not await connection.scalar(BLOCKED):
+        async with asyncio.timeout(LIMIT_SECONDS):
+            while not self._task.done() and not await self._is_blocked():
                 await asyncio.wait({self._task}, timeout=LOOK_SECONDS)
         self.first = self._task.done()
+
+    async def _is_blocked(self) -> bool:
+        async with self.database.transaction() as session:
+            await session.execute(text("set local role none"))  # the service's role sees nobody's state
+            return bool(await session.scalar(BLOCKED))
 
 
 @contextlib.contextmanager

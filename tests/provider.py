@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +121,13 @@ class Hand:
     vault: Vault
     adapter: StripePayments
     working: bool = True
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def rest(self) -> None:
+        """Begin nothing more until `working` is set again; returns when what was begun is done."""
+        self.working = False
+        async with self.turn:
+            pass
 
     @contextlib.asynccontextmanager
     async def at_work(self) -> AsyncIterator["Hand"]:
@@ -132,8 +139,9 @@ class Hand:
 
     async def _work(self) -> None:
         while True:
-            if self.working:
-                await self.round()
+            async with self.turn:
+                if self.working:
+                    await self.round()
             await asyncio.sleep(LOOK_SECONDS)
 
     async def round(self) -> None:

@@ -70,3 +70,10 @@ def test_what_the_next_worker_does_not_take_up_is_not_waited_for_as_long_as_it_s
     moved = (ACCOUNT[0], "active, 8 calls")
     assert found.without((moved,)) == (moved,)
     assert found.without((ACCOUNT,)) == (ACCOUNT,), "once it has moved it is alive"
+
+
+def test_in_the_calm_everything_is_waited_for(clock: Clock) -> None:
+    found = killed()
+    found.is_back()
+    found.wait_for_all()
+    assert found.without((SENDING, ITS_ENROLLMENT)) == (SENDING, ITS_ENROLLMENT)

@@ -81,6 +81,7 @@ def survives(size: Size, seed: int, patch: pytest.MonkeyPatch) -> None:
                 passes(day, loads, passing)
                 day += 1
                 say(f"day {day}, {told()}; {'; '.join(load.told() for load in loads)}")
+        fire.casualties.wait_for_all()
         happened, calm = sequences.happened - before, 0
         while calm < ENDED_AFTER_DAYS and (open_still := [load for load in loads if not load.has_ended()]):
             say(f"after {calm} days of calm not ended: {', '.join(type(load).__name__ for load in open_still)}")
@@ -120,6 +121,7 @@ def deadlocks(installation: Installation) -> list[str]:
     return [line for line in log.splitlines() if "deadlock detected" in line]
 
 
+@pytest.mark.fire
 @pytest.mark.timeout(900)
 def test_a_few_hits_on_everything_lose_and_double_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     survives(FEW, A_SEED_OF_FEW, monkeypatch)

@@ -71,6 +71,7 @@ def survives(size: Size, seed: int, patch: pytest.MonkeyPatch) -> None:
                 told = "; ".join(load.told() for load in loads)
                 say(f"{time.monotonic() - began:.0f} s, day {day}, {hour + HOURS} h: {fire.tally}; {told}")
         installation.no_faults()
+        fire.casualties.wait_for_all()
         happened = sum((load.happened for load in loads), Counter[str]())
         calm = 0
         while calm < ENDED_AFTER_DAYS and not all(load.has_ended() for load in loads):

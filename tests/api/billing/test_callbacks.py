@@ -90,7 +90,7 @@ async def test_an_event_of_another_shape_is_taken_and_changes_nothing(
 async def test_what_a_callback_holds_is_kept_encrypted_and_only_until_it_is_worked_in(
     workspace: Workspace, http: httpx.AsyncClient, hand: Hand, database: Database
 ) -> None:
-    hand.working = False
+    await hand.rest()
     event = paid("pay_nobody") | {"email": "ada@private.example"}
     body, headers = signed(event)
     await http.post("/callbacks/payments", content=body, headers=headers)

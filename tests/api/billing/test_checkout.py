@@ -165,7 +165,7 @@ async def test_a_caller_who_waits_in_vain_finds_the_same_payment_later(
     workspace: Workspace, shop: Provider, hand: Hand, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(purchases, "WAIT_SECONDS", 0.2)
-    hand.working = False
+    await hand.rest()
     key = uuid4().hex
     error = await ask(workspace, key=key)
     error_of(error, 503, "upstream_busy")

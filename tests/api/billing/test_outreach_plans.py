@@ -184,7 +184,7 @@ async def test_a_worker_that_dies_after_the_call_finds_what_it_did(
     await with_card(workspace, shop, database)
     await connected(database, workspace)
     await becomes(workspace, "active")
-    hand.working = False
+    await hand.rest()
     died = type("Died", (BaseException,), {})
 
     async def dies(*_: object, **__: object) -> None:

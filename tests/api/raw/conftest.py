@@ -97,7 +97,10 @@ async def provider(sandbox: str) -> AsyncIterator[Provider]:
 
 @dataclass
 class Calls:
-    """Makes each started call at once, in this process. While `held` calls are started and not made."""
+    """Makes each started call once and at once, in this process. While `held` calls are started and not made.
+
+    Starting one again makes it no second time: Temporal knows it by its id.
+    """
 
     activity: RawCalls
     held: bool = False
@@ -107,7 +110,10 @@ class Calls:
 
     async def start(self, call_id: str, *, workspace_id: str) -> None:
         del workspace_id
+        known = call_id in self.started
         self.started.append(call_id)
+        if known:
+            return
         if self.held:
             self.waiting.append(call_id)
         else:
