@@ -99,24 +99,23 @@ async def provider(sandbox: str) -> AsyncIterator[Provider]:
 class Calls:
     """Makes each started call once and at once, in this process. While `held` calls are started and not made.
 
-    Starting one again makes it no second time: Temporal knows it by its id.
+    Starting one again that was begun makes it no second time: Temporal knows it by its id.
     """
 
     activity: RawCalls
     held: bool = False
     started: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
+    begun: set[str] = field(default_factory=set)
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def start(self, call_id: str, *, workspace_id: str) -> None:
         del workspace_id
-        known = call_id in self.started
         self.started.append(call_id)
-        if known:
-            return
         if self.held:
             self.waiting.append(call_id)
-        else:
+        elif call_id not in self.begun:
+            self.begun.add(call_id)
             self.make(call_id)
 
     def then(self, afterwards: Callable[[], Awaitable[None]]) -> None:
