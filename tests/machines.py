@@ -1,8 +1,15 @@
-"""How long state machines run: shortly in `make test`, for as many `EXAMPLES` as are asked for in `make machines`."""
+"""Running state machines: shortly in `make test`, for as many `EXAMPLES` as are asked for in `make machines`."""
 
+import asyncio
 import os
+from collections.abc import Callable
+from functools import partial
 
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+
+from models.database import Database
+from models.reach import everywhere
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "0"))
 SETTINGS = settings(
@@ -15,3 +22,16 @@ SETTINGS = settings(
     database=None,
     suppress_health_check=list(HealthCheck),
 )
+
+
+def run(machine: Callable[[asyncio.Runner, Database], RuleBasedStateMachine], database_url: str) -> None:
+    """Run a machine on a database; its rules call the stores by the runner."""
+    with asyncio.Runner() as runner:
+        database = Database(database_url, pool_size=0).within(everywhere("tests"))
+        try:
+            run_state_machine_as_test(
+                partial(machine, runner, database),  # type: ignore[arg-type] # a class, or whatever makes one
+                settings=SETTINGS,
+            )
+        finally:
+            runner.run(database.close())

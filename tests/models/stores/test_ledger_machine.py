@@ -4,20 +4,18 @@ import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
 from models.database import Database
-from models.reach import everywhere
 from models.rules.grants import Charge
 from models.stores import credits, refunds
-from tests.machines import SETTINGS
+from tests import machines
 from tests.models.stores.conftest import join
 
 T = TypeVar("T")
@@ -177,12 +175,4 @@ class Ledger(RuleBasedStateMachine):
 
 
 def test_the_ledger_and_its_model_agree_whatever_happens(database_url: str) -> None:
-    with asyncio.Runner() as runner:
-        database = Database(database_url, pool_size=0).within(everywhere("tests"))
-        try:
-            run_state_machine_as_test(
-                partial(Ledger, runner, database),  # type: ignore[arg-type] # a class, or whatever makes one
-                settings=SETTINGS,
-            )
-        finally:
-            runner.run(database.close())
+    machines.run(Ledger, database_url)

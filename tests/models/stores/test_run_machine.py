@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -20,14 +20,13 @@ from models.clock import service_time
 from models.database import Database
 from models.errors import Conflict
 from models.ids import new_id
-from models.reach import everywhere
 from models.rules.run_states import EXTENDABLE, FINAL
 from models.secrets import Vault
 from models.stores import people, run_steps, runs
 from models.stores.run_steps import Need, PageRead
 from models.stores.runs import Budget
 from models.tables import Run, Suppression
-from tests.machines import SETTINGS
+from tests import machines
 from tests.models.stores.conftest import SECRET, join
 from tests.models.stores.run_world import World
 
@@ -298,12 +297,4 @@ class Runs(RuleBasedStateMachine):
 
 
 def test_runs_keep_their_promises_whatever_happens_to_them(database_url: str) -> None:
-    with asyncio.Runner() as runner:
-        database = Database(database_url, pool_size=0).within(everywhere("tests"))
-        try:
-            run_state_machine_as_test(
-                partial(Runs, runner, database),  # type: ignore[arg-type] # a class, or whatever makes one
-                settings=SETTINGS,
-            )
-        finally:
-            runner.run(database.close())
+    machines.run(Runs, database_url)

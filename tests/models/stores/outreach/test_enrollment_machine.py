@@ -13,12 +13,11 @@ from functools import partial
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.database import Database
 from models.errors import Conflict
-from models.reach import everywhere
 from models.rules.outreach.reconciling import Reading, Seen
 from models.rules.outreach.states import FINAL_ENROLLMENTS, ActionReason, ActionType
 from models.secrets import Vault
@@ -30,7 +29,7 @@ from models.stores.outreach.facts import Learned
 from models.stores.outreach.messages import Line
 from models.stores.outreach.reconciling import Read
 from models.stores.outreach.results import Again, Done, Heard, NotNeeded, Refused, Result, Unclear
-from tests.machines import SETTINGS
+from tests import machines
 from tests.models.stores.conftest import SECRET, join
 from tests.models.stores.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, WITHDRAW, World
 from tests.models.stores.outreach.test_stopping import WAYS
@@ -334,12 +333,4 @@ class Enrollments(RuleBasedStateMachine):
 
 
 def test_enrollments_keep_their_promises_whatever_happens_to_them(database_url: str) -> None:
-    with asyncio.Runner() as runner:
-        database = Database(database_url, pool_size=0).within(everywhere("tests"))
-        try:
-            run_state_machine_as_test(
-                partial(Enrollments, runner, database),  # type: ignore[arg-type] # a class, or whatever makes one
-                settings=SETTINGS,
-            )
-        finally:
-            runner.run(database.close())
+    machines.run(Enrollments, database_url)
