@@ -34,6 +34,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        if len(body) < int(self.headers["Content-Length"]):
+            return  # the sender died between the headers and the body: nothing was received
         self.server.received.append((self.path, dict(self.headers), body))
         time.sleep(self.server.delay)
         self.send_response(self.server.status)
