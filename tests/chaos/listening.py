@@ -1,6 +1,7 @@
 """A receiver of webhooks beside the loads: every event of their accounts comes at least once, and signed."""
 
 import json
+from collections import Counter
 
 import stripe
 
@@ -32,6 +33,10 @@ class Listening(Load):
 
     def told(self) -> str:
         return f"{len(self._receiver.received)} webhooks"
+
+    def heard(self) -> Counter[str]:
+        """How many webhooks of each type came."""
+        return Counter(json.loads(body)["type"] for _, _, body in self._receiver.received)
 
     def has_ended(self) -> bool:
         return not self._missing()

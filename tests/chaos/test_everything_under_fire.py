@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.chaos.deadlocks import deadlocks
 from tests.chaos.fire import Fire
 from tests.chaos.listening import Listening
 from tests.chaos.loads import Load
@@ -23,7 +24,7 @@ from tests.chaos.searches import Searches
 from tests.chaos.sequences import HAPPENINGS, Sequences
 from tests.chaos.targets import API, POSTGRES, TEMPORAL, UPSTREAM, WORKER
 from tests.chaos.weather import Weather
-from tests.journeys.installation import Installation, installed
+from tests.journeys.installation import installed
 
 TARGETS = (WORKER, API, UPSTREAM, TEMPORAL, POSTGRES)
 CALLS_TAKE_MS = 80
@@ -47,6 +48,17 @@ FEW, A_SEED_OF_FEW = Size(hits=9, people_a_day=2), 212
 """In `make test`: each process is hit; all but Temporal and PostgreSQL, which are killed, are frozen too."""
 MANY_HITS = 30
 """From so many on each process meets work, and things happen to people meanwhile."""
+TOLD = {
+    "run.completed",
+    "job.completed",
+    "enrollment.created",
+    "enrollment.completed",
+    "enrollment.failed",
+    "action.sent",
+    "invite.accepted",
+    "reply.received",
+}
+"""What the loads' accounts have to have been told by webhook then."""
 
 
 def survives(size: Size, seed: int, patch: pytest.MonkeyPatch) -> None:
@@ -88,13 +100,16 @@ def survives(size: Size, seed: int, patch: pytest.MonkeyPatch) -> None:
             passing.days(CALM_DAYS)
             calm += CALM_DAYS
         say(f"{told()}; {calm} days of calm")
+        heard = listening.heard()
+        say(f"heard: {dict(sorted(heard.items()))}")
         assert [fault for load in loads for fault in load.faults()] == []
         listening.close()
-        assert deadlocks(installation) == []
+        assert deadlocks((installation.home / "logs" / "postgres.log").read_text(errors="replace")) == []
         assert fire.tally.unhit(TARGETS) == []
         assert weather.ordered > 0
         if fire.tally.done.total() >= MANY_HITS:
             met_much(fire, happened)
+            assert set(heard) >= TOLD, heard
 
 
 def passes(number: int, loads: Sequence[Load], passing: Passing) -> None:
@@ -113,12 +128,6 @@ def met_much(fire: Fire, happened: Counter[str]) -> None:
     """Many hits are worth something only in the middle of something."""
     assert fire.tally.unmet(TARGETS) == []
     assert set(happened) >= HAPPENINGS, happened
-
-
-def deadlocks(installation: Installation) -> list[str]:
-    """What PostgreSQL's log says of them: its counter starts anew with every crash."""
-    log = (installation.home / "logs" / "postgres.log").read_text(errors="replace")
-    return [line for line in log.splitlines() if "deadlock detected" in line]
 
 
 @pytest.mark.fire
