@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from models.settings import Settings
+from models.traces import DISABLED, ENDPOINTS, EXPORTER
 from stack.compose import COMPOSE_FILE, UnusableComposeFile, read_temporal
 from stack.processes import NAMES
 
@@ -97,9 +98,16 @@ def test_what_a_service_waits_for_exists(document: dict[str, Any]) -> None:
 
 
 def test_every_variable_of_the_compose_file_is_a_setting(document: dict[str, Any]) -> None:
-    names = {name.lower() for name in document["x-service"]["environment"]}
-    standard = {"otel_exporter_otlp_endpoint"}  # read by the library of traces
-    assert names <= set(Settings.model_fields) | standard
+    environment = document["x-service"]["environment"]
+    own = {name.lower() for name in environment if not name.startswith("OTEL_")}
+    assert own <= set(Settings.model_fields)
+
+
+def test_the_compose_file_hands_on_what_turns_traces_on_and_off(document: dict[str, Any]) -> None:
+    """The library of traces reads these by itself, and an empty one is not the same as none."""
+    environment = document["x-service"]["environment"]
+    assert {*ENDPOINTS, EXPORTER, DISABLED} <= set(environment)
+    assert {environment[name] for name in environment if name.startswith("OTEL_")} == {None}
 
 
 def test_the_compose_file_is_marked_production(document: dict[str, Any]) -> None:
