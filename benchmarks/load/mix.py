@@ -10,7 +10,8 @@ from uuid import uuid4
 
 import httpx
 
-from benchmarks.large import ACCOUNTS, ENROLLED, EVENTS, OTHERS, PEOPLE, RUNS, SEQUENCES
+from benchmarks.large import OTHERS
+from benchmarks.large_rows import ACCOUNTS, ENROLLED, EVENTS, PEOPLE, RUNS, SEQUENCES
 
 
 @dataclass(frozen=True, slots=True)

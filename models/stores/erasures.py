@@ -27,6 +27,7 @@ PERSONAL = (
     "seen_entries",
     "list_people",
     "profile_copies",
+    "scroll_people",
     "messages",
     "conversations",
     "network_people",
@@ -69,23 +70,17 @@ DELETE = tuple(
 )
 
 OWN = "(cast(:workspace as text) is null or workspace_id = :workspace)"
-EMPTY = (
-    text(
-        f"""update job_inputs set sealed = null, url_hash = null, profile_id = null, status = 'suppressed'
-             where (profile_id = any(cast(:marks as text[])) or encode(url_hash, 'hex') = any(cast(:marks as text[])))
-               and {OWN}"""  # noqa: S608 - constants of this module
-    ),
-    text(
-        f"""update scroll_pages
-               set profile_ids = array(select unnest(profile_ids) except select unnest(cast(:marks as text[])))
-             where profile_ids && cast(:marks as text[]) and {OWN}"""  # noqa: S608 - constants of this module
-    ),
-    text(
-        f"""update upstream_calls
-               set status = 'failed', ask = null, result = null, about = '{{}}', failure = cast(:told as jsonb)
-             where status in ('waiting', 'running', 'done') and {OWN}
-               and (about && cast(:marks as text[]) or (status <> 'done' and until < clock_timestamp()))"""  # noqa: S608
-    ),
+EMPTY_INPUTS = text(
+    f"""update job_inputs set sealed = null, url_hash = null, profile_id = null, status = 'suppressed'
+         where (profile_id = any(cast(:ids as text[]))
+                or url_hash = any(array(select hash from person_keys where profile_id = any(cast(:ids as text[])))))
+           and {OWN}"""  # noqa: S608 - constants of this module
+)
+EMPTY_CALLS = text(
+    f"""update upstream_calls
+           set status = 'failed', ask = null, result = null, about = '{{}}', failure = cast(:told as jsonb)
+         where status in ('waiting', 'running', 'done') and {OWN}
+           and (about && cast(:marks as text[]) or (status <> 'done' and until < clock_timestamp()))"""  # noqa: S608
 )
 """Rows that stay, for they are about others too. Calls that were lost on their way may name anybody."""
 ERASED_MEANWHILE = "Somebody whom this call was about has just been erased. Repeat the call."
@@ -139,11 +134,11 @@ async def _delete(session: AsyncSession, workspace_id: str | None, ids: Sequence
     scope = {"ids": ids, "workspace": workspace_id}
     for statement in DELETE:
         await session.execute(statement, scope)
+    await session.execute(EMPTY_INPUTS, scope)
     failure = json.dumps(told(Conflict(ERASED_MEANWHILE, retry_after=1)))
-    for statement in EMPTY:
-        await session.execute(
-            statement, {"workspace": workspace_id, "marks": await marks.of(session, ids[:1]), "told": failure}
-        )
+    await session.execute(
+        EMPTY_CALLS, {"workspace": workspace_id, "marks": await marks.of(session, ids[:1]), "told": failure}
+    )
     if workspace_id is None or not await _known_elsewhere(session, scope):
         for statement in UNNAME:
             await session.execute(statement, {"ids": ids})

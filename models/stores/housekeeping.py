@@ -32,7 +32,8 @@ RETENTION = (
     "delete from cached_profiles where fetched_at <= service_now() - interval '30 days'",
     "delete from verifications where expires_at <= service_now() - interval '7 days'",
     "delete from mails where created_at <= service_now() - interval '7 days' and secret is null",
-    "delete from payment_callbacks where processed_at <= service_now() - interval '60 days'",
+    "delete from payment_callbacks where received_at <= service_now() - interval '60 days'"
+    " and processed_at <= service_now() - interval '60 days'",
     "delete from signup_counts where day < (service_now() at time zone 'UTC')::date - 1",
     "delete from cap_notices where created_at <= service_now() - interval '30 days'",
     "delete from oauth_sign_ins where expires_at <= clock_timestamp() - interval '1 day'",

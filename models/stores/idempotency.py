@@ -55,17 +55,21 @@ class Claim:
 
 CLAIM = text(
     """
-    insert into idempotency_records as r
-           (tenant_id, key, workspace_id, fingerprint, lock, locked_until, expires_at)
-    values (:tenant, :key, :workspace, :fingerprint, :lock, clock_timestamp() + make_interval(secs => :lease),
-            service_now() + make_interval(hours => :hours))
-    on conflict (tenant_id, key) do update
-       set fingerprint = excluded.fingerprint, lock = excluded.lock, locked_until = excluded.locked_until,
-           expires_at = excluded.expires_at, status = null, headers = null, body = null, subject_id = null,
-           profile_ids = null
-     where (r.status is null and r.locked_until < clock_timestamp() and r.fingerprint = excluded.fingerprint)
-        or r.expires_at <= service_now()
-    returning lock
+    with taken as (
+      insert into idempotency_records as r
+             (tenant_id, key, workspace_id, fingerprint, lock, locked_until, expires_at)
+      values (:tenant, :key, :workspace, :fingerprint, :lock, clock_timestamp() + make_interval(secs => :lease),
+              service_now() + make_interval(hours => :hours))
+      on conflict (tenant_id, key) do update
+         set fingerprint = excluded.fingerprint, lock = excluded.lock, locked_until = excluded.locked_until,
+             expires_at = excluded.expires_at, status = null, headers = null, body = null, subject_id = null
+       where (r.status is null and r.locked_until < clock_timestamp() and r.fingerprint = excluded.fingerprint)
+          or r.expires_at <= service_now()
+      returning tenant_id, key, lock
+    ), named_before as (
+      delete from idempotency_marks m using taken where m.tenant_id = taken.tenant_id and m.key = taken.key
+    )
+    select lock from taken
     """
 )
 
@@ -79,9 +83,15 @@ READ = text(
 
 COMPLETE = text(
     """
-    update idempotency_records set status = :status, headers = cast(:headers as jsonb), body = :body,
-           profile_ids = cast(:profile_ids as text[])
-     where tenant_id = :tenant and key = :key and lock = :lock and status is null
+    with done as (
+      update idempotency_records set status = :status, headers = cast(:headers as jsonb), body = :body
+       where tenant_id = :tenant and key = :key and lock = :lock and status is null
+      returning workspace_id, tenant_id, key
+    ), named as (
+      insert into idempotency_marks (workspace_id, tenant_id, key, mark)
+      select workspace_id, tenant_id, key, unnest(cast(:marks as text[])) from done
+    )
+    select key from done
     """
 )
 
@@ -133,8 +143,8 @@ async def complete(
     """
     named = {"tenant": use.tenant.id, "key": use.key, "lock": lock}
     stored = {"status": status, "headers": json.dumps(headers), "body": body}
-    done = await session.execute(COMPLETE, named | stored | {"profile_ids": sorted(marks) or None})
-    return bool(done.rowcount)  # type: ignore[attr-defined]
+    done = await session.execute(COMPLETE, named | stored | {"marks": sorted(set(marks))})
+    return done.scalar_one_or_none() is not None
 
 
 async def release(connection: AsyncConnection, use: Use, *, lock: str) -> None:
@@ -144,10 +154,15 @@ async def release(connection: AsyncConnection, use: Use, *, lock: str) -> None:
 
 FORGET_PEOPLE = text(
     """
-    update idempotency_records set body = null, profile_ids = null
-     where profile_ids && cast(:marks as text[])
-       and (cast(:workspace as text) is null or workspace_id = :workspace)
-       and (cast(:customer as text) is null or tenant_id = :customer)
+    with forgotten as (
+      update idempotency_records set body = null
+       where (tenant_id, key) in (select tenant_id, key from idempotency_marks
+                                   where mark = any(cast(:marks as text[]))
+                                     and (cast(:workspace as text) is null or workspace_id = :workspace)
+                                     and (cast(:customer as text) is null or tenant_id = :customer))
+      returning tenant_id, key
+    )
+    delete from idempotency_marks m using forgotten f where m.tenant_id = f.tenant_id and m.key = f.key
     """
 )
 

@@ -1,6 +1,6 @@
 """SQLModel rows without behaviour."""
 
-from models.tables.access import ApiKey, AuditEntry, IdempotencyRecord, RateWindow
+from models.tables.access import ApiKey, AuditEntry, IdempotencyMark, IdempotencyRecord, RateWindow
 from models.tables.account import Customer, Mail, Verification, Workspace
 from models.tables.base import Row, WaitingRow
 from models.tables.billing import DailySpend, Grant, Lead, LedgerEntry
@@ -43,7 +43,7 @@ from models.tables.people import (
 )
 from models.tables.service import Housekeeping, ServiceClock
 from models.tables.sourcing import Candidate, IntentRow, QueryTotal, Run, SearchPageRow, SearchPlan
-from models.tables.upstream import ScrollPage, UpstreamCall, UpstreamSlot
+from models.tables.upstream import ScrollPage, ScrollPerson, UpstreamCall, UpstreamSlot
 
 WAITING: dict[str, type[WaitingRow]] = {
     "run": Run,
@@ -88,6 +88,7 @@ __all__ = [
     "EventClock",
     "Grant",
     "Housekeeping",
+    "IdempotencyMark",
     "IdempotencyRecord",
     "IntentRow",
     "Job",
@@ -122,6 +123,7 @@ __all__ = [
     "Row",
     "Run",
     "ScrollPage",
+    "ScrollPerson",
     "SearchPageRow",
     "SearchPlan",
     "SeenEntry",

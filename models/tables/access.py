@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, Index, LargeBinary, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, LargeBinary, UniqueConstraint
 from sqlmodel import Field
 
 from models.tables.base import JSON, TEXTS, TIME, OwnedRow, Payload, Row
@@ -61,15 +61,7 @@ class IdempotencyRecord(Row, table=True):
     """
 
     __tablename__ = "idempotency_records"
-    __table_args__ = (
-        Index("ix_idempotency_records_expires_at", "expires_at"),
-        Index(
-            "ix_idempotency_records_profile_ids",
-            "profile_ids",
-            postgresql_using="gin",
-            postgresql_where=text("profile_ids is not null"),
-        ),
-    )
+    __table_args__ = (Index("ix_idempotency_records_expires_at", "expires_at"),)
 
     tenant_id: str = Field(primary_key=True)
     key: str = Field(primary_key=True)
@@ -80,10 +72,24 @@ class IdempotencyRecord(Row, table=True):
     status: int | None = None
     headers: Payload | None = Field(default=None, sa_type=JSON)
     body: bytes | None = Field(default=None, sa_type=LargeBinary)
-    profile_ids: list[str] | None = Field(default=None, sa_type=TEXTS)
-    """Everybody whom the body names."""
     subject_id: str | None = None
     expires_at: datetime = Field(sa_type=TIME)
+
+
+class IdempotencyMark(OwnedRow, table=True):
+    """Somebody whom the kept body of an idempotency record names, by a mark (`models.stores.marks`)."""
+
+    __tablename__ = "idempotency_marks"
+    __table_args__ = (
+        Index("ix_idempotency_marks_mark", "mark"),
+        ForeignKeyConstraint(
+            ["tenant_id", "key"], ["idempotency_records.tenant_id", "idempotency_records.key"], ondelete="CASCADE"
+        ),
+    )
+
+    tenant_id: str = Field(primary_key=True)
+    key: str = Field(primary_key=True)
+    mark: str = Field(primary_key=True)
 
 
 class AuditEntry(OwnedRow, table=True):

@@ -31,7 +31,10 @@ class Verification(Row, table=True):
     """A mailed confirmation link; only the SHA-256 of its token is kept. Single use."""
 
     __tablename__ = "verifications"
-    __table_args__ = (Index("ix_verifications_workspace_id", "workspace_id"),)
+    __table_args__ = (
+        Index("ix_verifications_workspace_id", "workspace_id"),
+        Index("ix_verifications_expires_at", "expires_at"),
+    )
 
     token_hash: bytes = Field(primary_key=True, sa_type=LargeBinary)
     workspace_id: str = Field(foreign_key="workspaces.id")
@@ -63,7 +66,11 @@ class Mail(WaitingRow, table=True):
     """One mail to send. `secret` (encrypted) is what its link carries; it is cleared once the mail is sent."""
 
     __tablename__ = "mails"
-    __table_args__ = (*waiting_indexes("mails"), CheckConstraint("kind in ('verification', 'sign_in')", name="kind"))
+    __table_args__ = (
+        *waiting_indexes("mails"),
+        Index("ix_mails_created_at", "created_at"),
+        CheckConstraint("kind in ('verification', 'sign_in')", name="kind"),
+    )
 
     id: str = Field(primary_key=True)
     workspace_id: str = Field(foreign_key="workspaces.id")

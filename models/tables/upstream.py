@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, Index, LargeBinary, false, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index, LargeBinary, false, text
 from sqlmodel import Field
 
 from models.tables.base import JSON, TEXTS, TIME, OwnedRow, Payload, Row
@@ -70,16 +70,28 @@ class UpstreamCall(OwnedRow, table=True):
 
 
 class ScrollPage(OwnedRow, table=True):
-    """A page of a raw search: the source's token of the page behind it, null on the last, and who was on it."""
+    """A page of a raw search: the source's token of the page behind it, null on the last."""
 
     __tablename__ = "scroll_pages"
-    __table_args__ = (
-        Index("ix_scroll_pages_created_at", "created_at"),
-        Index("ix_scroll_pages_profile_ids", "profile_ids", postgresql_using="gin"),
-    )
+    __table_args__ = (Index("ix_scroll_pages_created_at", "created_at"),)
 
     scroll_id: str = Field(primary_key=True)
     number: int = Field(primary_key=True)
     next_token: str | None = None
-    profile_ids: list[str] = Field(sa_type=TEXTS)
     created_at: datetime = Field(sa_type=TIME)
+
+
+class ScrollPerson(OwnedRow, table=True):
+    """Somebody who was on a page of a raw search, and is not shown again on a later one."""
+
+    __tablename__ = "scroll_people"
+    __table_args__ = (
+        Index("ix_scroll_people_profile_id", "profile_id"),
+        ForeignKeyConstraint(
+            ["scroll_id", "number"], ["scroll_pages.scroll_id", "scroll_pages.number"], ondelete="CASCADE"
+        ),
+    )
+
+    scroll_id: str = Field(primary_key=True)
+    number: int = Field(primary_key=True)
+    profile_id: str = Field(primary_key=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
@@ -16,7 +16,7 @@ from models.stores import people
 from models.stores.people import Known
 from models.stores.upstream_calls.paying import lead_charges, pay
 from models.stores.upstream_calls.rows import Begun, done, running
-from models.tables import ScrollPage
+from models.tables import ScrollPage, ScrollPerson
 from models.tenancy import Tenant
 
 
@@ -59,12 +59,10 @@ async def settle(session: AsyncSession, vault: Vault, call: Begun, *, ask: Searc
 
 
 async def _shown_before(session: AsyncSession, ask: SearchAsk) -> set[str]:
-    pages = await session.scalars(
-        select(col(ScrollPage.profile_ids)).where(
-            col(ScrollPage.scroll_id) == ask.scroll_id, col(ScrollPage.number) < ask.page
-        )
+    shown = select(col(ScrollPerson.profile_id)).where(
+        col(ScrollPerson.scroll_id) == ask.scroll_id, col(ScrollPerson.number) < ask.page
     )
-    return {one for page in pages for one in page}
+    return set(await session.scalars(shown))
 
 
 def _sort_out(
@@ -97,19 +95,20 @@ def _sort_out(
 async def _keep_page(
     session: AsyncSession, call: Begun, ask: SearchAsk, *, next_token: str | None, kept: Sequence[str], now: datetime
 ) -> None:
-    values = {
+    page = {
         "workspace_id": call.tenant.workspace_id,
         "tenant_id": call.tenant.id,
         "scroll_id": ask.scroll_id,
         "number": ask.page,
-        "next_token": next_token,
-        "profile_ids": list(kept),
-        "created_at": now,
     }
-    statement = insert(ScrollPage).values(values)
+    statement = insert(ScrollPage).values(page | {"next_token": next_token, "created_at": now})
     await session.execute(
         statement.on_conflict_do_update(
             index_elements=["scroll_id", "number"],
-            set_={name: statement.excluded[name] for name in ("next_token", "profile_ids", "created_at")},
+            set_={name: statement.excluded[name] for name in ("next_token", "created_at")},
         )
     )
+    shown_then = (col(ScrollPerson.scroll_id) == ask.scroll_id, col(ScrollPerson.number) == ask.page)
+    await session.execute(delete(ScrollPerson).where(*shown_then))
+    if kept:
+        await session.execute(insert(ScrollPerson), [page | {"profile_id": one} for one in kept])

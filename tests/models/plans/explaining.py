@@ -6,6 +6,7 @@ of the service, because row-level security takes part in the plan.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -31,23 +32,16 @@ EXPLAIN = "explain (analyze, buffers, timing off, format json) "
 REFUSED = (asyncpg.IntegrityConstraintViolationError, asyncpg.RaiseError, asyncpg.LockNotAvailableError)
 
 
+Fault = tuple[str, str]
+"""The table, or what was joined of several, and what is wrong with how it is read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """Of one statement with one set of parameters. `was_refused`: the plan alone is known, not what it read."""
 
-    rows: int
-    blocks: int
-    scanned: tuple[str, ...]
+    faults: frozenset[Fault]
     was_refused: bool
-
-    @property
-    def fault(self) -> str | None:
-        """What is wrong with it."""
-        if self.scanned:
-            return f"scans {', '.join(self.scanned)}"
-        if self.rows > MOST_ROWS:
-            return f"reads {self.rows} rows"
-        return f"reads {self.blocks} blocks" if self.blocks > MOST_BLOCKS else None
 
 
 class Exchange:
@@ -107,22 +101,41 @@ async def cost(connection: Any, large: Large, said: Said, values: tuple[Any, ...
 
 
 def _cost(plan: dict[str, Any], tables: set[str], *, was_refused: bool) -> Cost:
-    nodes = list(_nodes(plan))
-    return Cost(
-        rows=max(_rows(node) for node in nodes),
-        blocks=plan.get("Shared Hit Blocks", 0) + plan.get("Shared Read Blocks", 0),
-        scanned=tuple(
-            node["Relation Name"]
-            for node in nodes
-            if node["Node Type"] == "Seq Scan" and node["Relation Name"] in tables and node.get("Actual Loops", 1)
-        ),
-        was_refused=was_refused,
-    )
+    faults = _faults(plan, tables)
+    blocks: Counter[str] = Counter()
+    for node in _nodes(plan):
+        blocks[_of(node)] += _blocks(node) - sum(_blocks(inner) for inner in node.get("Plans", ()))
+    if blocks.total() > MOST_BLOCKS:
+        faults.add((blocks.most_common(1)[0][0], f"reads {blocks.total()} blocks"))
+    return Cost(frozenset(faults), was_refused)
+
+
+def _faults(node: dict[str, Any], tables: set[str]) -> set[Fault]:
+    """Of a step and those below it; what a step passes on is no fault of its own."""
+    below = {fault for inner in node.get("Plans", ()) for fault in _faults(inner, tables)}
+    if node["Node Type"] == "Seq Scan" and node["Relation Name"] in tables and node.get("Actual Loops", 1):
+        return below | {(node["Relation Name"], "scans it")}
+    if not below and _rows(node) > MOST_ROWS:
+        return {(_of(node), f"reads {_rows(node)} rows")}
+    return below
+
+
+def _of(node: dict[str, Any]) -> str:
+    """The table that a step of a plan reads, else all tables that the steps below it read."""
+    if "Relation Name" in node:
+        return str(node["Relation Name"])
+    if "Plans" not in node:
+        return str(node.get("Index Name") or node.get("Function Name") or node.get("CTE Name") or node["Node Type"])
+    return " + ".join(sorted({one["Relation Name"] for one in _nodes(node) if "Relation Name" in one}))
 
 
 def _rows(node: dict[str, Any]) -> int:
     removed = sum(value for name, value in node.items() if name.startswith("Rows Removed by"))
     return int((node.get("Actual Rows", 0) + removed) * node.get("Actual Loops", 1))
+
+
+def _blocks(node: dict[str, Any]) -> int:
+    return int(node.get("Shared Hit Blocks", 0) + node.get("Shared Read Blocks", 0))
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

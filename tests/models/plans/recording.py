@@ -20,6 +20,9 @@ from models.reach import ReachingConnection
 
 FOLDER = "RECORDED_STATEMENTS"
 STORES = str(Path(models.__file__).parent / "stores") + os.sep
+DATABASE = str(Path(models.__file__).parent / "database.py")
+ENDING = "database"
+"""In place of a store function, for what is written when a transaction ends: rows that a function changed."""
 SAMPLES = 3
 
 
@@ -39,13 +42,15 @@ said: dict[tuple[str, bool], Said] = {}
 def asking() -> set[str]:
     """The store functions that wait for the statement which is being sent: `module.function`."""
     found = set()
+    ends = False
     frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
         if STORES in file:
             found.add(function(file, frame.f_code.co_qualname))
+        ends = ends or file == DATABASE
         frame = frame.f_back  # type: ignore[assignment]
-    return found
+    return found or ({ENDING} if ends else found)
 
 
 def function(file: str, name: str) -> str:
