@@ -102,7 +102,7 @@ SPENDABLE = text(
     """
     select least(
       (select coalesce(sum(remaining_credits), 0) from grants
-        where workspace_id = :workspace and expires_at > service_now()),
+        where workspace_id = :workspace and expires_at > (select service_now())),
       (select k.daily_cap_credits - coalesce(d.credits, 0) from api_keys k
          left join daily_spends d on d.subject_id = k.id and d.day = (service_now() at time zone 'UTC')::date
         where k.id = :key),
@@ -288,7 +288,7 @@ async def _note_fall(session: AsyncSession, workspace_id: str, *, before: int, a
 LOCK = text(
     """
     select id, remaining_credits, expires_at from grants
-     where workspace_id = :workspace and remaining_credits > 0 and expires_at > service_now()
+     where workspace_id = :workspace and remaining_credits > 0 and expires_at > (select service_now())
      order by expires_at, id for update
     """
 )
@@ -310,7 +310,7 @@ EXPIRE = text(
     """
     with gone as (
       select id, workspace_id, remaining_credits from grants
-       where remaining_credits > 0 and expires_at <= service_now()
+       where remaining_credits > 0 and expires_at <= (select service_now())
        order by expires_at, id for update skip locked limit :limit
     ), emptied as (
       update grants g set remaining_credits = 0 from gone where g.id = gone.id returning g.id
@@ -356,7 +356,7 @@ EXPIRING = text(
     with soon as (
       select id from grants
        where remaining_credits > 0 and not expiry_told
-         and expires_at > service_now() and expires_at <= service_now() + :notice
+         and expires_at > (select service_now()) and expires_at <= (select service_now()) + :notice
        order by expires_at, id for update skip locked limit :limit
     )
     update grants g set expiry_told = true from soon where g.id = soon.id

@@ -67,8 +67,8 @@ def _select(kind: str) -> str:
 
 
 UNHEARD = (
-    f"({_select('account')} wake_at > service_now() and id in (select account_id from network_callbacks"  # noqa: S608
-    " where processed_at is null and due_at <= service_now()) limit :limit)"
+    f"({_select('account')} wake_at > (select service_now()) and id in (select account_id from network_callbacks"  # noqa: S608
+    " where processed_at is null and due_at <= (select service_now())) limit :limit)"
 )
 """Accounts that sleep over a callback: it was stored without a ring while somebody held the account for long."""
 
@@ -76,7 +76,7 @@ DUE = text(
     f"{UNHEARD} union all "
     + " union all ".join(
         f"({_select(kind)} rings > answered limit :limit)"
-        f" union all ({_select(kind)} wake_at < service_now() - make_interval(secs => :overdue)"
+        f" union all ({_select(kind)} wake_at < (select service_now()) - make_interval(secs => :overdue)"
         " order by wake_at limit :limit)"
         for kind in WAITING
     )

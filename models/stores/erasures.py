@@ -80,7 +80,7 @@ EMPTY_CALLS = text(
     f"""update upstream_calls
            set status = 'failed', ask = null, result = null, about = '{{}}', failure = cast(:told as jsonb)
          where status in ('waiting', 'running', 'done') and {OWN}
-           and (about && cast(:marks as text[]) or (status <> 'done' and until < clock_timestamp()))"""  # noqa: S608
+           and (about && cast(:marks as text[]) or (status <> 'done' and until < (select clock_timestamp())))"""  # noqa: S608
 )
 """Rows that stay, for they are about others too. Calls that were lost on their way may name anybody."""
 ERASED_MEANWHILE = "Somebody whom this call was about has just been erased. Repeat the call."

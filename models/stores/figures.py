@@ -37,7 +37,7 @@ SENDS = """
       from (select id from outreach_accounts order by id desc limit :most) as a
      cross join lateral (
       select outcome, count(*) as actions from actions
-       where account_id = a.id and claimed_at >= service_now() - interval '1 day'
+       where account_id = a.id and claimed_at >= (select service_now()) - interval '1 day'
          and outcome in ('sent', 'failed', 'unknown', 'reconciling', 'sending')
        group by outcome) as s
 """

@@ -21,39 +21,39 @@ AT_LEAST_EVERY = timedelta(days=1)
 BATCH = 1000
 
 RETENTION = (
-    "delete from idempotency_records where expires_at <= service_now()",
-    "delete from search_pages where created_at <= service_now() - interval '30 days'",
-    "delete from upstream_calls where created_at <= service_now() - interval '2 days'",
-    "delete from contact_lookups where created_at <= service_now() - interval '30 days'",
-    "delete from contacts where found_at <= service_now() - interval '365 days'",
-    "delete from jobs where created_at <= service_now() - interval '30 days'",
-    "delete from scroll_pages where created_at <= service_now() - interval '30 days'",
-    "delete from query_totals where created_at <= service_now() - interval '30 days'",
-    "delete from cached_profiles where fetched_at <= service_now() - interval '30 days'",
-    "delete from verifications where expires_at <= service_now() - interval '7 days'",
-    "delete from mails where created_at <= service_now() - interval '7 days' and secret is null",
-    "delete from payment_callbacks where received_at <= service_now() - interval '60 days'"
-    " and processed_at <= service_now() - interval '60 days'",
+    "delete from idempotency_records where expires_at <= (select service_now())",
+    "delete from search_pages where created_at <= (select service_now()) - interval '30 days'",
+    "delete from upstream_calls where created_at <= (select service_now()) - interval '2 days'",
+    "delete from contact_lookups where created_at <= (select service_now()) - interval '30 days'",
+    "delete from contacts where found_at <= (select service_now()) - interval '365 days'",
+    "delete from jobs where created_at <= (select service_now()) - interval '30 days'",
+    "delete from scroll_pages where created_at <= (select service_now()) - interval '30 days'",
+    "delete from query_totals where created_at <= (select service_now()) - interval '30 days'",
+    "delete from cached_profiles where fetched_at <= (select service_now()) - interval '30 days'",
+    "delete from verifications where expires_at <= (select service_now()) - interval '7 days'",
+    "delete from mails where created_at <= (select service_now()) - interval '7 days' and secret is null",
+    "delete from payment_callbacks where received_at <= (select service_now()) - interval '60 days'"
+    " and processed_at <= (select service_now()) - interval '60 days'",
     "delete from signup_counts where day < (service_now() at time zone 'UTC')::date - 1",
-    "delete from cap_notices where created_at <= service_now() - interval '30 days'",
-    "delete from oauth_sign_ins where expires_at <= clock_timestamp() - interval '1 day'",
+    "delete from cap_notices where created_at <= (select service_now()) - interval '30 days'",
+    "delete from oauth_sign_ins where expires_at <= (select clock_timestamp()) - interval '1 day'",
     "delete from oauth_tokens t using api_keys k where k.id = t.grant_id and"
-    " (t.expires_at <= clock_timestamp() or t.used_at <= clock_timestamp() - interval '30 days'"
-    " or k.revoked_at is not null or k.expires_at <= service_now())",
+    " (t.expires_at <= (select clock_timestamp()) or t.used_at <= (select clock_timestamp()) - interval '30 days'"
+    " or k.revoked_at is not null or k.expires_at <= (select service_now()))",
     "delete from oauth_clients c where not exists (select 1 from oauth_grants g where g.client_id = c.id)"
     " and not exists (select 1 from oauth_sign_ins s where s.client_id = c.id)"
-    " and coalesce(c.fetched_at, c.created_at) <= clock_timestamp() - interval '7 days'",
-    "delete from rate_windows where started_at <= clock_timestamp() - interval '10 minutes'",
+    " and coalesce(c.fetched_at, c.created_at) <= (select clock_timestamp()) - interval '7 days'",
+    "delete from rate_windows where started_at <= (select clock_timestamp()) - interval '10 minutes'",
 )
 
 # By the thousands: a whole day's events would take longer than a statement may.
 RETENTION_IN_BATCHES = (
     "delete from deliveries where id in (select id from deliveries"
-    " where created_at <= service_now() - interval '30 days' limit :batch)",
+    " where created_at <= (select service_now()) - interval '30 days' limit :batch)",
     "delete from events where id in (select id from events"
-    " where created_at <= service_now() - interval '30 days' limit :batch)",
+    " where created_at <= (select service_now()) - interval '30 days' limit :batch)",
     "delete from network_callbacks where id in (select id from network_callbacks"
-    " where received_at <= service_now() - interval '30 days' limit :batch)",
+    " where received_at <= (select service_now()) - interval '30 days' limit :batch)",
 )
 
 

@@ -81,9 +81,9 @@ QUEUE = text(
     """
     select count(*) as everybody, count(*) filter (where workspace_id = :workspace) as own,
            (select count(*) from upstream_slots
-             where holder is not null and not working and busy_until > clock_timestamp()) as idle,
+             where holder is not null and not working and busy_until > (select clock_timestamp())) as idle,
            clock_timestamp() as wall
-      from upstream_calls where status = 'waiting' and until > clock_timestamp()
+      from upstream_calls where status = 'waiting' and until > (select clock_timestamp())
     """
 )
 
