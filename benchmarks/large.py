@@ -73,6 +73,7 @@ def _written(statement: str, count: int, scale: float) -> str:
         id=ID.format(n="n"),
         at="now() - n * interval '7 s'",
         ahead="now() + (1 + n % 600) * interval '1 h'",
+        sent="now() - n * interval '3 min'",
         ws="workspace",
         key="key",
         run=one_of(RUNS),

@@ -12,6 +12,11 @@ AROUND = {
         " select {small}, 'Small', 'small-' || n || '@example.com', 'small-' || n || '@example.com', false, 250, {at}"
         " from numbers",
     ),
+    "verifications": (
+        SMALL,
+        "insert into verifications (token_hash, workspace_id, created_at, expires_at, used_at)"
+        " select sha256(('token' || n)::bytea), {small}, {at}, now() + interval '1 d', {at} from numbers",
+    ),
     "event_clocks": (SMALL, "insert into event_clocks (workspace_id, last) select {small}, {at} from numbers"),
     "auto_refills": (
         SMALL,
@@ -30,7 +35,7 @@ AROUND = {
     "payments": (
         SMALL,
         "insert into payments (rings, answered, id, workspace_id, kind, item, credits, amount_cents, status,"
-        " call_number, looks, created_at, paid_at) select 1, 1, 'pay_' || {id}, {ws}, 'checkout', 'pack', 1000, 10000,"
+        " call_number, looks, created_at, paid_at) select 1, 1, 'pay_' || {id}, {small}, 'checkout', 'pack', 1000, 100,"
         " 'paid', 1, 0, {at}, {at} from numbers",
     ),
     "plans": (
@@ -46,7 +51,7 @@ AROUND = {
     "outreach_changes": (
         SMALL,
         "insert into outreach_changes (id, workspace_id, accounts, amount_cents, status, call_number, created_at,"
-        " ended_at) select 'pay_c' || substr({id}, 2), {ws}, 2, 6000, 'done', 1, {at}, {at} from numbers",
+        " ended_at) select 'pay_c' || substr({id}, 2), {small}, 2, 6000, 'done', 1, {at}, {at} from numbers",
     ),
     "payment_callbacks": (
         SMALL,
@@ -67,8 +72,8 @@ AROUND = {
     ),
     "oauth_clients": (
         SMALL,
-        "insert into oauth_clients (rings, answered, id, name, redirect_uris, auth_method, grant_types, created_at)"
-        " select 0, 0, 'cli_' || {id}, 'Client', '{{}}', 'none', '{{}}', {at} from numbers",
+        "insert into oauth_clients (rings, answered, id, name, redirect_uris, auth_method, grant_types, used_at,"
+        " created_at) select 0, 0, 'cli_' || {id}, 'Client', '{{}}', 'none', '{{}}', {at}, {at} from numbers",
     ),
     "oauth_grants": (
         SMALL,

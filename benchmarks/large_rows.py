@@ -131,8 +131,8 @@ STATEMENTS = {
         " failures, scheduled_at, claimed_at, sent_at, ended_at, attempts, call_number, readings, created_at)"
         " select 0, 0, {ws}, {ws}, 'act_' || {id}, 'invite', case when n % 3 = 0 then 'scheduled' else 'sent' end,"
         " '[]', 'seed' || n, 'acc_' || {account}, 'prof_' || {id}, 'enr_' || {id}, 'seq_' || {sequence}, 's_invite',"
-        " 0, true, true, false, 0, case when n % 3 = 0 then {ahead} end, case when n % 3 > 0 then {at} end,"
-        " case when n % 3 > 0 then {at} end, case when n % 3 > 0 then {at} end, (n % 3 > 0)::int, 0, '[]', {at}"
+        " 0, true, true, false, 0, case when n % 3 = 0 then {ahead} end, case when n % 3 > 0 then {sent} end,"
+        " case when n % 3 > 0 then {sent} end, case when n % 3 > 0 then {sent} end, (n % 3 > 0)::int, 0, '[]', {at}"
         " from numbers",
     ),
     "network_people": (
@@ -258,11 +258,6 @@ STATEMENTS = {
         50_000,
         "insert into contacts (workspace_id, tenant_id, profile_id, kind, sealed, found_at)"
         " select {ws}, {ws}, 'prof_' || {id}, 'email', '\\x00', {at} from numbers",
-    ),
-    "verifications": (
-        10_000,
-        "insert into verifications (token_hash, workspace_id, created_at, expires_at, used_at)"
-        " select sha256(('token' || n)::bytea), {ws}, {at}, now() + interval '1 d', {at} from numbers",
     ),
     "mails": (
         10_000,

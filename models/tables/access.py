@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, LargeBinary, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, LargeBinary, UniqueConstraint, text
 from sqlmodel import Field
 
 from models.tables.base import JSON, TEXTS, TIME, OwnedRow, Payload, Row
@@ -19,6 +19,12 @@ class ApiKey(Row, table=True):
         UniqueConstraint("secret_hash"),
         UniqueConstraint("previous_hash"),
         Index("ix_api_keys_workspace_id", "workspace_id"),
+        Index(
+            "ix_api_keys_grants_revoked",
+            "revoked_at",
+            postgresql_where=text("kind = 'oauth' and revoked_at is not null"),
+        ),
+        Index("ix_api_keys_grants_expires_at", "expires_at", postgresql_where=text("kind = 'oauth'")),
         CheckConstraint("kind in ('key', 'oauth')", name="kind"),
         CheckConstraint("(kind = 'key') = (secret_hash is not null)", name="secret"),
     )

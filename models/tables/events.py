@@ -15,6 +15,7 @@ class Event(OwnedRow, table=True):
     __table_args__ = (
         UniqueConstraint("workspace_id", "created_at"),
         Index("ix_events_tenant_id_created_at", "tenant_id", "created_at"),
+        Index("ix_events_workspace_id_type_created_at", "workspace_id", "type", "created_at", "id"),
         Index("ix_events_created_at", "created_at"),
     )
 
@@ -70,6 +71,7 @@ class Delivery(OwnedRow, WaitingRow, table=True):
     __table_args__ = (
         *waiting_indexes("deliveries"),
         Index("ix_deliveries_endpoint_id_created_at_id", "endpoint_id", "created_at", "id"),
+        Index("ix_deliveries_endpoint_id_status_created_at_id", "endpoint_id", "status", "created_at", "id"),
         Index("ix_deliveries_turn", "endpoint_id", "due_at", "id", postgresql_where=text("turn is not null")),
         Index("ix_deliveries_pending", "endpoint_id", postgresql_where=text("status = 'pending'")),
         Index("ix_deliveries_pending_created_at", "created_at", postgresql_where=text("status = 'pending'")),

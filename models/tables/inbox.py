@@ -62,6 +62,11 @@ class Conversation(OwnedRow, table=True):
     __table_args__ = (
         UniqueConstraint("account_id", "chat_id"),
         Index("ix_conversations_tenant_id_created_at_id", "tenant_id", "created_at", "id"),
+        Index(
+            "ix_conversations_intent",
+            *("tenant_id", "intent", "created_at", "id"),
+            postgresql_where=text("intent is not null"),
+        ),
         Index("ix_conversations_profile_id", "profile_id"),
         CheckConstraint("intent in ('interested', 'not_interested', 'question', 'other')", name="intent"),
     )

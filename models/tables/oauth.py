@@ -38,6 +38,7 @@ class OauthClient(WaitingRow, table=True):
     failed_at: datetime | None = Field(default=None, sa_type=TIME)
     failure: str | None = None
     used_at: datetime | None = Field(default=None, sa_type=TIME)
+    """When somebody first granted it something (wall time)."""
     created_at: datetime = Field(sa_type=TIME)
 
     @property
@@ -98,6 +99,7 @@ class OauthToken(Row, table=True):
     __table_args__ = (
         Index("ix_oauth_tokens_grant_id", "grant_id"),
         Index("ix_oauth_tokens_expires_at", "expires_at"),
+        Index("ix_oauth_tokens_used_at", "used_at", postgresql_where=text("used_at is not null")),
         CheckConstraint("kind in ('access', 'refresh')", name="kind"),
     )
 

@@ -144,7 +144,10 @@ class Enrollment(OwnedRow, WaitingRow, table=True):
         *waiting_indexes("enrollments"),
         Index("ix_enrollments_tenant_id_created_at_id", "tenant_id", "created_at", "id"),
         Index("ix_enrollments_sequence_id_created_at_id", "sequence_id", "created_at", "id"),
+        Index("ix_enrollments_tenant_id_status", "tenant_id", "status", "created_at", "id"),
+        Index("ix_enrollments_account_id_created_at_id", "account_id", "created_at", "id"),
         Index("ix_enrollments_account_id_open", "account_id", postgresql_where=text(OPEN_ENROLLMENTS)),
+        Index("ix_enrollments_sequence_id_open", "sequence_id", postgresql_where=text(OPEN_ENROLLMENTS)),
         Index(
             "ix_enrollments_uninvited",
             "account_id",
@@ -203,6 +206,7 @@ class Action(OwnedRow, WaitingRow, table=True):
         Index("ix_actions_planned", "account_id", "scheduled_at", postgresql_where=text("outcome = 'scheduled'")),
         Index("ix_actions_first_touches", "account_id", postgresql_where=text("outcome = 'scheduled' and first_touch")),
         Index("ix_actions_account_id_claimed_at", "account_id", "claimed_at"),
+        Index("ix_actions_by_hand", "account_id", "created_at", postgresql_where=text("enrollment_id is null")),
         Index("ix_actions_tenant_id_claimed_at", "tenant_id", "claimed_at"),
         Index("ix_actions_tenant_id_sent_at", "tenant_id", "sent_at", postgresql_where=text("outcome = 'sent'")),
         Index("ix_actions_profile_id", "profile_id"),

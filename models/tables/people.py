@@ -73,6 +73,17 @@ class SeenEntry(OwnedRow, table=True):
     __tablename__ = "seen_entries"
     __table_args__ = (
         Index("ix_seen_entries_tenant_id_created_at", "tenant_id", "created_at", "profile_id"),
+        Index("ix_seen_entries_tenant_id_status", "tenant_id", "status", "created_at", "profile_id"),
+        Index(
+            "ix_seen_entries_contacted",
+            *("tenant_id", "created_at", "profile_id"),
+            postgresql_where=text("contacted_at is not null"),
+        ),
+        Index(
+            "ix_seen_entries_do_not_contact",
+            *("tenant_id", "created_at", "profile_id"),
+            postgresql_where=text("do_not_contact"),
+        ),
         Index("ix_seen_entries_profile_id", "profile_id"),
         CheckConstraint(STATUSES, name="status"),
     )
@@ -132,6 +143,11 @@ class Suppression(Row, table=True):
         Index("ix_suppressions_key_hash", "key_hash"),
         Index("ix_suppressions_profile_id", "profile_id", postgresql_where=text("profile_id is not null")),
         Index("ix_suppressions_workspace_id_created_at_id", "workspace_id", "created_at", "id"),
+        Index(
+            "ix_suppressions_customer_id",
+            *("workspace_id", "customer_id", "created_at", "id"),
+            postgresql_where=text("customer_id is not null"),
+        ),
         CheckConstraint("reason in ('manual', 'opt_out', 'source_opt_out', 'erasure')", name="reason"),
     )
 

@@ -29,6 +29,38 @@ NOW = "case when {reached} then true else false end"
 """The planner takes this for one row in two whatever is asked, and goes by what the query says of the tenant."""
 
 
+OPEN = "status in ('scheduled', 'active', 'awaiting_approval', 'waiting_for_accept', 'paused')"
+INDEXES: tuple[tuple[str, str, list[str], str | None], ...] = (
+    ("ix_actions_by_hand", "actions", ["account_id", "created_at"], "enrollment_id is null"),
+    ("ix_api_keys_grants_expires_at", "api_keys", ["expires_at"], "kind = 'oauth'"),
+    ("ix_api_keys_grants_revoked", "api_keys", ["revoked_at"], "kind = 'oauth' and revoked_at is not null"),
+    ("ix_conversations_intent", "conversations", ["tenant_id", "intent", "created_at", "id"], "intent is not null"),
+    (
+        "ix_deliveries_endpoint_id_status_created_at_id",
+        "deliveries",
+        ["endpoint_id", "status", "created_at", "id"],
+        None,
+    ),
+    ("ix_enrollments_account_id_created_at_id", "enrollments", ["account_id", "created_at", "id"], None),
+    ("ix_enrollments_sequence_id_open", "enrollments", ["sequence_id"], OPEN),
+    ("ix_enrollments_tenant_id_status", "enrollments", ["tenant_id", "status", "created_at", "id"], None),
+    ("ix_events_workspace_id_type_created_at", "events", ["workspace_id", "type", "created_at", "id"], None),
+    ("ix_mails_created_at", "mails", ["created_at"], None),
+    ("ix_oauth_tokens_used_at", "oauth_tokens", ["used_at"], "used_at is not null"),
+    ("ix_seen_entries_contacted", "seen_entries", ["tenant_id", "created_at", "profile_id"], "contacted_at is not null"),
+    ("ix_seen_entries_do_not_contact", "seen_entries", ["tenant_id", "created_at", "profile_id"], "do_not_contact"),
+    ("ix_seen_entries_tenant_id_status", "seen_entries", ["tenant_id", "status", "created_at", "profile_id"], None),
+    (
+        "ix_suppressions_customer_id",
+        "suppressions",
+        ["workspace_id", "customer_id", "created_at", "id"],
+        "customer_id is not null",
+    ),
+    ("ix_verifications_expires_at", "verifications", ["expires_at"], None),
+)
+"""Name, table, columns and predicate."""
+
+
 def _reach(of_tenant: bool, *, workspace: str = "workspace_id") -> str:
     columns = {"workspace": workspace} | ({"tenant": "tenant_id"} if of_tenant else {})
     return " and ".join(BEFORE.format(whose=whose, column=column) for whose, column in columns.items())
@@ -99,13 +131,17 @@ def upgrade() -> None:
     )
     op.drop_column("idempotency_records", "profile_ids")  # its index goes along
     op.drop_column("scroll_pages", "profile_ids")
-    op.create_index("ix_mails_created_at", "mails", ["created_at"])
-    op.create_index("ix_verifications_expires_at", "verifications", ["expires_at"])
+    op.execute(
+        "update oauth_clients c set used_at = c.created_at where used_at is null"
+        " and exists (select from oauth_grants g where g.client_id = c.id)"
+    )
+    for name, table, columns, where in INDEXES:
+        op.create_index(name, table, columns, postgresql_where=None if where is None else sa.text(where))
 
 
 def downgrade() -> None:
-    op.drop_index("ix_verifications_expires_at", table_name="verifications")
-    op.drop_index("ix_mails_created_at", table_name="mails")
+    for name, table, _, _ in reversed(INDEXES):
+        op.drop_index(name, table_name=table)
     texts = postgresql.ARRAY(postgresql.TEXT())
     op.add_column("scroll_pages", sa.Column("profile_ids", texts, nullable=False, server_default="{}"))
     op.add_column("idempotency_records", sa.Column("profile_ids", texts, nullable=True))

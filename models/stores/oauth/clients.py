@@ -19,7 +19,8 @@ WALL = text("select date_trunc('milliseconds', clock_timestamp())")
 # Counted one after the other, so that many at once are not more than the limit.
 LOCK = text("select pg_advisory_xact_lock(hashtextextended('oauth:registrations', 0))")
 OF_NETWORK = text(
-    "select count(*) from oauth_clients where network = :network and created_at > (select clock_timestamp()) - interval '1 day'"
+    "select count(*) from oauth_clients"
+    " where network = :network and created_at > (select clock_timestamp()) - interval '1 day'"
 )
 UNUSED = text("select count(*) from oauth_clients where used_at is null")
 

@@ -67,6 +67,8 @@ async def create(session: AsyncSession, sign_in: OauthSignIn, client: OauthClien
             resource=sign_in.resource,
         )
     )
+    if client.used_at is None:
+        client.used_at = await wall_time(session)
     await session.flush()
     pair = await issue(session, key, refreshes=_refreshes(client))
     await _note(session, key, "oauth.granted", now)

@@ -51,9 +51,10 @@ LAST = text("select last_message_at from conversations where account_id = :accou
 BEGUN = text(
     """
     select least((select min(created_at) from enrollments where account_id = :account),
-                 (select min(created_at) from actions where account_id = :account)) as begun
+                 (select min(created_at) from actions where account_id = :account and enrollment_id is null)) as begun
     """
 )
+"""No action of an enrollment is older than that."""
 
 
 async def begun_at(session: AsyncSession, account_id: str) -> datetime | None:

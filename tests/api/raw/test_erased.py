@@ -86,7 +86,7 @@ async def test_nothing_that_the_raw_layer_keeps_names_an_erased_person(
     for table in kept:
         left = f"select 1 from {table} where profile_id = :p"  # noqa: S608 - the tables above
         assert await run_sql(database, left, p=person["id"]) == [], table
-    assert await run_sql(database, "select 1 from scroll_pages where :p = any(profile_ids)", p=person["id"]) == []
+    assert await run_sql(database, "select 1 from scroll_people where profile_id = :p", p=person["id"]) == []
     results = (await workspace.http.get(f"/v1/jobs/{job}/results")).json()["data"]
     assert [(row["input"], row["status"]) for row in results] == [(other["id"], "cached"), (None, "suppressed")]
     assert [row["profile_id"] for row in results] == [other["id"], None]
