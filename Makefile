@@ -22,7 +22,7 @@ COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universa
   --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-but-fire chaos fuzz mcp-conformance record test-all lint openapi-lint format migrate lock sbom \
+.PHONY: help setup demo test test-but-fire chaos plans fuzz mcp-conformance record test-all lint openapi-lint format migrate lock sbom \
   clean
 
 help: ## Show this list
@@ -49,6 +49,9 @@ test-but-fire: $(READY) ## Run the tests but the slow ones and the fire, which n
 
 chaos: $(READY) ## Hit processes HITS times (at most MINUTES) under load; SEED repeats them; ONLY=outreach or everything
 	HITS=$(HITS) SEED=$(SEED) MINUTES=$(MINUTES) $(RUN) -m pytest tests/chaos -n 0 -s -m slow -k "$(ONLY)"
+
+plans: $(READY) ## Read the plans of every statement of every store function on large data
+	$(RUN) -m pytest tests/models/plans -n 0 -m slow
 
 machines: $(READY) ## Run the state machines of run, enrollment and ledger with EXAMPLES histories each
 	EXAMPLES=$(EXAMPLES) $(RUN) -m pytest tests/models/stores -n 0 -k machine --timeout 7200

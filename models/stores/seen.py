@@ -39,7 +39,8 @@ async def listed(session: AsyncSession, tenant: Tenant, filters: SeenFilters, pa
     if filters.status is not None:
         query = query.where(col(SeenEntry.status) == filters.status)
     if filters.do_not_contact is not None:
-        query = query.where(col(SeenEntry.do_not_contact).is_(filters.do_not_contact))
+        do_not_contact = col(SeenEntry.do_not_contact)
+        query = query.where(do_not_contact if filters.do_not_contact else ~do_not_contact)
     if filters.contacted is not None:
         contacted_at = col(SeenEntry.contacted_at)
         query = query.where(contacted_at.is_not(None) if filters.contacted else contacted_at.is_(None))

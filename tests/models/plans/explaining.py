@@ -29,7 +29,14 @@ MOST_BLOCKS = 4_000
 SMALL_TABLE = 5_000
 """A table of so few rows may be read as a whole."""
 EXPLAIN = "explain (analyze, buffers, timing off, format json) "
-REFUSED = (asyncpg.IntegrityConstraintViolationError, asyncpg.RaiseError, asyncpg.LockNotAvailableError)
+REFUSED = (
+    asyncpg.IntegrityConstraintViolationError,
+    asyncpg.RaiseError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.InsufficientPrivilegeError,
+    asyncpg.CardinalityViolationError,
+)
+"""Because of ids that were exchanged: what one statement alone would write does not fit."""
 
 
 Fault = tuple[str, str]
@@ -110,23 +117,21 @@ def _cost(plan: dict[str, Any], tables: set[str], *, was_refused: bool) -> Cost:
     return Cost(frozenset(faults), was_refused)
 
 
-def _faults(node: dict[str, Any], tables: set[str]) -> set[Fault]:
-    """Of a step and those below it; what a step passes on is no fault of its own."""
-    below = {fault for inner in node.get("Plans", ()) for fault in _faults(inner, tables)}
+def _faults(node: dict[str, Any], tables: set[str], of: str = "") -> set[Fault]:
+    """Of a step and those below it; what a step passes on is no fault of its own. `of`: what the step above reads."""
+    of = _of(node) or of
+    below = {fault for inner in node.get("Plans", ()) for fault in _faults(inner, tables, of)}
     if node["Node Type"] == "Seq Scan" and node["Relation Name"] in tables and node.get("Actual Loops", 1):
-        return below | {(node["Relation Name"], "scans it")}
+        return below | {(of, "scans it")}
     if not below and _rows(node) > MOST_ROWS:
-        return {(_of(node), f"reads {_rows(node)} rows")}
+        return {(of, f"reads {_rows(node)} rows")}
     return below
 
 
 def _of(node: dict[str, Any]) -> str:
     """The table that a step of a plan reads, else all tables that the steps below it read."""
-    if "Relation Name" in node:
-        return str(node["Relation Name"])
-    if "Plans" not in node:
-        return str(node.get("Index Name") or node.get("Function Name") or node.get("CTE Name") or node["Node Type"])
-    return " + ".join(sorted({one["Relation Name"] for one in _nodes(node) if "Relation Name" in one}))
+    found = {one["Relation Name"] for one in _nodes(node) if "Relation Name" in one}
+    return str(node.get("Relation Name") or " + ".join(sorted(found)))
 
 
 def _rows(node: dict[str, Any]) -> int:

@@ -22,6 +22,7 @@ import models
 from benchmarks.large import Large, fill
 from models.reach import UNHELD
 from stack.children import PROJECT
+from tests.models.plans.exceptions import EXCEPTIONS, UNSPOKEN
 from tests.models.plans.explaining import cost, large_tables
 from tests.models.plans.recording import FOLDER, Said, recorded
 
@@ -33,11 +34,6 @@ RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 """Whether they hold is said where they are run for themselves."""
 STATEMENT_SECONDS = 20
 OF_THE_SERVER = ("select pg_catalog.version()", "select current_schema()", "show ", "set ", "notify ")
-
-EXCEPTIONS: dict[tuple[str, str], str] = {}
-"""What may read more or scan: a store function and the table, with why. One that is not needed fails the test."""
-UNSPOKEN: dict[str, str] = {}
-"""Store functions that say nothing themselves, each with why. One that says something fails the test."""
 
 
 @pytest.fixture(scope="module")

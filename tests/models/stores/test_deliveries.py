@@ -321,3 +321,10 @@ async def test_an_endpoint_with_many_deliveries_is_disabled_in_one_statement(wor
         rung = await session.scalar(text("select count(*) from deliveries where rings > answered"))
         row = await session.get_one(WebhookEndpoint, receiver)
     assert (left, rung, row.status) == (0, 0, "disabled")
+
+
+async def test_a_delivery_that_is_no_longer_kept_needs_nothing(world: World) -> None:
+    decision = await world.database.run(lambda session: deliveries.decide(session, "del_1"))
+    assert decision.need is Need.NOTHING
+    begun, parcel = await world.database.run(lambda session: deliveries.begin(session, "del_1", 1))
+    assert (begun.need, parcel) == (Need.NOTHING, None)

@@ -54,3 +54,11 @@ async def test_a_grant_that_is_not_its_ledger_is_found_and_the_pass_comes_to_its
         assert await figures.mismatched_grants(session, after="") == (1, "ws_1")
         assert await figures.mismatched_grants(session, after="ws_1") == (0, "")
     await database.close()
+
+
+async def test_an_empty_installation_has_nothing_to_show(database_url: str) -> None:
+    database = Database(database_url, pool_size=0).within(everywhere("tests"))
+    async with database.reading() as session:
+        read = await figures.read(session)
+    await database.close()
+    assert (read.undelivered, read.oldest_undelivered, read.open_runs) == (0, None, {})

@@ -382,3 +382,22 @@ async def test_a_provider_out_of_reach_is_asked_again_for_half_an_hour(till: Til
         calls += 1
     assert 20 < calls < 60
     assert (await till.payment(payment_id)).reason == "provider_unavailable"
+
+
+async def test_what_can_be_asked_for_at_any_time_is_asked_for_again_in_ten_minutes(till: Till) -> None:
+    payment_id = await till.checkout()
+    await till.database.run(lambda session: steps.note_later(session, payment_id))
+    wake_at = (await till.payment(payment_id)).wake_at
+    assert wake_at is not None
+    assert timedelta(minutes=9) < wake_at - await till.now() <= timedelta(minutes=10)
+
+
+async def test_a_plan_is_replaced_when_the_provider_was_told_and_no_other_plan_is(till: Till) -> None:
+    now = await till.now()
+    for number, item in enumerate(("starter", "growth"), start=1):
+        payment_id = await till.checkout(item)
+        await till.hear(CyclePaid(f"in_{number}", payment_id, f"sub_{number}", now))
+    await till.database.run(lambda session: rows.note_replaced(session, "sub_1"))
+    async with till.database.transaction() as session:
+        told = await session.execute(text("select id, replaced from plans order by id"))
+        assert [tuple(row) for row in told] == [("sub_1", True), ("sub_2", False)]

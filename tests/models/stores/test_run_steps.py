@@ -3,6 +3,8 @@
 import asyncio
 import random
 from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import text
@@ -340,3 +342,30 @@ async def test_no_page_is_read_ahead_when_the_chunk_may_reach_the_target(world: 
     await step_until(world, run_id, Need.PROFILES)
     decision = await world.database.run(lambda session: run_steps.decide(session, run_id))
     assert not decision.ahead
+
+
+async def test_a_call_that_queues_for_long_shows_the_run_as_waiting_until_it_starts(world: World) -> None:
+    run_id = await world.start()
+    await step_until(world, run_id, Need.PAGE)
+    number = (await world.run(run_id)).call_number
+    for asked, status in ((number - 1, "running"), (number, "waiting_for_quota")):
+        queued = partial(run_steps.still_queued, run_id=run_id, number=asked, look_again=timedelta(minutes=1))
+        assert (await world.database.run(queued)).status == status
+    ask = await world.database.run(lambda session: run_steps.begin_page(session, run_id, number))
+    assert ask is not None
+    assert (await world.run(run_id)).status == "running"
+
+
+async def test_a_person_whom_the_balance_does_not_pay_is_no_lead(world: World) -> None:
+    run_id = await world.start()
+    await step_until(world, run_id, Need.PROFILES)
+    run = await world.run(run_id)
+    ask = await world.database.run(lambda session: run_steps.begin_profiles(session, run_id, run.call_number))
+    assert ask is not None
+    fetched = await world.profiles(ask.live)
+    async with world.database.transaction() as session:  # somebody else spends what was there
+        await session.execute(text("update grants set remaining_credits = 7"))
+    await world.database.run(lambda session: run_steps.deliver(session, run_id, run.call_number, fetched))
+    async with world.database.transaction() as session:
+        assert await session.scalar(text("select count(*) from leads")) == 2
+    assert (await world.run(run_id)).candidates_delivered == 2

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 import pytest
@@ -248,3 +249,26 @@ async def test_an_answer_about_an_earlier_connection_changes_nothing(world: Acco
     assert (await world.row(account_id)).status == "active"
     await world.database.run(lambda session: account_steps.looked(session, account_id, "p-2", None))
     assert (await world.row(account_id)).status == "disconnected"
+
+
+async def test_a_look_that_failed_answers_the_review_and_is_made_again_unless_it_is_out_of_date(
+    world: Accounts,
+) -> None:
+    async with world.database.transaction() as session:
+        now = await service_time(session)
+    account_id = await world.made(review_asked_at=now, next_look_at=now, call_number=3)
+    for number, answered in ((2, False), (3, True)):
+        await world.database.run(partial(account_steps.not_looked, account_id=account_id, number=number))
+        account = await world.row(account_id)
+        assert (account.review_asked_at is None) == answered
+        assert account.next_look_at is not None
+        assert (account.next_look_at > now) == answered
+
+
+async def test_pending_invites_are_polled_again_while_the_account_can_be_read(world: Accounts) -> None:
+    polled = []
+    for status in ("active", "disconnected"):
+        account_id = await world.made(status=status)
+        await world.database.run(partial(account_steps.polled_invites, account_id=account_id))
+        polled.append((await world.row(account_id)).next_invites_poll_at is not None)
+    assert polled == [True, False]

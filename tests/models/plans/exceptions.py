@@ -1,0 +1,62 @@
+"""What may read more than the test of the plans allows: a store function and the table, each with why."""
+
+from collections.abc import Mapping
+
+Named = tuple[str, str]
+"""A store function as the recorder names it, and a table."""
+
+
+def _all(function: str, tables: str, why: str) -> Mapping[Named, str]:
+    return {(function, table): why for table in tables.split()}
+
+
+SUMMED = "sums up what happened in the time that was asked for, and reads it"
+ENDS = "ends all that an account has open, once in its life, and writes each row"
+BOOKED = "counts by day what all accounts of the tenant have booked; their caps bound it"
+RESTORED = "once after a restore: everything that is not over is rung"
+
+EXCEPTIONS: Mapping[Named, str] = {
+    **_all("outreach.activity.days", "actions messages", SUMMED),
+    **_all("outreach.activity.accepted", "actions enrollments network_people", SUMMED),
+    **_all("outreach.activity.replied", "actions enrollments messages", SUMMED),
+    **_all("outreach.removing.remove", "actions enrollments", ENDS),
+    ("outreach.calendars._neighbours", "actions"): BOOKED,
+    **_all("outreach.recovery.begin", "actions enrollments outreach_plans", RESTORED),
+    **_all("outreach.recovery.last_stamp", "actions enrollments event_clocks workspaces", RESTORED),
+    ("payments.outreach.look_again", "outreach_plans"): "has the plans of all workspaces read again, by hand",
+    ("search_plans.listed", "runs"): "of plans that never ran, it looks for the runs of each plan until a page is full",
+    (
+        "seen.listed",
+        "seen_entries",
+    ): "for a tag; no index is read by `@>` before the policy. It stops when a page is full",
+    **_all(
+        "outreach.conversations.replies",
+        "conversations messages",
+        "of read or unread replies, it looks at the conversation of each, newest first, until a page is full",
+    ),
+    (
+        "housekeeping.do",
+        "rate_windows",
+    ): "once a day; an index on a time that changes with each hit would cost each hit",
+}
+
+WRITTEN_LATER = "changes a row that it is handed; it is written by its key when something else is said"
+BY_OTHERS = "asks other store functions only, and they are heard"
+UNSPOKEN: Mapping[str, str] = {
+    **dict.fromkeys(
+        (
+            "outreach.account_states.disconnected",
+            "outreach.account_states.interrupted",
+            "outreach.account_states.pause",
+            "outreach.account_states.pause_by_hand",
+            "outreach.account_states.pause_is_over",
+            "outreach.account_states.restricted",
+            "outreach.account_states.resume_by_hand",
+            "outreach.connecting._refuse",
+        ),
+        WRITTEN_LATER,
+    ),
+    "outreach.claims._chat_id": "reads a conversation by its key, where the claim has not read it before",
+    "outreach.pausing._request": BY_OTHERS,
+}
+"""Store functions that say nothing, each with why."""
