@@ -21,7 +21,11 @@ EXCEPTIONS: Mapping[Named, str] = {
     **_all("outreach.activity.replied", "actions enrollments messages", SUMMED),
     **_all("outreach.removing.remove", "actions enrollments", ENDS),
     ("outreach.calendars._neighbours", "actions"): BOOKED,
-    **_all("outreach.recovery.begin", "actions enrollments outreach_plans", RESTORED),
+    **_all(
+        "outreach.recovery.begin",
+        "actions contact_lookups enrollments jobs mails outreach_plans payment_callbacks",
+        RESTORED,
+    ),
     **_all("outreach.recovery.last_stamp", "actions enrollments event_clocks workspaces", RESTORED),
     ("payments.outreach.look_again", "outreach_plans"): "has the plans of all workspaces read again, by hand",
     ("search_plans.listed", "runs"): "of plans that never ran, it looks for the runs of each plan until a page is full",

@@ -4,6 +4,7 @@ Each process of the run leaves one file in the folder that `RECORDED_STATEMENTS`
 the driver sends it, with the parameters and the reach of that moment, so nothing that is said can be missed.
 """
 
+import asyncio
 import os
 import pickle
 import sys
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 from asyncpg import Connection
 from asyncpg.prepared_stmt import PreparedStatement
 
@@ -21,6 +23,8 @@ from models.reach import ReachingConnection
 FOLDER = "RECORDED_STATEMENTS"
 STORES = str(Path(models.__file__).parent / "stores") + os.sep
 DATABASE = str(Path(models.__file__).parent / "database.py")
+BY_OTHERS = (__file__, str(Path(asyncpg.__file__).parents[1]), str(Path(asyncio.__file__).parents[1]))
+"""Where frames lie that are neither ours nor a test's."""
 ENDING = "database"
 """In place of a store function, for what is written when a transaction ends: rows that a function changed."""
 SAMPLES = 3
@@ -41,16 +45,17 @@ said: dict[tuple[str, bool], Said] = {}
 
 def asking() -> set[str]:
     """The store functions that wait for the statement which is being sent: `module.function`."""
-    found = set()
-    ends = False
+    found: set[str] = set()
+    sender = None
     frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if STORES in file:
+        if file.startswith(STORES):
             found.add(function(file, frame.f_code.co_qualname))
-        ends = ends or file == DATABASE
+        if sender is None and not file.startswith(BY_OTHERS):
+            sender = file
         frame = frame.f_back  # type: ignore[assignment]
-    return found or ({ENDING} if ends else found)
+    return found or ({ENDING} if sender == DATABASE else found)
 
 
 def function(file: str, name: str) -> str:

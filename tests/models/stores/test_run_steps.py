@@ -348,7 +348,7 @@ async def test_a_call_that_queues_for_long_shows_the_run_as_waiting_until_it_sta
     run_id = await world.start()
     await step_until(world, run_id, Need.PAGE)
     number = (await world.run(run_id)).call_number
-    for asked, status in ((number - 1, "running"), (number, "waiting_for_quota")):
+    for asked, status in ((number - 1, "queued"), (number, "waiting_for_quota")):
         queued = partial(run_steps.still_queued, run_id=run_id, number=asked, look_again=timedelta(minutes=1))
         assert (await world.database.run(queued)).status == status
     ask = await world.database.run(lambda session: run_steps.begin_page(session, run_id, number))
