@@ -29,6 +29,7 @@ NOW = "case when {reached} then true else false end"
 """The planner takes this for one row in two whatever is asked, and goes by what the query says of the tenant."""
 
 
+FIRST_TOUCHES = "outcome = 'scheduled' and first_touch"
 OPEN = "status in ('scheduled', 'active', 'awaiting_approval', 'waiting_for_accept', 'paused')"
 INDEXES: tuple[tuple[str, str, list[str], str | None], ...] = (
     ("ix_actions_by_hand", "actions", ["account_id", "created_at"], "enrollment_id is null"),
@@ -137,9 +138,21 @@ def upgrade() -> None:
     )
     for name, table, columns, where in INDEXES:
         op.create_index(name, table, columns, postgresql_where=None if where is None else sa.text(where))
+    op.drop_index("ix_actions_first_touches", table_name="actions")
+    op.create_index(
+        "ix_actions_first_touches",
+        "actions",
+        ["account_id", "scheduled_at"],
+        postgresql_include=["workspace_id", "tenant_id"],
+        postgresql_where=sa.text(FIRST_TOUCHES),
+    )
 
 
 def downgrade() -> None:
+    op.drop_index("ix_actions_first_touches", table_name="actions")
+    op.create_index(
+        "ix_actions_first_touches", "actions", ["account_id"], postgresql_where=sa.text(FIRST_TOUCHES)
+    )
     for name, table, _, _ in reversed(INDEXES):
         op.drop_index(name, table_name=table)
     texts = postgresql.ARRAY(postgresql.TEXT())

@@ -94,6 +94,18 @@ async def test_there_is_an_end_to_unused_registrations(
     assert (await http.post("/register", json={"redirect_uris": [CALLBACK]})).status_code == 429
 
 
+async def test_a_client_that_somebody_uses_counts_against_no_limit(
+    person: Person, program_of: Programs, database: Database, app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = await program_of()
+    ((unused,),) = await run_sql(database, "select count(*) from oauth_clients where used_at is null")
+    monkeypatch.setattr("models.stores.oauth.clients.UNUSED_REGISTRATIONS", unused)
+    async with client(app, address="192.0.2.52") as http:
+        assert (await http.post("/register", json={"redirect_uris": [CALLBACK]})).status_code == 429
+        await tokens_of(person, used, database)
+        assert (await http.post("/register", json={"redirect_uris": [CALLBACK]})).status_code == 201
+
+
 async def test_what_nobody_used_is_forgotten(
     person: Person, program_of: Programs, database: Database, http: httpx.AsyncClient
 ) -> None:
