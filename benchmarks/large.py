@@ -40,7 +40,7 @@ class Large:
 
 
 async def fill(url: str, now: datetime, *, scale: float = 1.0) -> Large:
-    """Write all of it into an empty, migrated database, and have it analysed."""
+    """Write all of it into an empty, migrated database, and leave it as autovacuum would."""
     connection = await asyncpg.connect(url.replace("+asyncpg", ""), server_settings=UNHELD)
     try:
         joined = [await join(connection, now, name=f"bench-{number}") for number in range(1 + OTHERS)]
@@ -50,7 +50,7 @@ async def fill(url: str, now: datetime, *, scale: float = 1.0) -> Large:
         )
         for count, statement in (*STATEMENTS.values(), CHARGES, *AROUND.values()):
             await connection.execute(_written(statement, max(1, round(count * scale)), scale))
-        await connection.execute("analyze")
+        await connection.execute("vacuum (analyze)")
     finally:
         await connection.close()
     workspace, key, secret = joined[0]
