@@ -7,6 +7,7 @@ function had sent is then carried out, and undone, on the large data as the role
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -33,6 +34,7 @@ DRIVEN = ("tests/models/stores", "tests/api", "tests/activities")
 RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 """Whether they hold is said where they are run for themselves."""
 STATEMENT_SECONDS = 20
+WRITES = re.compile(r"\b(insert|update|delete)\b", re.IGNORECASE)
 OF_THE_SERVER = ("select pg_catalog.version()", "select current_schema()", "show ", "set ", "notify ")
 
 
@@ -90,13 +92,18 @@ def test_every_store_function_has_been_heard(said: list[Said]) -> None:
     assert silent == set(UNSPOKEN)
 
 
+def _wake(one: Said) -> tuple[bool, bool]:
+    """What comes late because it leaves dead rows behind, though it is undone: many, of what may read many."""
+    return any(name in one.functions for name, _ in EXCEPTIONS), WRITES.search(one.statement) is not None
+
+
 async def test_no_statement_of_a_store_reads_a_large_table(said: list[Said], large: Large, connection: Any) -> None:
     tables = await large_tables(connection)
     assert {"events", "candidates", "enrollments", "actions", "deliveries", "seen_entries"} <= tables
     faults: dict[str, set[str]] = defaultdict(set)
     excused: set[tuple[str, str]] = set()
     looked_at = 0
-    for one in said:
+    for one in sorted(said, key=_wake):
         if one.statement.lower().startswith(OF_THE_SERVER):
             continue
         for values in one.samples:
