@@ -1,6 +1,7 @@
 """What happens to people in a sequence on its way: replies, the owner's own words, stops, suppressions, opt-outs."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -44,11 +45,16 @@ class OnTheWay:
         met = [person for person in free if person in written]
         unmet = [person for person in free if person not in written]
         links = {entry["person_id"]: OPT_OUT.search(entry["text"] or "") for entry in log if entry["kind"] == "message"}
-        self._one("opt-out", [one for one in met if links[one]], lambda person: self._opt_out(links[person]))
-        self._one("owner", met, lambda person: self.outreach.act("owner_message", person, text="It is me, Sam."))
-        self._one("reply", met, lambda person: self.outreach.act("reply", person, text="Tell me more."))
-        self._one("stop", unmet, lambda person: self._stop(still_open[self.profiles[person]]["id"]))
-        self._one("suppression", unmet, self._suppress)
+        happenings = {
+            "opt-out": ([one for one in met if links[one]], lambda person: self._opt_out(links[person])),
+            "reply": (met, lambda person: self.outreach.act("reply", person, text="Tell me more.")),
+            "owner": (met, lambda person: self.outreach.act("owner_message", person, text="It is me, Sam.")),
+            "stop": (unmet, lambda person: self._stop(still_open[self.profiles[person]]["id"])),
+            "suppression": (unmet, self._suppress),
+        }
+        so_far = Counter(self.because.values())
+        for what in sorted(happenings, key=so_far.__getitem__):  # where few are there for it, each has its turn
+            self._one(what, *happenings[what])
 
     def _one(self, what: str, among: Iterable[str], happen: Callable[[str], None]) -> None:
         person = next((one for one in among if one not in self.left_alone), None)
