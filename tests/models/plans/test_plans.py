@@ -92,7 +92,7 @@ def test_every_store_function_has_been_heard(said: list[Said]) -> None:
     assert silent == set(UNSPOKEN)
 
 
-def _wake(one: Said) -> tuple[bool, bool]:
+def _leaves_dead_rows(one: Said) -> tuple[bool, bool]:
     """What comes late because it leaves dead rows behind, though it is undone: many, of what may read many."""
     return any(name in one.functions for name, _ in EXCEPTIONS), WRITES.search(one.statement) is not None
 
@@ -103,7 +103,7 @@ async def test_no_statement_of_a_store_reads_a_large_table(said: list[Said], lar
     faults: dict[str, set[str]] = defaultdict(set)
     excused: set[tuple[str, str]] = set()
     looked_at = 0
-    for one in sorted(said, key=_wake):
+    for one in sorted(said, key=_leaves_dead_rows):
         if one.statement.lower().startswith(OF_THE_SERVER):
             continue
         for values in one.samples:
