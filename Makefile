@@ -50,7 +50,7 @@ test-but-fire: $(READY) ## Run the tests but the slow ones and the fire, which n
 chaos: $(READY) ## Hit processes HITS times (at most MINUTES) under load; SEED repeats them; ONLY=outreach or everything
 	HITS=$(HITS) SEED=$(SEED) MINUTES=$(MINUTES) $(RUN) -m pytest tests/chaos -n 0 -s -m slow -k "$(ONLY)"
 
-machines: $(READY) ## Run the state machines of run, enrollment and ledger with EXAMPLES histories each
+machines: $(READY) ## Run the state machines of run, delivery, enrollment and ledger with EXAMPLES histories each
 	EXAMPLES=$(EXAMPLES) $(RUN) -m pytest tests/models/stores -n 0 -k machine --timeout 7200
 
 mcp-conformance: $(READY) $(PROGRAMS_READY) ## Prove the MCP address by the official suites and others' clients; needs npm
