@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from tests.models.stores.run_books import ENDED, Books
+from tests.models.stores.run_books import ENDED, PAGE, Books
 
 NAMES = "select profile_id, value from person_keys where kind = 'source' and value like :name || '-%'"
 RUNS = """
@@ -20,6 +20,7 @@ select reason, -sum(credits)::int as credits from ledger_entries where workspace
    and reason in ('lead', 'live_profile') group by reason
 """
 BALANCE = "select coalesce(sum(remaining_credits), 0)::int from grants where workspace_id = :w"
+CACHED = "select profile_id from cached_profiles where profile_id = any(cast(:ids as text[]))"
 TOLD = "select type, data->>'run_id' as run_id from events where workspace_id = :w and type like 'run.%'"
 
 
@@ -48,6 +49,7 @@ async def read(session: AsyncSession, workspace_id: str, name: str) -> Rows:
             "counted": row.candidates_delivered,
             "spent": (row.spent_credits, row.spent_pages, row.spent_profile_fetches),
             "chunk": [names[one] for one in row.chunk or ()],
+            "at": (row.tier, row.page * PAGE + row.page_offset),
             "retry_at": row.retry_at,
             "finished": row.finished_at is not None,
             "told": told.get(run_id, Counter()),
@@ -58,6 +60,7 @@ async def read(session: AsyncSession, workspace_id: str, name: str) -> Rows:
         {
             "charged": {row.reason: row.credits for row in await session.execute(text(CHARGED), asked)},
             "balance": await session.scalar(text(BALANCE), asked),
+            "cached": {names[one] for one in await session.scalars(text(CACHED), {"ids": list(names)})},
             **shown,
         },
         {run_id: (row.retry_at, row.deadline_at) for run_id, row in runs.items()},
@@ -89,6 +92,7 @@ def written(books: Books) -> dict[str, Any]:
             "counted": len(run.delivered),
             "spent": (run.spent, run.pages, run.fetches),
             "chunk": run.chunk,
+            "at": (run.tier, run.place),
             "retry_at": run.retry_at,
             "finished": run.status in ENDED,
             "told": run.told,
@@ -96,4 +100,4 @@ def written(books: Books) -> dict[str, Any]:
         for run_id, run in books.runs.items()
     }
     charged = {reason: many for reason, many in books.charged.items() if many}
-    return {"charged": charged, "balance": books.balance} | runs
+    return {"charged": charged, "balance": books.balance, "cached": books.cached} | runs

@@ -18,8 +18,9 @@ from models.errors import Conflict
 from models.rules.grants import Charge
 from models.rules.suppressions import Reason
 from models.secrets import Vault
-from models.stores import credits, people, run_steps, runs, suppressions
+from models.stores import credits, people, run_steps, runs, seen, suppressions
 from models.stores.run_steps import PageAsk, PageRead
+from models.stores.seen import Imported
 from tests.models.stores.conftest import SECRET, join
 from tests.models.stores.run_books import LIFE, PAGE, Books
 from tests.models.stores.run_rows import Rows, read, take_moments, written
@@ -30,6 +31,8 @@ Work = Callable[[AsyncSession], Awaitable[Any]]
 TIERS = (9, 5)
 VANISHED = frozenset({4})
 GRANTED = 90
+PAUSE = 0.03
+"""Seconds for which a transaction stands still before its commit, while another begins."""
 NUMBERS = itertools.count()
 
 
@@ -77,10 +80,35 @@ class Working(RuleBasedStateMachine):
     def now(self) -> datetime:
         return self.do(self._database.run(service_time))
 
-    def happen(self, *events: Event) -> None:
-        """At once, and as if one after another: in some order the books come to the rows and to the same answers."""
+    def happen_while_it_is_written(self, slow: Event, quick: Event) -> bool:
+        """The quick one begins before the slow one has ended. Whether it was answered first."""
+        journal: list[Event] = []
+
+        async def slowly(session: AsyncSession) -> Any:
+            done = await slow.work(session)
+            await asyncio.sleep(PAUSE)
+            journal.append(slow)
+            return done
+
+        async def quickly() -> Any:
+            await asyncio.sleep(PAUSE / 2)
+            done = await self._attempt(quick)
+            journal.append(quick)
+            return done
+
+        async def both() -> Sequence[Any]:
+            return await asyncio.gather(self._attempt(Event(slowly, slow.book)), quickly())
+
+        self.happen(slow, quick, run=both())
+        return journal[0] is quick
+
+    def happen(self, *events: Event, run: Coroutine[Any, Any, Sequence[Any]] | None = None) -> None:
+        """At once, and as if one after another: in some order the books come to the rows and to the same answers.
+
+        `run` lets them happen in a way of its own.
+        """
         before = self.now()
-        answers = self.do(self._together(events))
+        answers = self.do(run or self._together(events))
         rows = self.rows()
         after = self.now()
         for order in itertools.permutations(range(len(events))):
@@ -243,6 +271,16 @@ class Working(RuleBasedStateMachine):
             await suppressions.suppress(session, member.tenant, ids[url], reason=Reason.MANUAL)
 
         return Event(work, lambda books: books.suppressed.add(name))
+
+    def is_noted(self, name: str, said: Imported) -> Event:
+        """The tenant writes down by hand that it has seen somebody."""
+        member, url = self.world.member, f"https://www.linkedin.com/in/{name}"
+
+        async def work(session: AsyncSession) -> None:
+            ids = await people.named(session, self.vault, [url], workspace_id=member.tenant.workspace_id)
+            await seen.merge_in(session, member.tenant, {ids[url]: said})
+
+        return Event(work, lambda books: books.seen.add(name))
 
     def spends(self, left: int) -> Event:
         reference = f"other:{next(NUMBERS)}"

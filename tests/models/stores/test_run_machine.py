@@ -12,7 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
-from models.stores import credits, people, run_steps, runs, seen
+from models.stores import credits, run_steps, runs
 from models.stores.runs import Budget
 from models.stores.seen import Imported
 from tests import machines
@@ -22,6 +22,7 @@ from tests.models.stores.run_working import GRANTED, NUMBERS, Called, Event, Wor
 
 NUMBER = st.integers(0, 5)
 ANSWERS = ["profiles", "profiles", "profiles", "again", "busy", "unusable", "refused"]
+BETWEEN = ["another run delivers them", "one opts out", "one is noted as seen", "credits go elsewhere"]
 QUEUED_SECONDS = 15
 SUSPEND = "update workspaces set suspended_at = case when :yes then service_now() end where id = :w"
 
@@ -29,11 +30,38 @@ SUSPEND = "update workspaces set suspended_at = case when :yes then service_now(
 class Runs(Working):
     """Some runs of one workspace over the same people."""
 
-    @initialize(marks=st.tuples(st.booleans(), st.booleans()))
-    def two_runs_fetch_the_same_people(self, marks: tuple[bool, bool]) -> None:
+    @initialize(
+        marks=st.tuples(st.booleans(), st.booleans()),
+        between=st.one_of(st.permutations(BETWEEN), st.permutations(BETWEEN), st.just([])),
+        left=st.integers(0, 12),
+        dies=st.booleans(),
+        how=st.sampled_from(["", "", "again", "busy", "unusable"]),
+    )
+    def two_runs_fetch_the_same_people(
+        self, marks: tuple[bool, bool], between: list[str], left: int, how: str, *, dies: bool
+    ) -> None:
+        """And perhaps, before the first worker has them, much happens to these very people. Or another begins anew."""
         for mark_seen in marks:
             self.start(people=6, budget=Budget(max_credits=1000), mark_seen=mark_seen)
             self.lead_to_profiles(self.one(-1))
+        first, second = (call for call in self.calls if call.page is None)
+        opts_out, is_seen, *_ = self.books.runs[first.run_id].chunk
+        for what in between:
+            if what == "another run delivers them":
+                self.start(people=4, budget=Budget(max_credits=1000), mark_seen=False)
+                self.finish(self.lead_to_profiles(self.one(-1)))
+            elif what == "credits go elsewhere":
+                self.happen(self.spends(left))
+            else:
+                self.happen(self.opts_out(opts_out) if what == "one opts out" else self.is_noted(is_seen, Imported()))
+        if between:
+            self.finish(self.ask(self.one(0)) if dies else first)
+        if how:
+            self.happen(self.answer(second, how))
+
+    def finish(self, call: Called | None) -> None:
+        if call is not None:
+            self.happen(self.answer(call, "profiles"))
 
     @rule(
         people=st.integers(1, 8),
@@ -70,9 +98,7 @@ class Runs(Working):
 
     @rule(run=NUMBER)
     def takes_a_step(self, run: int) -> None:
-        call = self.ask(self.one(run))
-        if call is not None:
-            self.happen(self.answer(call, "profiles"))
+        self.finish(self.ask(self.one(run)))
 
     @rule(run=NUMBER, how=st.sampled_from(ANSWERS))
     def two_workers_take_a_step_at_once(self, run: int, how: str) -> None:
@@ -119,18 +145,19 @@ class Runs(Working):
 
     @rule(who=NUMBER, call=NUMBER)
     def somebody_opts_out_at_the_delivery(self, who: int, call: int) -> None:
-        self.happen(self.opts_out(self.somebody(who)), self.answer(self.call(call), "profiles"))
+        """Once that has been answered, they are not delivered any more."""
+        name, made = self.somebody(who), self.call(call)
+        had = name in self.books.runs[made.run_id].delivered
+        first = self.happen_while_it_is_written(self.answer(made, "profiles"), self.opts_out(name))
+        assert had or not first or name not in self.books.runs[made.run_id].delivered
 
     @rule(who=NUMBER, said=st.sampled_from([Imported(), Imported(do_not_contact=True)]))
     def somebody_is_noted_as_seen(self, who: int, said: Imported) -> None:
-        member, name = self.world.member, self.somebody(who)
-        url = f"https://www.linkedin.com/in/{name}"
+        self.happen(self.is_noted(self.somebody(who), said))
 
-        async def work(session: AsyncSession) -> None:
-            ids = await people.named(session, self.vault, [url], workspace_id=member.tenant.workspace_id)
-            await seen.merge_in(session, member.tenant, {ids[url]: said})
-
-        self.happen(Event(work, lambda books: books.seen.add(name)))
+    @rule(who=NUMBER, call=NUMBER)
+    def somebody_is_noted_as_seen_at_the_delivery(self, who: int, call: int) -> None:
+        self.happen(self.is_noted(self.somebody(who), Imported()), self.answer(self.call(call), "profiles"))
 
     @rule(left=st.integers(0, 9))
     def credits_go_elsewhere(self, left: int) -> None:
@@ -202,15 +229,13 @@ class Runs(Working):
         self.books.suspended = yes
 
     @invariant()
-    def the_rows_say_what_the_books_say(self) -> None:
-        assert self.rows().shown == written(self.books)
-
-    @invariant()
-    def no_run_spends_more_than_it_may(self) -> None:
-        rows, books = self.rows().runs, self.books
+    def the_rows_say_what_the_books_say_and_no_run_spends_more_than_it_may(self) -> None:
+        found, books = self.rows(), self.books
+        assert found.shown == written(books)
         assert books.balance >= 0
-        assert all(row.spent_credits + row.reserved_credits <= books.runs[one].max_credits for one, row in rows.items())
-        assert all(not row.reserved_credits for row in rows.values() if row.status in ENDED)
+        for run_id, row in found.runs.items():
+            assert row.spent_credits + row.reserved_credits <= books.runs[run_id].max_credits
+            assert row.status not in ENDED or not row.reserved_credits
 
     def teardown(self) -> None:
         """Left alone, every run comes to its end, and forgets nobody when it says that nobody is left."""
@@ -218,16 +243,14 @@ class Runs(Working):
             for _ in range(60):
                 if self.books.runs[run_id].status in ENDED:
                     break
-                call = self.ask(run_id)
-                if call is not None:
-                    self.happen(self.answer(call, "profiles"))
+                self.finish(self.ask(run_id))
                 self.time_passes(16)
             run = self.books.runs[run_id]
             assert run.status in ENDED, "no run goes on for ever"
             if run.status == "completed_no_audience" or run.why[1] == "ladder_exhausted":
                 assert not self.books.forgotten(run), "nobody is passed over"
-        self.the_rows_say_what_the_books_say()
+        self.the_rows_say_what_the_books_say_and_no_run_spends_more_than_it_may()
 
 
 def test_runs_keep_their_promises_whatever_happens_to_them(database_url: str) -> None:
-    machines.run(Runs, database_url, pool_size=4)
+    machines.run(Runs, database_url, pool_size=4, examples=10, steps=8)
