@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from hypothesis.stateful import RuleBasedStateMachine
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
@@ -66,6 +67,7 @@ class Working(RuleBasedStateMachine):
     def __init__(self, runner: asyncio.Runner, database: Database) -> None:
         super().__init__()
         self._runner, self._database = runner, database
+        self._now: datetime | None = None
         self.vault = Vault(SECRET)
         self.member = self.do(database.run(partial(join, granted=0)))
         self.workspace_id = self.member.tenant.workspace_id
@@ -85,10 +87,23 @@ class Working(RuleBasedStateMachine):
         return row.id
 
     def now(self) -> datetime:
-        return self.do(self._database.run(service_time))
+        """The moment when the rows were read last, unless time was made to pass since."""
+        self._now = self._now or self.do(self._database.run(service_time))
+        return self._now
+
+    def advance(self, by: timedelta) -> None:
+        async def work(session: AsyncSession) -> None:
+            await session.execute(text("update service_clock set shift = shift + :by"), {"by": by})
+
+        self.do(self._database.run(work))
+        self._now = None
 
     def rows(self) -> tuple[Sequence[Any], set[str], dict[str, str]]:
-        return self.do(self._database.run(lambda session: read(session, self.workspace_id)))
+        async def work(session: AsyncSession) -> tuple[tuple[Sequence[Any], set[str], dict[str, str]], datetime]:
+            return await read(session, self.workspace_id), await service_time(session)
+
+        found, self._now = self.do(self._database.run(work))
+        return found
 
     def happen(self, *happenings: Event, run: Coroutine[Any, Any, Sequence[Any]] | None = None) -> Sequence[Any]:
         """At once, and as if one after another: in some order the books come to the rows and to the same answers.

@@ -5,11 +5,12 @@ import itertools
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
 from hypothesis.stateful import RuleBasedStateMachine
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
@@ -66,6 +67,7 @@ class Working(RuleBasedStateMachine):
     def __init__(self, runner: asyncio.Runner, database: Database) -> None:
         super().__init__()
         self._runner, self._database = runner, database
+        self._now: datetime | None = None
         self.vault = Vault(SECRET)
         member = self.do(database.run(partial(join, granted=GRANTED)))
         self.world = World(database, self.vault, member, f"m{next(NUMBERS)}", tiers=TIERS, vanished=VANISHED)
@@ -78,7 +80,16 @@ class Working(RuleBasedStateMachine):
         return self._runner.run(work)
 
     def now(self) -> datetime:
-        return self.do(self._database.run(service_time))
+        """The moment when the rows were read last, unless time was made to pass since."""
+        self._now = self._now or self.do(self._database.run(service_time))
+        return self._now
+
+    def advance(self, by: timedelta) -> None:
+        async def work(session: AsyncSession) -> None:
+            await session.execute(text("update service_clock set shift = shift + :by"), {"by": by})
+
+        self.do(self._database.run(work))
+        self._now = None
 
     def happen_while_it_is_written(self, slow: Event, quick: Event) -> bool:
         """The quick one begins before the slow one has ended. Whether it was answered first."""
@@ -149,8 +160,12 @@ class Working(RuleBasedStateMachine):
             return False
 
     def rows(self) -> Rows:
-        workspace_id = self.world.member.tenant.workspace_id
-        return self.do(self._database.run(lambda session: read(session, workspace_id, self.world.name)))
+        async def work(session: AsyncSession) -> tuple[Rows, datetime]:
+            found = await read(session, self.world.member.tenant.workspace_id, self.world.name)
+            return found, await service_time(session)
+
+        found, self._now = self.do(self._database.run(work))
+        return found
 
     def decide(self, run_id: str, *, workers: int = 1, dies: bool = False) -> list[tuple[str, int]]:
         """What so many workers are told at once, with the number of the call."""

@@ -283,6 +283,24 @@ class Ledger(RuleBasedStateMachine):
             self.books.balance()
         )
 
+    def teardown(self) -> None:
+        """In the end all is spent, refunded and expired, as far as each can be."""
+        self.both_say_the_same()
+        self.is_granted(5, 10, days=1)
+        self.a_month_of_a_plan_is_paid(4)
+        self.is_spent([9, 9], of_customer=False)
+        self.time_passes(30)
+        for number in (0, 1, 1, 0):
+            self.is_refunded(number, twice=False)
+        self.is_spent([25, 25, 25], of_customer=True)
+        for hours in (0, 62 * 24, 31 * 24, 0):
+            self.time_passes(hours)
+            self.what_expires_soon_is_told()
+            self.what_is_past_its_time_expires(None)
+            self.is_spent([1], of_customer=False)
+            self.both_say_the_same()
+            self.what_can_be_spent_is_what_is_left()
+
 
 def written(books: Books) -> dict[str, Any]:
     """The books as `shown` puts the rows."""

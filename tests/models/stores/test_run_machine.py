@@ -137,7 +137,7 @@ class Runs(Working):
 
     @rule(minutes=st.sampled_from([1, 16, 200]))
     def time_passes(self, minutes: int) -> None:
-        self.do(self.world.advance(timedelta(minutes=minutes)))
+        self.advance(timedelta(minutes=minutes))
 
     @rule(who=NUMBER)
     def somebody_opts_out(self, who: int) -> None:
