@@ -284,15 +284,24 @@ class Ledger(RuleBasedStateMachine):
         )
 
     def teardown(self) -> None:
-        """In the end all is spent, refunded and expired, as far as each can be."""
+        """In the end all is gone. Then a grant, a plan's month and a pack have their whole lives."""
         self.both_say_the_same()
-        self.is_granted(5, 10, days=1)
+        self.time_passes(400 * 24)
+        self.what_is_past_its_time_expires(None)
+        self.is_granted(5, 25, days=1)
+        for amount, refunded in ((6, True), (11, False)):  # low, then as before, then low again under the same grant
+            self.what_expires_soon_is_told()
+            self.is_spent([amount], of_customer=True)
+            self.refilling_is_looked_at()
+            if refunded:
+                self.is_refunded(0, twice=True)
         self.a_month_of_a_plan_is_paid(4)
         self.is_spent([9, 9], of_customer=False)
         self.time_passes(30)
         for number in (0, 1, 1, 0):
             self.is_refunded(number, twice=False)
-        self.is_spent([25, 25, 25], of_customer=True)
+        for refunded in (False, True, False):
+            self.a_pack_is_paid_or_refunded(0, refunded=refunded)
         for hours in (0, 62 * 24, 31 * 24, 0):
             self.time_passes(hours)
             self.what_expires_soon_is_told()
@@ -314,4 +323,4 @@ def written(books: Books) -> dict[str, Any]:
 
 
 def test_the_ledger_and_its_model_agree_whatever_happens(database_url: str) -> None:
-    machines.run(Ledger, database_url, pool_size=4)
+    machines.run(Ledger, database_url, pool_size=4, examples=5, steps=12)
