@@ -1,6 +1,7 @@
 """Fire: every target is hit from a thread of its own, so that hits overlap, and what each hit met is counted."""
 
 import asyncio
+import math
 import threading
 import time
 from collections import Counter
@@ -15,6 +16,8 @@ from tests.chaos.watch import Watch
 from tests.journeys.installation import Installation
 
 LOOK_SECONDS = 0.003
+DAWN_SECONDS = 0.1
+"""How often a hit looks whether its day has come."""
 
 
 @dataclass
@@ -48,10 +51,18 @@ class Tally:
 class Fire:
     """Hits the targets of an installation, each as its plan says, until all hits are done or it is stopped."""
 
-    def __init__(self, installation: Installation, targets: Sequence[Target], *, hits: int, seed: int) -> None:
+    def __init__(
+        self, installation: Installation, targets: Sequence[Target], *, hits: int, seed: int, a_day: int | None = None
+    ) -> None:
+        """`a_day`: about so many hits wait for each `another_day`; null: one follows on the other."""
         self.tally, self.casualties = Tally(), Casualties()
         self._url = installation.facts["database_url"].replace("+asyncpg", "")
         self._plans = drawn(seed, targets, hits)
+        self._a_day = {
+            name: len(plan) if a_day is None else math.ceil(len(plan) * a_day / hits)
+            for name, plan in self._plans.items()
+        }
+        self._days = 0 if a_day is not None else 1
         self._victims = [Victim(installation, target) for target in targets]
         self._stopped, self._lock = threading.Event(), threading.Lock()
         self._threads = [
@@ -66,6 +77,10 @@ class Fire:
         if self._failures:
             raise self._failures[0]
         return any(thread.is_alive() for thread in self._threads)
+
+    def another_day(self) -> None:
+        """Let the hits of one more day be done."""
+        self._days += 1
 
     @contextmanager
     def burning(self) -> Iterator[None]:
@@ -89,14 +104,21 @@ class Fire:
     async def _work_off(self, victim: Victim, plan: Sequence[Hit]) -> None:
         watch = Watch(self._url)
         try:
-            for hit in plan:
-                if self._stopped.wait(hit.pause):
+            for number, hit in enumerate(plan):
+                if not self._has_come(victim, number) or self._stopped.wait(hit.pause):
                     return
                 met = await self._at_work(watch, victim.target, hit.aim)
                 self._count(victim, hit, met=met)
                 await self._strike(watch, victim, hit)
         finally:
             await watch.close()
+
+    def _has_come(self, victim: Victim, number: int) -> bool:
+        """Wait for the day of a hit; false when the fire is stopped before."""
+        while number >= self._days * self._a_day[victim.target.process]:
+            if self._stopped.wait(DAWN_SECONDS):
+                return False
+        return True
 
     async def _at_work(self, watch: Watch, target: Target, within: float) -> bool:
         deadline = time.monotonic() + within

@@ -17,7 +17,7 @@ class Blow(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One hit: `pause` seconds after the one before it, then as soon as the target is at work within `aim` seconds."""
+    """One hit: `pause` seconds after the target's last, then as soon as it is at work within `aim` seconds."""
 
     blow: Blow
     pause: float
@@ -26,6 +26,7 @@ class Hit:
 
 
 PAUSE_SECONDS = (0.2, 3.0)
+"""For each two targets: the more there are, the longer each has to get something done between its hits."""
 AIM_SECONDS = 14.0
 """A worker that takes up the work of a killed one waits ten seconds for the tasks that Temporal gave to that one."""
 AIMED_SHARE = 0.7
@@ -54,12 +55,12 @@ def drawn(seed: int, targets: Sequence[Target], count: int) -> dict[str, list[Hi
         mine = left if target is targets[-1] else min(left, max(1, round(count * target.share / shares)))
         left -= mine
         chance = random.Random(f"{seed} {target.process}")
-        found[target.process] = [_hit(chance, number) for number in range(mine)]
+        found[target.process] = [_hit(chance, number, pause=len(targets) / 2) for number in range(mine)]
     return found
 
 
-def _hit(chance: random.Random, number: int) -> Hit:
-    pause = chance.uniform(*PAUSE_SECONDS)
+def _hit(chance: random.Random, number: int, *, pause: float) -> Hit:
+    pause *= chance.uniform(*PAUSE_SECONDS)
     aim = AIM_SECONDS if chance.random() < AIMED_SHARE else 0.0
     if number % LONGEST_ONE_IN == LONGEST_ONE_IN // 2:
         return Hit(Blow.FREEZE, pause, AIM_SECONDS, chance.uniform(*LONGEST_SECONDS))

@@ -28,6 +28,8 @@ from tests.journeys.installation import installed
 
 TARGETS = (WORKER, API, UPSTREAM, TEMPORAL, POSTGRES)
 CALLS_TAKE_MS = 80
+HITS_A_DAY = 10
+"""So many days go by under fire that things happen to people on their way."""
 PARTS_OF_A_DAY = 4
 CALM_DAYS = 5
 ENDED_AFTER_DAYS = 60
@@ -74,7 +76,7 @@ def survives(size: Size, seed: int, patch: pytest.MonkeyPatch) -> None:
         )
         listening = Listening(searches.recruiter, purchases.recruiter, sequences.recruiter)
         loads: list[Load] = [searches, purchases, sequences, listening]
-        fire = Fire(installation, TARGETS, hits=size.hits, seed=seed)
+        fire = Fire(installation, TARGETS, hits=size.hits, seed=seed, a_day=HITS_A_DAY)
         weather = Weather(installation, seed)
         passing = Passing(installation.facts, fire.casualties, say)
 
@@ -90,6 +92,7 @@ def survives(size: Size, seed: int, patch: pytest.MonkeyPatch) -> None:
         before, day = sequences.happened, size.days_before
         with fire.burning(), weather.foul():
             while (fire.burns and time.monotonic() - began < size.minutes * 60) or day == size.days_before:
+                fire.another_day()
                 passes(day, loads, passing)
                 day += 1
                 say(f"day {day}, {told()}; {'; '.join(load.told() for load in loads)}")
