@@ -69,8 +69,12 @@ class Working(RuleBasedStateMachine):
         self._runner, self._database = runner, database
         self._now: datetime | None = None
         self.vault = Vault(SECRET)
-        member = self.do(database.run(partial(join, granted=GRANTED)))
-        self.world = World(database, self.vault, member, f"m{next(NUMBERS)}", tiers=TIERS, vanished=VANISHED)
+        self.settle_anew()
+
+    def settle_anew(self) -> None:
+        """In a workspace of its own, over people whom nobody has met."""
+        member = self.do(self._database.run(partial(join, granted=GRANTED)))
+        self.world = World(self._database, self.vault, member, f"m{next(NUMBERS)}", tiers=TIERS, vanished=VANISHED)
         ladder = [self.world.people(tier) for tier in range(len(TIERS))]
         gone = [name for name in itertools.chain(*ladder) if int(name.rsplit("-", 1)[1]) in VANISHED]
         self.books = Books(ladder, gone, GRANTED)

@@ -251,11 +251,15 @@ class Deliveries(Working):
 
     def an_endpoint_is_tested_and_deleted(self) -> None:
         hook_id = self.new_hook()
-        self.emit(1, "credits.expiring", self.customer)
+        self.emit(2, "credits.expiring", self.customer)
+        first = self.books.to(hook_id)[0].id
+        self.attempt(first, 204)
+        self.happen(self.retries(hook_id, first))
+        self.attempt(first, 404)  # one more attempt is no new schedule
         self.ping(hook_id)
         self.attempt(self.books.to(hook_id)[-1].id, 404)
         self.happen(self.closes(hook_id, forever=True))
-        assert [one.status for one in self.books.to(hook_id)] == ["dropped", "failed"]
+        assert [one.status for one in self.books.to(hook_id)] == ["failed", "dropped", "failed"]
 
     def everything_is_forgotten_after_thirty_days(self) -> None:
         """A day before it is all there."""

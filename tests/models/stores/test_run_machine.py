@@ -145,11 +145,13 @@ class Runs(Working):
 
     @rule(who=NUMBER, call=NUMBER)
     def somebody_opts_out_at_the_delivery(self, who: int, call: int) -> None:
+        self.opts_out_while(self.somebody(who), self.call(call))
+
+    def opts_out_while(self, name: str, call: Called) -> None:
         """Once that has been answered, they are not delivered any more."""
-        name, made = self.somebody(who), self.call(call)
-        had = name in self.books.runs[made.run_id].delivered
-        first = self.happen_while_it_is_written(self.answer(made, "profiles"), self.opts_out(name))
-        assert had or not first or name not in self.books.runs[made.run_id].delivered
+        had = name in self.books.runs[call.run_id].delivered
+        first = self.happen_while_it_is_written(self.answer(call, "profiles"), self.opts_out(name))
+        assert had or not first or name not in self.books.runs[call.run_id].delivered
 
     @rule(who=NUMBER, said=st.sampled_from([Imported(), Imported(do_not_contact=True)]))
     def somebody_is_noted_as_seen(self, who: int, said: Imported) -> None:
@@ -240,17 +242,39 @@ class Runs(Working):
     def teardown(self) -> None:
         """Left alone, every run comes to its end, and forgets nobody when it says that nobody is left."""
         for run_id in self.books.runs:
-            for _ in range(60):
-                if self.books.runs[run_id].status in ENDED:
-                    break
-                self.finish(self.ask(run_id))
-                self.time_passes(16)
+            self.work_to_the_end(run_id)
             run = self.books.runs[run_id]
-            assert run.status in ENDED, "no run goes on for ever"
             if run.status == "completed_no_audience" or run.why[1] == "ladder_exhausted":
                 assert not self.books.forgotten(run), "nobody is passed over"
+        self.the_rows_say_what_the_books_say_and_no_run_spends_more_than_it_may()
+        self.a_poor_run_waits_for_a_busy_source_and_is_extended()
+
+    def work_to_the_end(self, run_id: str) -> None:
+        for _ in range(60):
+            if self.books.runs[run_id].status in ENDED:
+                return
+            self.finish(self.ask(run_id))
+            self.time_passes(16)
+        raise AssertionError("no run goes on for ever")
+
+    def a_poor_run_waits_for_a_busy_source_and_is_extended(self) -> None:
+        self.settle_anew()
+        self.start(people=8, budget=Budget(max_credits=7), mark_seen=True)
+        run_id = self.one(0)
+        for how in ("busy", "again"):
+            call = self.lead_to_profiles(run_id)
+            assert call is not None
+            self.happen(self.answer(call, how))
+            assert self.ask(run_id) is None, "it waits"
+            self.time_passes(16)
+        for more in (6, 0):
+            call = self.lead_to_profiles(run_id)
+            assert call is not None
+            self.opts_out_while(self.somebody(0), call)
+            self.work_to_the_end(run_id)
+            self.is_extended(0, 4, more)
         self.the_rows_say_what_the_books_say_and_no_run_spends_more_than_it_may()
 
 
 def test_runs_keep_their_promises_whatever_happens_to_them(database_url: str) -> None:
-    machines.run(Runs, database_url, pool_size=4, examples=10, steps=8)
+    machines.run(Runs, database_url, pool_size=4, examples=8, steps=8)
