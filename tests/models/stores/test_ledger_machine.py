@@ -47,6 +47,7 @@ select l.kind, g.reference as grant, l.credits, l.reference, l.kind in ('charge'
 """
 SPENT = "select subject_id, day, credits from daily_spends where workspace_id = :w and credits <> 0"
 TOLD = "select type, count(*)::int as many from events where workspace_id = :w and type like 'credits.%' group by type"
+PACKS = "select id, status from payments where workspace_id = :w and item = 'pack'"
 RUNG = "select rings > answered from auto_refills where id = :w"
 NUMBER = st.integers(0, 5)
 CHARGES = st.lists(st.integers(1, 25), min_size=1, max_size=3)
@@ -143,6 +144,7 @@ class Ledger(RuleBasedStateMachine):
             "entries": entries,
             "spent": {(row.subject_id, row.day): row.credits for row in await found(SPENT)},
             "told": {row.type: row.many for row in await found(TOLD)},
+            "packs": {row.id: row.status for row in await found(PACKS)},
             "rung": await session.scalar(text(RUNG), {"w": self.workspace_id}),
         }
 
@@ -300,8 +302,8 @@ class Ledger(RuleBasedStateMachine):
         self.time_passes(30)
         for number in (0, 1, 1, 0):
             self.is_refunded(number, twice=False)
-        for refunded in (False, True, False):
-            self.a_pack_is_paid_or_refunded(0, refunded=refunded)
+        for number, refunded in ((0, False), (0, True), (0, False), (1, True), (1, False)):
+            self.a_pack_is_paid_or_refunded(number, refunded=refunded)
         for hours in (0, 62 * 24, 31 * 24, 0):
             self.time_passes(hours)
             self.what_expires_soon_is_told()
@@ -318,6 +320,7 @@ def written(books: Books) -> dict[str, Any]:
         "entries": +books.entries,
         "spent": dict(+books.spent),
         "told": dict(+books.told),
+        "packs": {name: pack.status for name, pack in books.packs.items()},
         "rung": books.rung,
     }
 
