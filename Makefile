@@ -53,7 +53,7 @@ chaos: $(READY) ## Hit processes HITS times (at most MINUTES) under load; SEED r
 plans: $(READY) ## Read the plans of every statement of every store function on large data
 	$(RUN) -m pytest tests/models/plans -n 0 -m slow
 
-machines: $(READY) ## Run the state machines of run, enrollment and ledger with EXAMPLES histories each
+machines: $(READY) ## Run the state machines of run, delivery, enrollment and ledger with EXAMPLES histories each
 	EXAMPLES=$(EXAMPLES) $(RUN) -m pytest tests/models/stores -n 0 -k machine --timeout 7200
 
 mcp-conformance: $(READY) $(PROGRAMS_READY) ## Prove the MCP address by the official suites and others' clients; needs npm

@@ -24,14 +24,30 @@ SETTINGS = settings(
 )
 
 
-def run(machine: Callable[[asyncio.Runner, Database], RuleBasedStateMachine], database_url: str) -> None:
-    """Run a machine on a database; its rules call the stores by the runner."""
+def run(
+    machine: Callable[[asyncio.Runner, Database], RuleBasedStateMachine],
+    database_url: str,
+    *,
+    pool_size: int = 0,
+    examples: int | None = None,
+    steps: int | None = None,
+) -> None:
+    """Run a machine on a database; its rules call the stores by the runner.
+
+    `pool_size`: connections that are kept, 0 to open one for each transaction. Kept ones cost a tenth of the time.
+    `examples`, `steps`: of the short form, where a machine knows better.
+    """
+    asked = settings(
+        SETTINGS,
+        max_examples=EXAMPLES or examples or SETTINGS.max_examples,
+        stateful_step_count=SETTINGS.stateful_step_count if EXAMPLES else steps or SETTINGS.stateful_step_count,
+    )
     with asyncio.Runner() as runner:
-        database = Database(database_url, pool_size=0).within(everywhere("tests"))
+        database = Database(database_url, pool_size=pool_size).within(everywhere("tests"))
         try:
             run_state_machine_as_test(
                 partial(machine, runner, database),  # type: ignore[arg-type] # a class, or whatever makes one
-                settings=SETTINGS,
+                settings=asked,
             )
         finally:
             runner.run(database.close())

@@ -122,7 +122,8 @@ class Background(Generic[W]):
             await self.end(session, row, failure, now=now)
 
     def wait(self, row: W, until: datetime) -> None:
-        """Leave the source alone until then."""
+        """Leave the source alone until then. The call is over: begun or answered again it changes nothing."""
+        row.call_number += 1
         row.status = JobStatus.WAITING_FOR_QUOTA
         row.retry_at = until
 

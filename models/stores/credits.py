@@ -245,7 +245,7 @@ class Purse:
         )
         left = self.balance - spent
         if any(left < threshold <= self.balance for threshold in self._bounds.thresholds):
-            await _note_fall(self._session, payer.workspace_id, before=self.balance, after=left)
+            await note_fall(self._session, payer.workspace_id, before=self.balance, after=left)
 
 
 FALL = text(
@@ -271,7 +271,7 @@ FALL = text(
 )
 
 
-async def _note_fall(session: AsyncSession, workspace_id: str, *, before: int, after: int) -> None:
+async def note_fall(session: AsyncSession, workspace_id: str, *, before: int, after: int) -> None:
     """See to what follows when the balance falls below a threshold.
 
     `credits.low` is told on crossing the workspace's threshold, once for each newest grant; auto-refill is rung.
@@ -347,7 +347,7 @@ async def expire(session: AsyncSession, *, limit: int = 500) -> int:
         lost[workspace_id] += remaining
     for workspace_id, credits in sorted(lost.items()):
         left = await balance(session, workspace_id)
-        await _note_fall(session, workspace_id, before=left + credits, after=left)
+        await note_fall(session, workspace_id, before=left + credits, after=left)
     return len(rows)
 
 

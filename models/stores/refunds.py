@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
 from models.ids import new_id
+from models.stores import credits
 from models.tables import LedgerEntry
 
 LOCK = text(
@@ -82,22 +83,25 @@ def _day(at: datetime) -> object:
 TAKE = text(
     """
     with taken as materialized (
-      select id, remaining_credits from grants
+      select id, remaining_credits, expires_at > service_now() as alive from grants
        where workspace_id = :workspace and reference = :reference and remaining_credits > 0 for update
     ), emptied as (
       update grants g set remaining_credits = 0 from taken where g.id = taken.id returning g.id
     )
-    select taken.id, taken.remaining_credits from taken join emptied using (id)
+    select taken.id, taken.remaining_credits, taken.alive from taken join emptied using (id)
     """
 )
 
 
 async def take_back(session: AsyncSession, workspace_id: str, reference: str) -> int:
-    """Take away what is left of a purchase whose money was given back. Returns how many credits."""
+    """Take away what is left of a purchase whose money was given back. Returns how many credits.
+
+    What follows when the balance falls below a threshold follows here too.
+    """
     row = (await session.execute(TAKE, {"workspace": workspace_id, "reference": reference})).one_or_none()
     if row is None:
         return 0
-    grant_id, remaining = row
+    grant_id, remaining, alive = row
     now = await service_time(session)
     session.add(
         LedgerEntry(
@@ -112,4 +116,7 @@ async def take_back(session: AsyncSession, workspace_id: str, reference: str) ->
         )
     )
     await session.flush()
+    if alive:
+        left = await credits.balance(session, workspace_id)
+        await credits.note_fall(session, workspace_id, before=left + remaining, after=left)
     return int(remaining)

@@ -16,7 +16,7 @@ from models.rules.people import Profile
 from models.rules.run_states import RunStatus, StopReason, retry_delay
 from models.rules.run_steps import UNUSABLE_ANSWERS, Stop, affordable
 from models.stores import credits, leads, people, profiles
-from models.stores.run_steps.rows import called, finish, payer_of, plan_of, start_call, tenant_of
+from models.stores.run_steps.rows import called, checkpoint, end_call, finish, payer_of, plan_of, start_call, tenant_of
 from models.tables import Candidate, Run
 
 
@@ -74,6 +74,7 @@ async def deliver(
         await people.mark_seen(session, tenant_of(run), paid.keys(), run_id=run.id)
     _settle(run, paid, live=len(fetched), again=[one for one in again if one in found], now=now)
     if len(paid) < len(wanted):
+        await _come_back_for(session, run, wanted[len(paid)], now)
         finish(session, run, Stop(RunStatus.COMPLETED, StopReason.BUDGET), now)
 
 
@@ -137,6 +138,7 @@ def _as_of(profile: Profile, today: date) -> Profile:
 
 def _settle(run: Run, paid: Mapping[str, int], *, live: int, again: Sequence[str], now: datetime) -> None:
     """Exchange the reservation for what was spent and move the checkpoint."""
+    end_call(run)
     run.candidates_delivered += len(paid)
     run.spent_credits += sum(paid.values())
     run.spent_profile_fetches += live
@@ -153,3 +155,18 @@ def _settle(run: Run, paid: Mapping[str, int], *, live: int, again: Sequence[str
     run.failures = 0
     run.chunk = None
     run.page_offset = run.chunk_offset
+
+
+async def _come_back_for(session: AsyncSession, run: Run, person: str, now: datetime) -> None:
+    """Have an extension go on with the first person of the chunk whom nothing was left for.
+
+    Where people of the chunk stay to be fetched again, the checkpoint stands before them already.
+    """
+    page = await checkpoint(session, run.workspace_id, run.query_key or "", run.page, now)
+    if page is None or run.chunk is not None:
+        return
+    standing = await people.stands_for(session, page.profile_ids)
+    on_page = [standing.get(one) for one in page.profile_ids]
+    place = on_page.index(person) if person in on_page else run.page_offset  # the page may have been read anew
+    run.people_looked_at -= run.page_offset - place
+    run.page_offset = place

@@ -13,7 +13,16 @@ from models.rules.run_states import FINAL, RunStatus
 from models.secrets import Vault
 from models.stores import people
 from models.stores.people import Sighting
-from models.stores.run_steps.rows import CHECKPOINT_LIFE, PlannedTier, called, checkpoint, locked, plan_of, start_call
+from models.stores.run_steps.rows import (
+    CHECKPOINT_LIFE,
+    PlannedTier,
+    called,
+    checkpoint,
+    end_call,
+    locked,
+    plan_of,
+    start_call,
+)
 from models.tables import QueryTotal, Run, SearchPageRow
 
 
@@ -98,6 +107,7 @@ async def keep_page(
         await _remember_total(session, ask.tier.query_key, page.total, now)
     run.spent_pages += 1 if kept is not None else 0
     if number is not None:
+        end_call(run)
         run.failures = 0
 
 

@@ -108,6 +108,11 @@ def start_call(run: Run, status: RunStatus, now: datetime) -> None:
     run.retry_at = None
 
 
+def end_call(run: Run) -> None:
+    """Take the call's answer: what comes of it once more, or later, is out of date, and it is not begun again."""
+    run.call_number += 1
+
+
 def finish(session: AsyncSession, run: Run, stop: Stop, now: datetime) -> None:
     """Bring the run to a final state, give back what it had set aside, and tell of it."""
     run.status = stop.status
@@ -116,6 +121,7 @@ def finish(session: AsyncSession, run: Run, stop: Stop, now: datetime) -> None:
     run.failure_code = stop.failure
     run.finished_at = now
     run.retry_at = run.wake_at = None
+    end_call(run)  # also of a call under way: an extension is not to hear of it
     _drop_chunk(run)
     ended = RunEnded(
         run_id=run.id,

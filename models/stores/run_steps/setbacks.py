@@ -6,7 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.rules.run_states import FINAL, FailureCode, RunStatus, retry_delay
 from models.rules.run_steps import UNUSABLE_ANSWERS, failed
-from models.stores.run_steps.rows import called, finish, locked
+from models.stores.run_steps.rows import called, end_call, finish, locked
 from models.tables import Run
 
 
@@ -17,6 +17,7 @@ async def put_off(
     run, now = await called(session, run_id, number)
     if run is None:
         return
+    end_call(run)
     run.failures += 1
     run.status = RunStatus.WAITING_FOR_QUOTA
     run.retry_at = now + (max(retry_delay(run.failures), at_least) if after is None else after)
@@ -27,6 +28,7 @@ async def unusable(session: AsyncSession, run_id: str, number: int, *, final: bo
     run, now = await called(session, run_id, number)
     if run is None:
         return
+    end_call(run)
     run.failures += 1
     if final or run.failures >= UNUSABLE_ANSWERS:
         finish(session, run, failed(FailureCode.UPSTREAM_ERROR), now)

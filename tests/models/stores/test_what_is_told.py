@@ -13,7 +13,7 @@ from models.clock import service_time
 from models.database import Database
 from models.ids import new_id
 from models.secrets import Vault
-from models.stores import credits, housekeeping, run_steps, runs
+from models.stores import credits, housekeeping, refunds, run_steps, runs
 from models.stores.run_steps import Need
 from models.stores.runs import Budget
 from models.tables import Customer
@@ -162,6 +162,16 @@ async def test_a_balance_that_falls_because_credits_expire_is_low_too(database: 
     await duty(database, "expiry")
     ((kind, _, data),) = await told(database)
     assert (kind, data["balance_credits"]) == ("credits.low", 100)
+
+
+async def test_a_balance_that_falls_because_a_purchase_was_refunded_is_low_too(
+    database: Database, member: Member
+) -> None:
+    await top_up(database, member, 100, reference="pay_1")
+    await spend(database, member, "a", 1050)  # 300 left
+    await database.run(lambda session: refunds.take_back(session, member.tenant.workspace_id, "pay_1"))
+    ((kind, _, data),) = await told(database)
+    assert (kind, data["balance_credits"]) == ("credits.low", 200)
 
 
 async def test_credits_expiring_is_told_once_for_each_grant_within_seven_days(

@@ -1,0 +1,181 @@
+"""What a page of bookkeeping says of an account's credits, grant by grant (specification, "Credits")."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+
+NOTICE = timedelta(days=7)
+"""How long before a grant expires that is told."""
+PLAN_MONTHS, PACK_MONTHS = 3, 12
+"""A month's credits of a plan, which roll over for two more; and those of a pack."""
+LOW, REFILL = 20, 15
+"""Balances below which the account is told, and its refilling is looked at."""
+
+Entry = tuple[str, str, int, str]
+"""Kind, grant, credits, and the charge it is about."""
+
+
+def months_later(at: datetime, months: int) -> datetime:
+    """The same day so many months on, or the last of a shorter month."""
+    year, month = at.year + (at.month - 1 + months) // 12, (at.month - 1 + months) % 12 + 1
+    for day in range(at.day, 27, -1):
+        try:
+            return at.replace(year=year, month=month, day=day)
+        except ValueError:
+            continue
+    return at.replace(year=year, month=month)
+
+
+@dataclass
+class Block:
+    """A grant."""
+
+    left: int
+    expires_at: datetime
+    low_told: bool = False
+    expiry_told: bool = False
+
+
+@dataclass
+class Payment:
+    """A purchase of the provider's: each is `pending`, `paid` or `refunded`."""
+
+    credits: int
+    status: str = "pending"
+
+
+@dataclass
+class Paid:
+    """A charge: who paid, when, and out of which grants."""
+
+    subjects: Sequence[str]
+    day: date
+    shares: list[tuple[str, int]]
+    refunded: bool = False
+
+
+@dataclass
+class Books:
+    """The account. `caps` are of subjects, a day; `rung`: its refilling is to be looked at."""
+
+    caps: dict[str, int]
+    now: datetime
+    blocks: dict[str, Block] = field(default_factory=dict)
+    paid: dict[str, Paid] = field(default_factory=dict)
+    packs: dict[str, Payment] = field(default_factory=dict)
+    spent: Counter[tuple[str, date]] = field(default_factory=Counter)
+    entries: Counter[Entry] = field(default_factory=Counter)
+    told: Counter[str] = field(default_factory=Counter)
+    rung: bool = False
+
+    def open(self) -> list[tuple[str, Block]]:
+        """What can be spent, soonest expiry first."""
+        blocks = [(name, block) for name, block in self.blocks.items() if block.left and block.expires_at > self.now]
+        return sorted(blocks, key=lambda one: one[1].expires_at)
+
+    def balance(self) -> int:
+        return sum(block.left for _, block in self.open())
+
+    def grant(self, reference: str, credits: int, expires_at: datetime) -> int:
+        """What the same reference adds: once all of it, then nothing."""
+        if reference in self.blocks:
+            return 0
+        self.blocks[reference] = Block(credits, expires_at)
+        self.entries["grant", reference, credits, ""] += 1
+        return credits
+
+    def spend(self, charges: Sequence[tuple[str, int]], subjects: Sequence[str]) -> list[int]:
+        """As much of each charge, in order, as balance and caps allow."""
+        today = self.now.date()
+        room = [self.caps[one] - self.spent[one, today] for one in subjects if one in self.caps]
+        before = self.balance()
+        available = max(0, min([before, *room]))
+        paid = []
+        for reference, amount in charges:
+            due = min(amount, available)
+            available -= due
+            paid.append(due)
+            self._charge(reference, due, Paid(subjects, today, []))
+        self._fall(before)
+        return paid
+
+    def _charge(self, reference: str, due: int, charge: Paid) -> None:
+        self.paid[reference] = charge
+        for one in charge.subjects:
+            self.spent[one, charge.day] += due
+        for name, block in self.open():
+            share = min(due, block.left)
+            if share:
+                block.left, due = block.left - share, due - share
+                charge.shares.append((name, share))
+                self.entries["charge", name, -share, reference] += 1
+
+    def _fall(self, before: int) -> None:
+        """What follows when the balance has fallen below a threshold."""
+        after = self.balance()
+        if after < LOW <= before:
+            newest = list(self.blocks.values())[-1]
+            self.told["credits.low"] += not newest.low_told
+            newest.low_told = True
+        self.rung = self.rung or after < REFILL <= before
+
+    def refund(self, reference: str) -> int:
+        """Once, and only to grants that live."""
+        charge = self.paid[reference]
+        alive = [(name, share) for name, share in charge.shares if self.blocks[name].expires_at > self.now]
+        if charge.refunded or not alive:
+            return 0
+        charge.refunded = True
+        for name, share in alive:
+            self.blocks[name].left += share
+            self.entries["refund", name, share, reference] += 1
+        given = sum(share for _, share in alive)
+        if charge.day == self.now.date():
+            for one in charge.subjects:
+                self.spent[one, charge.day] -= given
+        return given
+
+    def take_back(self, reference: str) -> int:
+        """What is left of a purchase whose money was given back."""
+        block, before = self.blocks.get(reference), self.balance()
+        if block is None or not block.left:
+            return 0
+        taken, block.left = block.left, 0
+        self.entries["adjustment", reference, -taken, ""] += 1
+        self._fall(before)
+        return taken
+
+    def expire(self) -> None:
+        """Empties what is past its time; the fall that this is, is noticed now."""
+        gone = {name: block for name, block in self.blocks.items() if block.left and block.expires_at <= self.now}
+        before = self.balance() + sum(block.left for block in gone.values())
+        for name, block in gone.items():
+            self.entries["expiry", name, -block.left, ""] += 1
+            block.left = 0
+        if gone:
+            self._fall(before)
+
+    def tell_expiring(self) -> None:
+        """Once for each grant that has something to lose."""
+        for _, block in self.open():
+            if block.expires_at <= self.now + NOTICE and not block.expiry_told:
+                block.expiry_told = True
+                self.told["credits.expiring"] += 1
+
+    def month_paid(self, invoice: str, credits: int, starts_at: datetime) -> None:
+        """A month of the plan."""
+        self.grant(f"invoice:{invoice}", credits, months_later(starts_at, PLAN_MONTHS))
+        self.rung = True
+
+    def pack_paid(self, name: str) -> None:
+        """Once; what was refunded stays refunded."""
+        pack = self.packs[name]
+        if pack.status == "pending":
+            pack.status, self.rung = "paid", True
+            self.grant(name, pack.credits, months_later(self.now, PACK_MONTHS))
+
+    def pack_refunded(self, name: str) -> None:
+        """What is left of it goes; also one that is paid only afterwards brings nothing."""
+        self.packs[name].status, self.rung = "refunded", True
+        self.take_back(name)
