@@ -5,7 +5,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from models.database import Database
+from models.reach import everywhere
 from models.rules.access import Scope
 from tests.api.conftest import Workspace, application
 from tests.api.people import slug, url
@@ -34,7 +34,7 @@ class World:
 async def furnished(database_url: str, **changed: Any) -> World:
     """A workspace with credits and objects of every kind, made by the operations and stores themselves."""
     async with application(database_url, **CHANGED | changed) as app:
-        database: Database = app.state.kernel.database
+        database = app.state.kernel.database.within(everywhere("tests"))
         tenant = await new_workspace(app)
         world = World(tenant.http.headers["authorization"].removeprefix("Bearer "))
         await fund(database, Workspace(tenant.workspace_id, world.api_key, tenant.http), CREDITS)
