@@ -1,10 +1,13 @@
 """What schemathesis loads: real ids and keys in requests that are meant well, and the check of what is refused."""
 
+import atexit
 import itertools
 import json
 import os
 import random
 import re
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import schemathesis
@@ -12,7 +15,7 @@ from schemathesis import Case, CheckContext, GenerationMode, HookContext, Respon
 from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
 
 from tests.fuzz.beyond_a_schema import reason_for
-from tests.fuzz.world import IDS_VARIABLE, WITHOUT_WORKERS_VARIABLE
+from tests.fuzz.world import ANSWERS_VARIABLE, IDS_VARIABLE, WITHOUT_WORKERS_VARIABLE
 
 IDS: dict[str, list[str]] = json.loads(os.environ[IDS_VARIABLE])
 """The ids of what the workspace has, by the name that paths, queries and bodies give them."""
@@ -25,7 +28,11 @@ REAL = re.compile(r"^[a-z]+_[0-9a-z]{26}$")
 INVENTED = re.compile(r"^[a-z]+_0{26}$")
 CUSTOMER = "Service-Customer"
 KEY = "Idempotency-Key"
+ANSWERS = os.environ[ANSWERS_VARIABLE]
+"""The file that says in the end how often each operation answered what."""
+
 numbers = itertools.count()
+answered: Counter[str] = Counter()
 chance = random.Random(os.environ.get("FUZZ_SEED", "1"))
 
 
@@ -47,6 +54,20 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
             _name_real_objects(values)
     if WITHOUT_WORKERS and case.operation.definition.raw["operationId"] in WAITS_FOR_A_WORKER:
         case.query["dry_run"] = "true"
+
+
+@schemathesis.hook
+def after_call(context: HookContext, case: Case[Any], response: Response) -> None:
+    """Count what was answered, of the methods that are described."""
+    del context
+    if not _of_another_method(case):
+        answered[f"{case.operation.definition.raw['operationId']} {response.status_code}"] += 1
+
+
+@atexit.register
+def tell() -> None:
+    """Leave the counts to whoever started this process."""
+    Path(ANSWERS).write_text(json.dumps(answered))
 
 
 def _of_another_method(case: Case[Any]) -> bool:

@@ -13,6 +13,7 @@ from tests.api.sourcing import fund
 from tests.api.test_isolation import CHANGED, Tenant, furnish, new_workspace
 
 IDS_VARIABLE = "FUZZ_IDS"
+ANSWERS_VARIABLE = "FUZZ_ANSWERS"
 WITHOUT_WORKERS_VARIABLE = "FUZZ_WITHOUT_WORKERS"
 EACH = 4
 """How many objects of each kind: some are deleted or ended on the way."""
