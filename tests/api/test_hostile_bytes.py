@@ -122,11 +122,14 @@ async def test_no_operation_takes_a_body_that_is_no_object_of_texts(
     assert await state_of(database, caller.id) == before
 
 
+@pytest.mark.slow
 async def test_an_odd_value_in_any_field_is_answered_as_described(
     operations: list[Described], caller: Workspace
 ) -> None:
     for each in operations:
-        for name in each.body["names"] if each.body else ():
+        if each.body is None:
+            continue
+        for name in each.body["names"]:
             for value in ODD_VALUES:
                 await each.asked(caller.http, with_value(each.body["smallest"], name, value))
 

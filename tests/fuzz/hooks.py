@@ -61,7 +61,9 @@ def after_call(context: HookContext, case: Case[Any], response: Response) -> Non
     """Count what was answered, of the methods that are described."""
     del context
     if not _of_another_method(case):
-        answered[f"{case.operation.definition.raw['operationId']} {response.status_code}"] += 1
+        name, meta = case.operation.definition.raw["operationId"], case.meta
+        told = f"{meta.phase.name.value} {meta.generation.mode.value}" if meta else "unknown unknown"
+        answered[f"{name} {told} {response.status_code}"] += 1
 
 
 @atexit.register
