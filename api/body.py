@@ -96,7 +96,7 @@ def _dotted(path: Path | None) -> str | None:
     while path is not None:
         path, step = path
         steps.append(str(step))
-    return ".".join(reversed(steps)) or None
+    return ".".join(reversed(steps))[:MAX_SHOWN] or None
 
 
 def check_text(value: str, *, field: Path | str | None) -> None:
