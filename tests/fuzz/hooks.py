@@ -81,6 +81,9 @@ def _name_real_objects(values: dict[str, Any]) -> None:
     if "cursor" in values and chance.random() < 0.9:
         del values["cursor"]  # an invented one is refused before anything else is looked at
     for name, value in values.items():
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, dict):
+                _name_real_objects(inner)
         if name in IDS and isinstance(value, str) and _invented(value) and chance.random() < 0.9:
             values[name] = chance.choice(IDS[name])
         single = name.removesuffix("s")

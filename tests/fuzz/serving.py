@@ -17,7 +17,12 @@ from tests.fuzz.world import ANSWERS_VARIABLE
 PATIENCE = 300.0
 CONFIGURATION = PROJECT / "tests" / "fuzz" / "schemathesis.toml"
 ANSWERS = "answers.json"
-UNLIMITED = {"RATE_LIMIT_PER_MINUTE": "100000000", "SIGNUPS_A_DAY": "100000000", "LOG_LEVEL": "ERROR"}
+UNLIMITED = {
+    "RATE_LIMIT_PER_MINUTE": "100000000",
+    "SIGNUPS_A_DAY": "100000000",
+    "LOG_LEVEL": "ERROR",
+    "LOG_JSON": "false",
+}
 CLEAN = {"PYTHONPATH": str(PROJECT), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
@@ -27,7 +32,7 @@ async def served(environment: Mapping[str, str], log: Path) -> AsyncIterator[str
     ports = Ports()
     port = ports.take(18180)
     address = f"http://127.0.0.1:{port}"
-    told = {**os.environ, **CLEAN, **environment, **UNLIMITED, "PUBLIC_URL": address}
+    told = {**os.environ, **CLEAN, **environment, **UNLIMITED, **LOGGED, "PUBLIC_URL": address}
     with log.open("wb") as sink:
         command = [sys.executable, "-m", "api", "--port", str(port), "--drain-seconds", "1"]
         process = await create_subprocess_exec(*command, cwd=PROJECT, env=told, stdout=sink, stderr=STDOUT)

@@ -8,6 +8,7 @@ import psutil
 import pytest
 
 from tests.api.conftest import SECRET_KEY
+from tests.fuzz.figures import MOST_UNLUCKY, Figures
 from tests.fuzz.serving import fuzzed, served
 from tests.fuzz.world import WITHOUT_WORKERS_VARIABLE, furnished
 from tests.services import Facts, register_namespace
@@ -59,6 +60,8 @@ async def test_every_phase_finds_nothing_in_a_running_installation(running_stack
             environment=world.environment(),
             api_key=world.api_key,
         )
-    print(said)  # noqa: T201 - `make fuzz` shows the figures
+    figures = Figures.read(tmp_path)
+    print(said, figures.told(), sep="\n")  # noqa: T201 - `make fuzz` shows the figures
     assert code == 0, said
+    assert len(figures.unreached()) <= MOST_UNLUCKY, figures.unreached()
     assert "event=internal" not in (tmp_path / "api.log").read_text()

@@ -18,6 +18,14 @@ WITHOUT_WORKERS_VARIABLE = "FUZZ_WITHOUT_WORKERS"
 EACH = 4
 """How many objects of each kind: some are deleted or ended on the way."""
 CREDITS = 100_000
+OF_THE_WORLD = {
+    "city": ["Gent", "Springfield"],
+    "domain": ["siemens.com"],
+    "q": ["Gent", "Siemens"],
+    "location_id": ["loc_2797656"],
+    "anchor_location_id": ["loc_2797656"],
+}
+"""What belongs to nobody, and is known to everybody."""
 
 
 @dataclass
@@ -45,6 +53,7 @@ async def furnished(database_url: str, **changed: Any) -> World:
             for name, made in tenant.owned.items():
                 world.ids[name].append(made)
         del world.ids["note"]
+        world.ids |= OF_THE_WORLD
         await tenant.http.aclose()
     return world
 
