@@ -32,7 +32,7 @@ async def served(environment: Mapping[str, str], log: Path) -> AsyncIterator[str
     ports = Ports()
     port = ports.take(18180)
     address = f"http://127.0.0.1:{port}"
-    told = {**os.environ, **CLEAN, **environment, **UNLIMITED, **LOGGED, "PUBLIC_URL": address}
+    told = {**os.environ, **CLEAN, **environment, **UNLIMITED, "PUBLIC_URL": address}
     with log.open("wb") as sink:
         command = [sys.executable, "-m", "api", "--port", str(port), "--drain-seconds", "1"]
         process = await create_subprocess_exec(*command, cwd=PROJECT, env=told, stdout=sink, stderr=STDOUT)
