@@ -15,10 +15,13 @@ from schemathesis import Case, CheckContext, GenerationMode, HookContext, Respon
 from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
 
 from tests.fuzz.beyond_a_schema import reason_for
-from tests.fuzz.world import ANSWERS_VARIABLE, IDS_VARIABLE, WITHOUT_WORKERS_VARIABLE
+from tests.fuzz.world import ANSWERS_VARIABLE, IDS_VARIABLE, OWN_KEY_VARIABLE, WITHOUT_WORKERS_VARIABLE
 
 IDS: dict[str, list[str]] = json.loads(os.environ[IDS_VARIABLE])
 """The ids of what the workspace has, by the name that paths, queries and bodies give them."""
+
+OWN_KEY = os.environ[OWN_KEY_VARIABLE]
+"""The id of the key that calls. Whoever lists keys learns it, and without it all the rest would be refused."""
 
 WITHOUT_WORKERS = os.environ.get(WITHOUT_WORKERS_VARIABLE) == "1"
 WAITS_FOR_A_WORKER = {"people.search", "people.fetch", "companies.fetch", "people.match"}
@@ -40,6 +43,8 @@ chance = random.Random(os.environ.get("FUZZ_SEED", "1"))
 def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -> None:
     """Let well-meant requests get as far as the operation; leave the others as they are."""
     del context, kwargs
+    if case.path_parameters.get("key_id") == OWN_KEY:
+        case.path_parameters["key_id"] = chance.choice(IDS["key_id"])
     if _of_another_method(case):
         case.headers.pop(CUSTOMER, None)  # an unknown customer is not found, whatever the method
         return

@@ -13,6 +13,7 @@ from tests.api.sourcing import fund
 from tests.api.test_isolation import CHANGED, Tenant, furnish, new_workspace
 
 IDS_VARIABLE = "FUZZ_IDS"
+OWN_KEY_VARIABLE = "FUZZ_OWN_KEY"
 ANSWERS_VARIABLE = "FUZZ_ANSWERS"
 WITHOUT_WORKERS_VARIABLE = "FUZZ_WITHOUT_WORKERS"
 EACH = 4
@@ -30,14 +31,15 @@ OF_THE_WORLD = {
 
 @dataclass
 class World:
-    """What the fuzzing needs to know: a key, and the ids by the name that paths and bodies give them."""
+    """What the fuzzing needs to know: a key and its id, and the ids by the name that paths and bodies give them."""
 
     api_key: str
+    api_key_id: str
     ids: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def environment(self) -> dict[str, str]:
         """What `tests.fuzz.hooks` reads."""
-        return {IDS_VARIABLE: json.dumps(self.ids)}
+        return {IDS_VARIABLE: json.dumps(self.ids), OWN_KEY_VARIABLE: self.api_key_id}
 
 
 async def furnished(database_url: str, **changed: Any) -> World:
@@ -45,7 +47,8 @@ async def furnished(database_url: str, **changed: Any) -> World:
     async with application(database_url, **CHANGED | changed) as app:
         database = app.state.kernel.database.within(everywhere("tests"))
         tenant = await new_workspace(app)
-        world = World(tenant.http.headers["authorization"].removeprefix("Bearer "))
+        (own,) = (await tenant.call("GET", "/v1/api-keys")).json()["data"]
+        world = World(tenant.http.headers["authorization"].removeprefix("Bearer "), own["id"])
         await fund(database, Workspace(tenant.workspace_id, world.api_key, tenant.http), CREDITS)
         for _ in range(EACH):
             await furnish(app, tenant)
