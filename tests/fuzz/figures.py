@@ -12,7 +12,7 @@ UNREACHED = {
     "people.match": "nobody has an invented name",
 }
 """Operations that cannot be expected to succeed, each with its reason."""
-MOST_UNLUCKY = 12
+MOST_UNLUCKY = 25
 """So many others may find their few objects in the wrong state: an action can be approved once."""
 
 
