@@ -1,6 +1,7 @@
 """Request bodies: read with a limit, checked as text and as JSON, then validated strictly as what they claim to be."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -16,8 +17,11 @@ LIMIT = 1024 * 1024
 DRAIN = 16 * LIMIT
 """So much of an over-long body is read and dropped, so that the caller gets to read the answer."""
 MAX_DIGITS = 400
+MAX_SHOWN = 200
 
 Json = JsonValue
+Path = tuple["Path | None", str | int]
+"""A place in a body: the place around it, and the last step. A text of it is made for whoever is refused alone."""
 
 
 async def read(request: Request) -> bytes:
@@ -52,16 +56,16 @@ def parse(raw: bytes) -> Json:
     except (ValueError, RecursionError) as error:
         raise InvalidRequest("The body is not valid JSON.") from error
     if "\\u" in text:
-        _check_texts(value, "")
+        _check_texts(value, None)
     return value
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidRequest("This field is given twice.", field=twice[:200])
+        count = Counter(name for name, _ in pairs)
+        twice = next(name for name, times in count.items() if times > 1)
+        raise InvalidRequest("This field is given twice.", field=twice[:MAX_SHOWN])
     return made
 
 
@@ -75,22 +79,31 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
-def _check_texts(value: Json, path: str) -> None:
+def _check_texts(value: Json, path: Path | None) -> None:
     if isinstance(value, str):
-        check_text(value, field=path or None)
+        check_text(value, field=path)
     elif isinstance(value, dict):
         for name, inner in value.items():
-            check_text(name, field=path or None)
-            _check_texts(inner, f"{path}.{name}" if path else name)
+            check_text(name, field=path)
+            _check_texts(inner, (path, name))
     elif isinstance(value, list):
         for place, inner in enumerate(value):
-            _check_texts(inner, f"{path}.{place}" if path else str(place))
+            _check_texts(inner, (path, place))
 
 
-def check_text(value: str, *, field: str | None) -> None:
+def _dotted(path: Path | None) -> str | None:
+    steps: list[str] = []
+    while path is not None:
+        path, step = path
+        steps.append(str(step))
+    return ".".join(reversed(steps))[:MAX_SHOWN] or None
+
+
+def check_text(value: str, *, field: Path | str | None) -> None:
     """Refuse NUL characters and halves of surrogate pairs: no text has them, and no database keeps them."""
     if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise InvalidRequest("Texts must not hold NUL characters or lone surrogates.", field=field)
+        shown = field if isinstance(field, str) else _dotted(field)
+        raise InvalidRequest("Texts must not hold NUL characters or lone surrogates.", field=shown)
 
 
 class Checked:

@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 from opentelemetry.trace import INVALID_SPAN, Span, SpanKind
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars, bound_contextvars, unbind_contextvars
 
@@ -35,6 +36,8 @@ CALLBACKS = "/callbacks/"
 STATE = "service.entry"
 WORKSPACE = "workspace_id"
 FAULT = 500
+HUNG_UP = 499
+"""In figures and in the log: the caller left before its body was read, and nobody is there to be answered."""
 
 log = structlog.get_logger()
 
@@ -116,6 +119,9 @@ class Edge:
             await self._app(inner, receive, answer)
         except ServiceError as error:
             await _refuse(error, entry, answer)
+        except ClientDisconnect:
+            if not entry.started:
+                entry.status = HUNG_UP
         except Exception as error:
             if unreachable(error) and not entry.started:
                 log.warning("database.unreachable", error=type(error).__name__)

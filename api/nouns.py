@@ -5,6 +5,8 @@ from collections.abc import Mapping
 SUMMARY = (
     "An open, self-hosted backend of recruiting: durable search runs over a people source, and outreach sequences that"
     " write to nobody who must not be written to. Everything under `/v1` is JSON; `GET /docs` explains it to people."
+    " A path that is asked by a method it does not take answers 405 `method_not_allowed`, and its `Allow` header lists"
+    " those it takes."
 )
 
 CONTACT_NAME = "Whoever operates this installation"

@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
 from api import event_documents, nouns
-from api.operations.kernel import OPERATIONS, Effect, Operation
+from api.operations.kernel import OPERATIONS, REPLAYED, Effect, Operation
 from models.rules.access import Scope
 from models.rules.versions import CURRENT, SUPPORTED
 
@@ -47,7 +47,7 @@ ERRORS: Mapping[str, tuple[str, str]] = {
     "rate_limited": ("429", "Too many requests; wait `Retry-After` seconds."),
     "upstream_busy": (
         "429, 502, 503",
-        "The data source is busy. Nothing was charged. Wait `Retry-After` if given.",
+        "The data source, or the service's own database, is busy. Nothing was charged. Wait `Retry-After` if given.",
     ),
     "upstream_error": ("502", "The data source answered with something unusable. Nothing was charged."),
     "account_connect_unavailable": ("503", "Connecting outreach accounts is switched off on this server."),
@@ -107,12 +107,44 @@ PARAMETERS: Document = {
     },
 }
 HEADERS: Document = {
-    "X-Request-Id": {"schema": {"type": "string"}},
-    "Service-Version": {"schema": {"type": "string"}},
+    "X-Request-Id": {"required": True, "schema": {"type": "string"}},
+    "Service-Version": {"required": True, "schema": {"type": "string"}},
     "RateLimit-Limit": {"schema": {"type": "integer"}},
     "RateLimit-Remaining": {"schema": {"type": "integer"}},
     "RateLimit-Reset": {"schema": {"type": "integer"}, "description": "Seconds."},
 }
+"""On every answer."""
+
+RETRY_AFTER = "Retry-After"
+SOME_HEADERS: Document = {
+    "Location": {
+        "description": "Where what was made can be read, if it has an address of its own.",
+        "schema": {"type": "string", "format": "uri-reference"},
+    },
+    REPLAYED: {
+        "description": "The answer to an earlier call with this Idempotency-Key.",
+        "schema": {"type": "string", "const": "true"},
+    },
+    RETRY_AFTER: {
+        "description": "Seconds to wait before the same call may succeed.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+    "WWW-Authenticate": {"required": True, "schema": {"type": "string"}},
+}
+"""On answers of one status or kind."""
+
+HEADERS_OF: Mapping[str, tuple[str, ...]] = {
+    "201": ("Location",),
+    "202": ("Location",),
+    "401": ("WWW-Authenticate",),
+    "409": (RETRY_AFTER,),
+    "429": (RETRY_AFTER,),
+    "502": (RETRY_AFTER,),
+    "503": (RETRY_AFTER,),
+}
+ALWAYS_WAITED_FOR = "429"
+"""The status that never comes without `Retry-After`."""
+
 STATUSES = ("400", "401", "402", "403", "404", "409", "429", "500", "502", "503")
 
 
@@ -129,7 +161,7 @@ def document(app: FastAPI, *, server: str) -> Document:
     made["servers"] = [{"url": server}]
     components = made.setdefault("components", {})
     components["parameters"] = PARAMETERS
-    components["headers"] = HEADERS
+    components["headers"] = HEADERS | SOME_HEADERS
     components["responses"] = {f"Error{status}": _error(status) for status in STATUSES}
     components["securitySchemes"] = {"api_key": {"type": "http", "scheme": "bearer"}}
     schemas = components.setdefault("schemas", {})
@@ -188,8 +220,10 @@ def _complete(described: Document, operation: Operation[Any, Any]) -> None:
         _add_preview(described["responses"])
     responses = described["responses"]
     responses.pop("422", None)
-    for response in responses.values():
-        response["headers"] = _headers()
+    for status, response in responses.items():
+        response["headers"] = _headers(status)
+        if operation.executes:
+            response["headers"][REPLAYED] = _component("headers", REPLAYED)
     for status in _error_statuses(operation):
         responses[status] = _component("responses", f"Error{status}")
 
@@ -206,8 +240,11 @@ def _component(kind: str, name: str) -> Document:
     return {"$ref": f"#/components/{kind}/{name}"}
 
 
-def _headers() -> Document:
-    return {name: _component("headers", name) for name in HEADERS}
+def _headers(status: str) -> Document:
+    found = {name: _component("headers", name) for name in (*HEADERS, *HEADERS_OF.get(status, ()))}
+    if status == ALWAYS_WAITED_FOR:
+        found[RETRY_AFTER] = SOME_HEADERS[RETRY_AFTER] | {"required": True}
+    return found
 
 
 def _scope(operation: Operation[Any, Any], scope: Scope) -> str:
@@ -226,15 +263,13 @@ def _add_preview(responses: Document) -> None:
 
 
 def _error_statuses(operation: Operation[Any, Any]) -> list[str]:
-    statuses = ["400", "429", "500"]
+    statuses = {"400", "429", "500", "503"} | {str(status) for status in operation.fails}
     if operation.scope is not None:
-        statuses += ["401", "403", "404"]
-    if operation.name == "workspaces.verify":
-        statuses.append("404")
+        statuses |= {"401", "403", "404"}
     if operation.effect is not Effect.READ:
-        statuses.append("409")
+        statuses.add("409")
     if operation.effect is Effect.SPEND:
-        statuses += ["402", "502", "503"]
+        statuses |= {"402", "502"}
     return sorted(statuses)
 
 
@@ -242,6 +277,6 @@ def _error(status: str) -> Document:
     codes = [code for code, (statuses, _) in ERRORS.items() if status in statuses]
     return {
         "description": ", ".join(f"`{code}`" for code in codes),
-        "headers": _headers(),
+        "headers": _headers(status),
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
     }

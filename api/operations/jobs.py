@@ -29,7 +29,7 @@ async def get_job(ctx: Context, job_id: str) -> JobView:
     return JobView.of(job, await jobs.counts(ctx.session, job.id))
 
 
-@operation(RESULTS, scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation(RESULTS, scope=Scope.SOURCING_READ, effect=Effect.READ, fails=[409])
 async def list_results(ctx: Context, ask: ListResults) -> Listing[FetchedPerson]:
     """A page of a job's results in input order. Profiles come from the cache; of suppressed people nothing is shown."""
     job = await jobs.JOBS.get(ctx.session, ctx.tenant, ask.job_id)

@@ -92,7 +92,7 @@ sign_up_alias: Operation[SignUp, WorkspaceCreated] = operation("signup", scope=N
 """The same at `POST /v1/signup`."""
 
 
-@operation("workspaces.verify", scope=None, effect=Effect.WRITE)
+@operation("workspaces.verify", scope=None, effect=Effect.WRITE, fails=[404])
 async def verify(ctx: Context, ask: Verify) -> VerificationView:
     """Confirm an address with the token that was mailed to it, once, and add the signup credits."""
     link = await workspaces.find_link(ctx.session, hash_of(ask.token))

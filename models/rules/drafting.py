@@ -49,10 +49,17 @@ def changed(intent: Intent, changes: Changes) -> Intent:
             content.pop(name)
         elif name in BLOCKS:
             block = content[name] | change
-            content[name] = {field: value for field, value in block.items() if value is not None}
+            content[name] = {field: _without_nulls(value) for field, value in block.items() if value is not None}
         else:
             content[name] = change
     return Intent.model_validate(content)
+
+
+def _without_nulls(value: object) -> object:
+    """A place or a range as it was given: `null` within it is what is not given."""
+    if isinstance(value, dict):
+        return {name: inner for name, inner in value.items() if inner is not None}
+    return value
 
 
 def touched(changes: Changes) -> frozenset[str]:

@@ -15,6 +15,8 @@ from api.rest import ROUTERS
 from models import errors
 from models.errors import ServiceError
 from models.rules.events import DATA_OF, EventType
+from models.rules.outreach.caps import CAPS
+from models.rules.outreach.sequences import MAX_BODY, MAX_NOTE, MAX_WAIT_DAYS
 
 
 @pytest.fixture
@@ -76,7 +78,54 @@ async def test_what_the_kernel_adds_is_described(document: dict[str, Any]) -> No
             assert bool(described["security"]) is (operation.scope is not None)
             assert operation.scope is None or f"`{operation.scope}`" in described["description"]
             assert "422" not in described["responses"]
-            assert {"400", "429", "500"} <= set(described["responses"])
+            assert {"400", "429", "500", "503"} <= set(described["responses"])
+
+
+async def test_statuses_beyond_those_of_an_effect_are_described(document: dict[str, Any]) -> None:
+    found = {
+        described["operationId"]: set(described["responses"])
+        for methods in document["paths"].values()
+        for described in methods.values()
+    }
+    assert "409" in found["jobs.results"]
+    assert "404" in found["workspaces.verify"]
+    assert "502" in found["outreach_accounts.connect"] & found["outreach_accounts.reconnect"]
+    assert "409" not in found["jobs.get"]
+    assert "402" not in found["outreach_sends.create"]
+
+
+async def test_the_headers_by_which_clients_act_are_described(document: dict[str, Any]) -> None:
+    headers = {
+        status: response["headers"]
+        for name, response in document["components"]["responses"].items()
+        for status in [name.removeprefix("Error")]
+    }
+    assert headers["429"]["Retry-After"]["required"]
+    assert {status for status in headers if "Retry-After" in headers[status]} == {"409", "429", "502", "503"}
+    assert {status for status in headers if "WWW-Authenticate" in headers[status]} == {"401"}
+    assert document["components"]["headers"]["WWW-Authenticate"]["required"]
+    assert "405 `method_not_allowed`, and its `Allow` header" in document["info"]["description"]
+    started = document["paths"]["/v1/runs"]["post"]["responses"]
+    assert {"Location", "Idempotent-Replayed"} <= set(started["202"]["headers"])
+
+
+async def test_every_answer_has_the_headers_that_are_described_as_always_there(http: httpx.AsyncClient) -> None:
+    for path, status in (("/v1/billing/plans", 200), ("/v1/workspace", 401), ("/v1/nothing", 401)):
+        answer = await http.get(path)
+        assert answer.status_code == status
+        assert {"x-request-id", "service-version"} <= set(answer.headers)
+        assert ("www-authenticate" in answer.headers) is (status == 401)
+
+
+async def test_the_bounds_that_the_rules_check_are_described(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    step = schemas["StepAsk"]["properties"]
+    assert (step["wait_days"]["minimum"], step["wait_days"]["maximum"]) == (0, MAX_WAIT_DAYS)
+    assert (step["accept_timeout_days"]["minimum"], step["accept_timeout_days"]["maximum"]) == (1, 180)
+    assert (step["note"]["maxLength"], step["body"]["maxLength"]) == (MAX_NOTE, MAX_BODY)
+    for cap, rule in CAPS.items():
+        assert schemas["ChangeLimits"]["properties"][cap.value]["maximum"] == rule.ceiling
+        assert schemas["ChangeSettings"]["properties"][cap.value]["maximum"] == rule.default
 
 
 def documented() -> dict[str, type[ServiceError]]:

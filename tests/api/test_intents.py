@@ -164,6 +164,13 @@ async def test_a_change_replaces_given_fields_and_null_clears(workspace: Workspa
     assert (await workspace.http.get(f"/v1/intents/{made['id']}")).json() == changed
 
 
+async def test_null_within_a_place_is_what_is_not_given(workspace: Workspace) -> None:
+    place = {"anchor_location_id": "loc_2797656", "radius_km": None, "countries": None, "location_ids": None}
+    made = await create(workspace, intent={"titles": ["Nurse"], "location": place})
+    assert made["must"]["location"]["anchor_location_id"] == "loc_2797656"
+    assert made["must"]["location"]["countries"] == made["must"]["location"]["location_ids"] == []
+
+
 async def test_a_refused_change_leaves_the_intent_as_it_was(workspace: Workspace) -> None:
     made = await create(workspace, intent=DATA_ENGINEER)
     address = f"/v1/intents/{made['id']}"

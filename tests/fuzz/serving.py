@@ -12,10 +12,17 @@ import httpx
 
 from stack.children import PROJECT
 from stack.ports import Ports
+from tests.fuzz.world import ANSWERS_VARIABLE
 
 PATIENCE = 300.0
 CONFIGURATION = PROJECT / "tests" / "fuzz" / "schemathesis.toml"
-UNLIMITED = {"RATE_LIMIT_PER_MINUTE": "100000000", "SIGNUPS_A_DAY": "100000000", "LOG_LEVEL": "ERROR"}
+ANSWERS = "answers.json"
+UNLIMITED = {
+    "RATE_LIMIT_PER_MINUTE": "100000000",
+    "SIGNUPS_A_DAY": "100000000",
+    "LOG_LEVEL": "ERROR",
+    "LOG_JSON": "false",
+}
 CLEAN = {"PYTHONPATH": str(PROJECT), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
@@ -57,6 +64,7 @@ async def fuzzed(
 ) -> tuple[int, str]:
     """Run schemathesis over the whole document as it is served; gives its exit code and what it said."""
     told = {**os.environ, **CLEAN, **environment, "SCHEMATHESIS_HOOKS": "tests.fuzz.hooks"}
+    told[ANSWERS_VARIABLE] = str(folder / ANSWERS)
     document = folder / "openapi.json"
     async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as http:
         document.write_bytes((await http.get(f"{address}/openapi.json")).raise_for_status().content)

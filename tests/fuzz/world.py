@@ -5,7 +5,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from models.database import Database
+from models.reach import everywhere
 from models.rules.access import Scope
 from tests.api.conftest import Workspace, application
 from tests.api.people import slug, url
@@ -13,30 +13,42 @@ from tests.api.sourcing import fund
 from tests.api.test_isolation import CHANGED, Tenant, furnish, new_workspace
 
 IDS_VARIABLE = "FUZZ_IDS"
+OWN_KEY_VARIABLE = "FUZZ_OWN_KEY"
+ANSWERS_VARIABLE = "FUZZ_ANSWERS"
 WITHOUT_WORKERS_VARIABLE = "FUZZ_WITHOUT_WORKERS"
 EACH = 4
 """How many objects of each kind: some are deleted or ended on the way."""
 CREDITS = 100_000
+OF_THE_WORLD = {
+    "city": ["Gent", "Springfield"],
+    "domain": ["siemens.com"],
+    "q": ["Gent", "Siemens"],
+    "location_id": ["loc_2797656"],
+    "anchor_location_id": ["loc_2797656"],
+}
+"""What belongs to nobody, and is known to everybody."""
 
 
 @dataclass
 class World:
-    """What the fuzzing needs to know: a key, and the ids by the name that paths and bodies give them."""
+    """What the fuzzing needs to know: a key and its id, and the ids by the name that paths and bodies give them."""
 
     api_key: str
+    api_key_id: str
     ids: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def environment(self) -> dict[str, str]:
         """What `tests.fuzz.hooks` reads."""
-        return {IDS_VARIABLE: json.dumps(self.ids)}
+        return {IDS_VARIABLE: json.dumps(self.ids), OWN_KEY_VARIABLE: self.api_key_id}
 
 
 async def furnished(database_url: str, **changed: Any) -> World:
     """A workspace with credits and objects of every kind, made by the operations and stores themselves."""
     async with application(database_url, **CHANGED | changed) as app:
-        database: Database = app.state.kernel.database
+        database = app.state.kernel.database.within(everywhere("tests"))
         tenant = await new_workspace(app)
-        world = World(tenant.http.headers["authorization"].removeprefix("Bearer "))
+        (own,) = (await tenant.call("GET", "/v1/api-keys")).json()["data"]
+        world = World(tenant.http.headers["authorization"].removeprefix("Bearer "), own["id"])
         await fund(database, Workspace(tenant.workspace_id, world.api_key, tenant.http), CREDITS)
         for _ in range(EACH):
             await furnish(app, tenant)
@@ -44,6 +56,7 @@ async def furnished(database_url: str, **changed: Any) -> World:
             for name, made in tenant.owned.items():
                 world.ids[name].append(made)
         del world.ids["note"]
+        world.ids |= OF_THE_WORLD
         await tenant.http.aclose()
     return world
 

@@ -1,6 +1,6 @@
 """Operations: a name, a scope, an effect and a handler."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -31,6 +31,7 @@ class Operation(Generic[A, B]):
 
     `scope` null: no key is needed. `for_customers`: a customer-bound key may call it; false makes it an account route.
     `beforehand` looks at what is asked before the transaction begins: the place for what takes long.
+    `fails` are statuses of errors that it answers beyond those of every operation of its scope and effect.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Operation(Generic[A, B]):
     handler: Handler[A, B]
     for_customers: bool
     beforehand: Beforehand[A] | None = None
+    fails: frozenset[int] = frozenset()
 
     @property
     def executes(self) -> bool:
@@ -57,6 +59,7 @@ def operation(
     effect: Effect,
     for_customers: bool | None = None,
     beforehand: Beforehand[Any] | None = None,
+    fails: Iterable[int] = (),
 ) -> Callable[[Handler[A, B]], Operation[A, B]]:
     """Make a handler an operation. Operations of the account family are account routes unless `for_customers`."""
     account = scope is not None and scope.family == "account"
@@ -71,6 +74,7 @@ def operation(
             handler=handler,
             for_customers=not account if for_customers is None else for_customers,
             beforehand=beforehand,
+            fails=frozenset(fails),
         )
         OPERATIONS[name] = made
         return made

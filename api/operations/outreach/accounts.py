@@ -45,7 +45,7 @@ async def get_account(ctx: Context, account_id: str) -> AccountView:
     return AccountView.of(row, await settings.of(ctx.session, ctx.tenant), ctx.now)
 
 
-@operation("outreach_accounts.connect", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation("outreach_accounts.connect", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE, fails=[502])
 async def connect_account(ctx: Context, ask: ConnectAccount) -> AccountConnecting:
     """Make a record and the link by which its owner signs in, or go on with an unfinished one."""
     await _may_connect(ctx)
@@ -64,7 +64,7 @@ async def connect_account(ctx: Context, ask: ConnectAccount) -> AccountConnectin
     return await _with_link(ctx, Held(account, rules, now))
 
 
-@operation("outreach_accounts.reconnect", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation("outreach_accounts.reconnect", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE, fails=[502])
 async def reconnect_account(ctx: Context, account_id: str) -> AccountConnecting:
     """Make a link by which the owner of this account signs in again."""
     await _may_connect(ctx)

@@ -11,6 +11,7 @@ from api.schemas.registers import ProfileId, ProfileUrl
 from api.schemas.runs import WouldFail
 from api.schemas.values import Answer, Ask, Name
 from models.rules.outreach.rendering import Caution
+from models.rules.outreach.sequences import MAX_BODY, MAX_NOTE
 from models.rules.outreach.states import ActionOutcome, ActionType
 from models.rules.times import Time
 from models.tables import Action
@@ -126,8 +127,8 @@ class SendAsk(Ask):
     type: ActionType
     profile_id: ProfileId | None = None
     profile_url: ProfileUrl | None = None
-    note: str | None = None
-    body: str | None = None
+    note: str | None = Field(default=None, json_schema_extra={"maxLength": MAX_NOTE})
+    body: str | None = Field(default=None, json_schema_extra={"maxLength": MAX_BODY})
     full_name: Name | None = None
     first_name: Name | None = None
     company: Name | None = None

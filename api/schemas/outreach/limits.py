@@ -4,8 +4,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Literal
 
+from pydantic import ConfigDict
+
 from api.schemas.outreach.accounts import after_start
-from api.schemas.outreach.settings import CapFields
+from api.schemas.outreach.settings import CapFields, cap_bounds
 from api.schemas.values import Answer
 from models.rules.outreach.caps import Cap
 from models.rules.times import Time
@@ -22,6 +24,8 @@ RISK_WARNING = (
 
 class ChangeLimits(CapFields):
     """The account's own caps. Above the default only with `risk_acknowledged: true`, above the ceiling never."""
+
+    model_config = ConfigDict(json_schema_extra=cap_bounds(lambda rule: rule.ceiling))
 
 
 class CapView(Answer):

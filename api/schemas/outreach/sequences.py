@@ -27,7 +27,11 @@ from models.tables import Sequence
 Id = Annotated[str, Field(min_length=1, max_length=100)]
 """An id of ours: one that nobody has is not found."""
 Pace = Annotated[
-    int | None, Field(description=f"People started per UTC day, 0 to {MAX_PACE}; null leaves the caps alone.")
+    int | None,
+    Field(
+        description=f"People started per UTC day, 0 to {MAX_PACE}; null leaves the caps alone.",
+        json_schema_extra={"minimum": 0, "maximum": MAX_PACE},
+    ),
 ]
 
 
@@ -37,12 +41,26 @@ class StepAsk(Ask):
     id: Id | None = None
     channel: Literal["network"] = "network"
     type: ActionType
-    wait_days: int = Field(default=0, description=f"0 to {MAX_WAIT_DAYS} days of 24 hours after the step before.")
-    note: str | None = Field(default=None, description=f"Of an invite: at most {MAX_NOTE} characters.")
-    body: str | None = Field(default=None, description=f"Of a message: 1 to {MAX_BODY} characters.")
+    wait_days: int = Field(
+        default=0,
+        description=f"0 to {MAX_WAIT_DAYS} days of 24 hours after the step before.",
+        json_schema_extra={"minimum": 0, "maximum": MAX_WAIT_DAYS},
+    )
+    note: str | None = Field(
+        default=None,
+        description=f"Of an invite: at most {MAX_NOTE} characters.",
+        json_schema_extra={"maxLength": MAX_NOTE},
+    )
+    body: str | None = Field(
+        default=None,
+        description=f"Of a message: 1 to {MAX_BODY} characters.",
+        json_schema_extra={"maxLength": MAX_BODY},
+    )
     only_after_accept: bool = False
     accept_timeout_days: int = Field(
-        default=DEFAULT_ACCEPT_TIMEOUT_DAYS, description=f"1 to {MAX_ACCEPT_TIMEOUT_DAYS} days."
+        default=DEFAULT_ACCEPT_TIMEOUT_DAYS,
+        description=f"1 to {MAX_ACCEPT_TIMEOUT_DAYS} days.",
+        json_schema_extra={"minimum": 1, "maximum": MAX_ACCEPT_TIMEOUT_DAYS},
     )
     is_follow_up: bool = False
 

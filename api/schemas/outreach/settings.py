@@ -1,18 +1,34 @@
 """Outreach settings as they are asked for and shown (contract, section 7)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 from pydantic.json_schema import SkipJsonSchema
 
 from api.schemas.values import Answer, Ask
-from models.rules.outreach.caps import Cap
+from models.rules.outreach.caps import CAPS, Cap, CapRule
 from models.rules.outreach.hours import EARLIEST_HOUR, LATEST_HOUR, WorkingHours
 from models.stores.outreach.settings import Rules
 
 HOURS: JsonDict = {"minimum": EARLIEST_HOUR, "maximum": LATEST_HOUR}
+DAYS: JsonDict = {"minItems": 1, "uniqueItems": True, "items": {"type": "integer", "minimum": 1, "maximum": 5}}
+
+
+def cap_bounds(highest: Callable[[CapRule], int]) -> Callable[[JsonDict], None]:
+    """Adds to a schema with caps what each may be at most."""
+
+    def add(schema: JsonDict) -> None:
+        fields = schema["properties"]
+        for cap, rule in CAPS.items():
+            described = fields[cap.value] if isinstance(fields, dict) else None
+            if isinstance(described, dict):
+                described.update({"minimum": 0, "maximum": highest(rule)})
+
+    return add
+
+
 CapValue = Annotated[int, Field(description="A whole number; null takes it away.")]
 
 
@@ -40,6 +56,8 @@ def changed(caps: Mapping[str, int], given: Mapping[Cap, int | None]) -> dict[st
 class ChangeSettings(CapFields):
     """What may change in the settings. Caps here only lower, whatever `risk_acknowledged` says."""
 
+    model_config = ConfigDict(json_schema_extra=cap_bounds(lambda rule: rule.default))
+
     time_zone: Annotated[str, Field(max_length=64, description="An IANA name.")] | SkipJsonSchema[None] = None
     start_hour: int | SkipJsonSchema[None] = Field(
         default=None, description="Whole hour from 8, local time.", json_schema_extra=HOURS
@@ -48,7 +66,7 @@ class ChangeSettings(CapFields):
         default=None, description="Whole hour to 19, at least two after `start_hour`.", json_schema_extra=HOURS
     )
     days: Annotated[list[int], Field(max_length=7)] | SkipJsonSchema[None] = Field(
-        default=None, description="1 (Monday) to 5 (Friday), at least one."
+        default=None, description="1 (Monday) to 5 (Friday), at least one.", json_schema_extra=DAYS
     )
 
 

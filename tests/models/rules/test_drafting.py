@@ -1,7 +1,8 @@
 """Intents come about field by field: given values replace, null clears, what was read is remembered."""
 
 from models.rules.drafting import Read, changed, read, touched
-from models.rules.intents import Evidence, Intent, Reading
+from models.rules.filters import Range
+from models.rules.intents import Evidence, Intent, IntentLocation, Reading
 
 INTENT = Intent.model_validate(
     {
@@ -30,6 +31,13 @@ def test_a_location_is_one_field() -> None:
     after = changed(INTENT, {"must": {"location": {"location_ids": ("loc_1",)}}})
     assert after.must.location is not None
     assert after.must.location.countries == ()
+
+
+def test_null_within_a_place_or_a_range_is_what_is_not_given() -> None:
+    place = {"location_ids": None, "countries": None, "anchor_location_id": "loc_1", "radius_km": None}
+    after = changed(INTENT, {"must": {"location": place}, "exclude": {"experience_years": {"min": 3, "max": None}}})
+    assert after.must.location == IntentLocation(anchor_location_id="loc_1")
+    assert after.exclude.experience_years == Range(min=3)
 
 
 def test_null_clears_a_field_a_block_and_the_companies() -> None:
