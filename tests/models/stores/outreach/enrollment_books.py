@@ -1,0 +1,146 @@
+"""The other side of enrollments, as a page of bookkeeping: what the network executed, and whom it may not be.
+
+Nothing here asks the product. Every claim and every execution is held against what was promised to a person before.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from models.rules.outreach.reconciling import Seen
+from models.rules.outreach.states import ActionReason, ActionType
+from models.stores.outreach.claims import Parcel
+from models.stores.outreach.facts import Learned
+from models.stores.outreach.messages import Line
+from models.stores.outreach.results import Again, Done, Heard, NotNeeded, Refused, Result, Unclear
+
+BRUSSELS = ZoneInfo("Europe/Brussels")
+SHORTEST_REST = timedelta(seconds=45)
+INVITES_A_DAY = 1
+"""The account's cap."""
+REFUSED: dict[str, Result] = {
+    "busy": Again("busy", timedelta(minutes=1)),
+    "refused": Refused(ActionReason.NETWORK_REFUSED),
+    "dies": Unclear(),
+}
+
+
+@dataclass
+class Person:
+    """What the network knows of somebody, and what the service was told."""
+
+    profile_id: str
+    executed: list[ActionType] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    pending: bool = False
+    connected: bool = False
+    lines: list[Line] = field(default_factory=list)
+    left_alone: str | None = None
+    """Why nothing is claimed any more."""
+    held: bool = False
+    """A caller has paused it."""
+    ended: str | None = None
+    approved: dict[str, str] = field(default_factory=dict)
+    """What somebody has approved: texts by action."""
+    rejected: set[str] = field(default_factory=set)
+    claimed: set[str] = field(default_factory=set)
+    """Actions that were claimed so far."""
+
+    @property
+    def learned(self) -> Learned:
+        """What a look at the network says of them."""
+        return Learned(
+            network_id=f"net-{self.profile_id}",
+            connected=self.connected,
+            pending=self.pending,
+            chat_id=f"chat-{self.profile_id}",
+        )
+
+    def shows(self, kind: ActionType, text: str | None) -> Seen:
+        """What a reading back finds of an action."""
+        done = {
+            ActionType.INVITE: ActionType.INVITE in self.executed,
+            ActionType.WITHDRAW_INVITE: not self.pending,
+            ActionType.MESSAGE: text in self.texts,
+        }[kind]
+        return Seen.DONE if done else Seen.ABSENT
+
+
+@dataclass
+class Books:
+    """One account's network, and what its owner has said: how steps read, which are held, whether all rests."""
+
+    approves: bool
+    version: int = 1
+    """Of the texts, which carry it as `(version)`."""
+    removed: str | None = None
+    """A step that an edit took away."""
+    resting: bool = False
+    """The sequence is paused."""
+    unread: bool = False
+    """A callback of the account has not been looked into."""
+    log: list[tuple[datetime, ActionType]] = field(default_factory=list)
+
+    def may_claim(self, person: Person, parcel: Parcel, decided: int, step_id: str, others: int) -> None:
+        """Hold a claim against all that forbids one; `others` are calls of the account that are under way."""
+        assert parcel.number == decided + 1, "a claim takes the number that was decided for"
+        assert person.left_alone is None, f"is claimed although {person.left_alone}"
+        assert person.ended is None, f"is claimed although {person.ended}"
+        assert not person.held, "a paused enrollment is not claimed"
+        assert not self.resting, "nothing is claimed of a paused sequence"
+        assert not self.unread, "nothing is claimed before what has come is looked into"
+        assert not others, "an account makes one call at a time"
+        assert parcel.action_id not in person.rejected, "what was rejected is not sent"
+        if parcel.action_id not in person.claimed:
+            self._is_as_it_reads_now(person, parcel, step_id)
+        person.claimed.add(parcel.action_id)
+
+    def _is_as_it_reads_now(self, person: Person, parcel: Parcel, step_id: str) -> None:
+        assert step_id != self.removed, "a step that was taken away is not done"
+        if parcel.text is None:
+            return
+        if self.approves:
+            assert person.approved.get(parcel.action_id) == parcel.text, "nothing is sent but what was approved"
+        else:
+            assert f"({self.version})" in parcel.text, "an edit holds for whoever has not reached the step"
+
+    def execute(self, person: Person, parcel: Parcel, answer: str, at: datetime) -> Result:
+        """The network's part of a call: what it does, and what it answers."""
+        refusal = self._refused(person, parcel, answer)
+        if refusal is not None:
+            return refusal
+        self._in_its_time(parcel, at)
+        person.executed.append(parcel.type)
+        if parcel.type is ActionType.MESSAGE:
+            assert person.connected, "only who accepted is written to"
+            assert parcel.text not in person.texts, "nothing is written twice"
+            assert len(person.texts) < 2, "each step is sent once"
+            person.texts.append(str(parcel.text))
+        else:
+            assert person.executed.count(parcel.type) == 1, f"{parcel.type} twice"
+            person.pending = parcel.type is ActionType.INVITE
+        learned = Learned(network_id=f"net-{person.profile_id}", chat_id=f"chat-{person.profile_id}")
+        return Unclear(learned=learned) if answer == "lost" else Done(learned=learned)
+
+    @staticmethod
+    def _refused(person: Person, parcel: Parcel, answer: str) -> Result | None:
+        """Why the network does not execute it. A chat with news is not written into: that is the last look before."""
+        if parcel.type is ActionType.MESSAGE and person.lines:
+            return Heard(by_person=True, at=person.lines[0].sent_at)
+        if parcel.type is ActionType.WITHDRAW_INVITE and not person.pending:
+            return NotNeeded(ActionReason.INVITE_NOT_PENDING)
+        if parcel.type is ActionType.INVITE and person.connected:
+            return NotNeeded(ActionReason.ALREADY_CONNECTED)
+        return REFUSED.get(answer)
+
+    def _in_its_time(self, parcel: Parcel, at: datetime) -> None:
+        """Working hours, rests and the cap of invites, by the network's own log."""
+        local = at.astimezone(BRUSSELS)
+        assert local.isoweekday() <= 5, f"on a weekend: {local}"
+        assert 8 <= local.hour < 19, f"outside the working hours: {local}"
+        if self.log:
+            assert at - self.log[-1][0] >= SHORTEST_REST, "too soon after the one before"
+        if parcel.type is ActionType.INVITE:
+            today = [moment for moment, kind in self.log if kind is parcel.type and moment.date() == at.date()]
+            assert len(today) < INVITES_A_DAY, "more invites in a day than the account may send"
+        self.log.append((at, parcel.type))
