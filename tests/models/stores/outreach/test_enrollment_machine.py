@@ -45,6 +45,16 @@ ANSWERS = ("done", "done", "done", "lost", "lost", "busy", "refused", "dies")
 WRITTEN = ("now", "now", "now", "late", "never")
 FORBIDS = ("manual", "opt_out", "erasure", "note")
 EDITS = ("edit", "step removed", "sequence pauses")
+WORDS = ("stop", "pause", "resume")
+HOURS = (1, 30, 400)
+FOGGY_HOURS = 1
+FIRST = (
+    *["nothing"] * 3,
+    *["acceptance"] * 3,
+    *("untold acceptance", "untold reply", "reply", "poll", "resume", "resume", "pause", "another", "another"),
+    *(f"{hours} h" for hours in HOURS),
+)
+"""What happens before somebody works."""
 BETWEEN = (
     *["nothing"] * 8,
     *("second worker", "late answer", "late answer", "reply", "untold reply", "acceptance", "stop", "pause"),
@@ -62,8 +72,8 @@ TOLD = "select data->>'enrollment_id' as id, type from events where workspace_id
 STATUS = "select id, status from enrollments where workspace_id = :w"
 OUTCOMES = "select enrollment_id as id, type, outcome from actions where workspace_id = :w"
 CALLBACK = """
-    insert into network_callbacks (id, event_id, type, account_id, failures, received_at)
-    values (:a || service_now(), :a || service_now(), 'message.new', :a, 0, service_now())
+    insert into network_callbacks (id, event_id, type, account_id, failures, due_at, received_at)
+    values (:a || service_now(), :a || service_now(), 'message.new', :a, 0, service_now(), service_now())
 """
 LOOKED_INTO = "update network_callbacks set processed_at = service_now() where account_id = :a"
 
@@ -125,6 +135,7 @@ class Enrollments(RuleBasedStateMachine):
         return enrollment
 
     @rule(
+        first=st.sampled_from(FIRST),
         who=st.integers(0, PEOPLE - 1),
         before=st.sampled_from(BETWEEN),
         during=st.sampled_from(BETWEEN),
@@ -132,16 +143,22 @@ class Enrollments(RuleBasedStateMachine):
         written=st.sampled_from(WRITTEN),
         approval=st.sampled_from(["approve", "approve", "approve", "reject"]),
     )
-    def a_call(self, *, who: int, before: str, during: str, answer: str, written: str, approval: str) -> None:
-        """Somebody's next call, while something happens to them."""
-        enrollment = self._one(who)
+    def go_on(
+        self, *, first: str, who: int, before: str, during: str, answer: str, written: str, approval: str
+    ) -> None:
+        """Something happens to somebody, then comes their next call, and while it does, more happens.
+
+        It is one rule, for rules are switched off by turns, and so short a history could then hold no call at all.
+        """
+        enrollment = list(self.people)[who % len(self.people)]
+        self.happens(first, enrollment)
         number = self.until_due(enrollment, approval)
         if number is None:
             return
         self.happens(before, enrollment, number)
         claimed = self.claim(enrollment, number)
         if claimed is not None:
-            result = self.books.execute(self.people[enrollment], claimed, answer, self.do(self.world.now()))
+            result = self.books.execute(self.people[enrollment], claimed, answer, self.now)
             self.happens(during, enrollment, number)
             if written == "now":
                 self.write(enrollment, claimed, result)
@@ -154,11 +171,8 @@ class Enrollments(RuleBasedStateMachine):
         number = self.until_due(enrollment, "approve")
         claimed = self.claim(enrollment, number) if number is not None else None
         if claimed is not None:
-            result = self.books.execute(self.people[enrollment], claimed, "done", self.do(self.world.now()))
+            result = self.books.execute(self.people[enrollment], claimed, "done", self.now)
             self.write(enrollment, claimed, result)
-
-    def _one(self, number: int) -> str:
-        return list(self.people)[number % len(self.people)]
 
     def until_due(self, enrollment: str, approval: str) -> int | None:
         """Let time pass until somebody's next call; its number, null when none comes by itself."""
@@ -188,7 +202,7 @@ class Enrollments(RuleBasedStateMachine):
         """The network is looked at for the action under way."""
         person, action = self.people[enrollment], self.do(self.world.last_open(enrollment))
         seen = Seen.UNREADABLE if self.fog else person.shows(ActionType(action.type), action.text)
-        read = Read(Reading(self.do(self.world.now()), seen))
+        read = Read(Reading(self.now, seen))
         self.do(self.world.record(enrollment, number, read))
 
     def _decided_by_somebody(self, enrollment: str, approval: str) -> bool:
@@ -235,7 +249,7 @@ class Enrollments(RuleBasedStateMachine):
         claimed = self.do(self.world.claim(enrollment, number))
         if not isinstance(claimed, Parcel):
             return None
-        now = self.do(self.world.now())
+        now = self.now
         others = [one for one, at in self.under_way.items() if one != claimed.action_id and now - at < SENDING_LIVES]
         step_id = self.do(self.world.action(claimed.action_id)).step_id
         self.books.may_claim(self.people[enrollment], claimed, number, str(step_id), len(others))
@@ -250,7 +264,7 @@ class Enrollments(RuleBasedStateMachine):
             person = self.people[enrollment]
             person.left_alone = person.left_alone or "replied"
 
-    def happens(self, what: str, enrollment: str, number: int) -> None:
+    def happens(self, what: str, enrollment: str, number: int = 0) -> None:
         """Something happens while the worker that has decided, or calls, does not look."""
         person = self.people[enrollment]
         does: dict[str, Callable[[], object]] = {
@@ -260,14 +274,17 @@ class Enrollments(RuleBasedStateMachine):
             "reply": lambda: self.replies(enrollment, told=True),
             "untold reply": lambda: self.replies(enrollment, told=False),
             "acceptance": lambda: self.accepts(enrollment, told=True),
-            "stop": lambda: self._is_told(enrollment, "stop"),
-            "pause": lambda: self._is_told(enrollment, "pause"),
+            "untold acceptance": lambda: self.accepts(enrollment, told=False),
+            "poll": lambda: self._look(person),
+            "another": self._another,
             "time-out": lambda: self._times_out(enrollment),
             "somebody else": lambda: self._somebody_else(enrollment),
             "callback": self._callback,
         }
         does |= {way: partial(self._forbids, person, way) for way in FORBIDS}
         does |= {edit: partial(self._edits, edit) for edit in EDITS}
+        does |= {word: partial(self._is_told, enrollment, word) for word in WORDS}
+        does |= {f"{hours} h": partial(self._nobody_works, hours) for hours in HOURS}
         does[what]()
 
     def _times_out(self, enrollment: str) -> None:
@@ -283,7 +300,7 @@ class Enrollments(RuleBasedStateMachine):
         """Another worker has decided the same, and is done first."""
         claimed = self.claim(enrollment, number)
         if claimed is not None:
-            result = self.books.execute(self.people[enrollment], claimed, "busy", self.do(self.world.now()))
+            result = self.books.execute(self.people[enrollment], claimed, "busy", self.now)
             self.write(enrollment, claimed, result)
             self.do(self.world.later(minutes=5))
 
@@ -394,26 +411,12 @@ class Enrollments(RuleBasedStateMachine):
         if self.books.resting:
             self._edits("sequence goes on")
 
-    @rule(who=st.integers(0, PEOPLE - 1), told=st.booleans())
-    def somebody_accepts(self, *, who: int, told: bool) -> None:
-        self.accepts(self._one(who), told=told)
-
-    @rule(who=st.integers(0, PEOPLE - 1), what=st.sampled_from(["resume", "resume", "pause", "stop"]))
-    def a_caller_says(self, *, who: int, what: str) -> None:
-        self._is_told(self._one(who), what)
-
-    @rule(hours=st.sampled_from([1, 30, 400]), fog=st.booleans())
-    def time_passes(self, *, hours: int, fog: bool) -> None:
-        """Nobody works meanwhile; calls of before may not be readable afterwards."""
+    def _nobody_works(self, hours: int) -> None:
+        """Time passes meanwhile; what was called before may not be readable afterwards."""
         self.do(self.world.later(hours=hours))
-        self.fog = fog
+        self.fog = hours == FOGGY_HOURS
 
-    @rule(who=st.integers(0, PEOPLE - 1))
-    def a_poll_finds_everything(self, who: int) -> None:
-        self._look(self.people[self._one(who)])
-
-    @rule()
-    def somebody_is_enrolled(self) -> None:
+    def _another(self) -> None:
         if len(self.people) < PEOPLE:
             self.enroll()
 
@@ -458,4 +461,4 @@ class Enrollments(RuleBasedStateMachine):
 
 
 def test_enrollments_keep_their_promises_whatever_happens_to_them(database_url: str) -> None:
-    machines.run(Enrollments, database_url)
+    machines.run(Enrollments, database_url, pool_size=2)
