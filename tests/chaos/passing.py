@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 import httpx
+from asyncpg import InternalClientError
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
@@ -18,7 +19,7 @@ from tests.chaos.casualties import Casualties
 from tests.journeys.installation import Facts
 
 T = TypeVar("T")
-OUT_OF_REACH = (DBAPIError, OSError)
+OUT_OF_REACH = (DBAPIError, OSError, InternalClientError)
 AGAIN_SECONDS = 0.2
 PATIENCE_SECONDS = 600.0
 """So long nothing may move at all, whoever lies down: more than four times the longest freeze."""

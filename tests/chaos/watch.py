@@ -8,7 +8,8 @@ from stack.virtual_time import EVERYWHERE
 
 AGAIN_SECONDS = 0.1
 LOST = (OSError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.CannotConnectNowError)
-ENDING = (asyncpg.AdminShutdownError, asyncpg.CrashShutdownError)
+ENDING = (asyncpg.AdminShutdownError, asyncpg.CrashShutdownError, asyncpg.InternalClientError)
+"""The last: the farewell of the server came while the driver was speaking."""
 
 
 class Watch:
