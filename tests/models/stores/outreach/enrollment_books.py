@@ -3,21 +3,28 @@
 Nothing here asks the product. Every claim and every execution is held against what was promised to a person before.
 """
 
+import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from models.rules.outreach.reconciling import Seen
+from models.rules.outreach.sequences import Step
 from models.rules.outreach.states import ActionReason, ActionType
 from models.stores.outreach.claims import Parcel
 from models.stores.outreach.facts import Learned
 from models.stores.outreach.messages import Line
 from models.stores.outreach.results import Again, Done, Heard, NotNeeded, Refused, Result, Unclear
+from tests.models.stores.outreach.sending_world import FOLLOW_UP, MESSAGE, WITHDRAW
 
 BRUSSELS = ZoneInfo("Europe/Brussels")
-SHORTEST_REST = timedelta(seconds=45)
-INVITES_A_DAY = 1
-"""The account's cap."""
+CAPS = {"invites_per_day": 1, "invites_per_week": 3}
+"""As the account has them configured."""
+INVITES_A_DAY, INVITES_A_WEEK = 1, 2
+"""What is left of them after the day's and the week's jitter, whichever it is: never below 1, and 0.85 to 1 times 3."""
+LONGEST_REST = timedelta(minutes=9)
+ADDED = Step(ActionType.MESSAGE, "s_added", wait_days=2, body="One more thing.", only_after_accept=True)
+"""A step that an edit puts at the end."""
 REFUSED: dict[str, Result] = {
     "busy": Again("busy", timedelta(minutes=1)),
     "refused": Refused(ActionReason.NETWORK_REFUSED),
@@ -31,6 +38,8 @@ class Person:
 
     profile_id: str
     executed: list[ActionType] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
+    """Of the sequence, that were executed."""
     texts: list[str] = field(default_factory=list)
     pending: bool = False
     connected: bool = False
@@ -40,11 +49,17 @@ class Person:
     held: bool = False
     """A caller has paused it."""
     ended: str | None = None
-    approved: dict[str, str] = field(default_factory=dict)
+    approved: dict[str, str | None] = field(default_factory=dict)
     """What somebody has approved: texts by action."""
     rejected: set[str] = field(default_factory=set)
+    """Actions and their steps."""
     claimed: set[str] = field(default_factory=set)
     """Actions that were claimed so far."""
+
+    @property
+    def open(self) -> bool:
+        """Whether anything may still come."""
+        return self.ended is None and self.left_alone is None
 
     @property
     def learned(self) -> Learned:
@@ -66,6 +81,15 @@ class Person:
         return Seen.DONE if done else Seen.ABSENT
 
 
+@dataclass(frozen=True)
+class Entry:
+    """An executed call: when, of what kind, and the seed of the rest after it."""
+
+    at: datetime
+    type: ActionType
+    seed: str
+
+
 @dataclass
 class Books:
     """One account's network, and what its owner has said: how steps read, which are held, whether all rests."""
@@ -75,11 +99,13 @@ class Books:
     """Of the texts, which carry it as `(version)`."""
     removed: str | None = None
     """A step that an edit took away."""
+    added: bool = False
+    """Whether an edit put a step at the end."""
     resting: bool = False
     """The sequence is paused."""
     unread: bool = False
     """A callback of the account has not been looked into."""
-    log: list[tuple[datetime, ActionType]] = field(default_factory=list)
+    log: list[Entry] = field(default_factory=list)
 
     def may_claim(self, person: Person, parcel: Parcel, decided: int, step_id: str, others: int) -> None:
         """Hold a claim against all that forbids one; `others` are calls of the account that are under way."""
@@ -91,30 +117,31 @@ class Books:
         assert not self.unread, "nothing is claimed before what has come is looked into"
         assert not others, "an account makes one call at a time"
         assert parcel.action_id not in person.rejected, "what was rejected is not sent"
+        assert step_id not in person.steps, "a step that was done is not begun again"
         if parcel.action_id not in person.claimed:
             self._is_as_it_reads_now(person, parcel, step_id)
         person.claimed.add(parcel.action_id)
 
     def _is_as_it_reads_now(self, person: Person, parcel: Parcel, step_id: str) -> None:
         assert step_id != self.removed, "a step that was taken away is not done"
-        if parcel.text is None:
+        if parcel.action_id in person.approved:
+            assert person.approved[parcel.action_id] == parcel.text, "nothing is sent but what was approved"
             return
-        if self.approves:
-            assert person.approved.get(parcel.action_id) == parcel.text, "nothing is sent but what was approved"
-        else:
+        assert not self.approves, "nothing is sent that nobody approved"
+        if parcel.text is not None:
             assert f"({self.version})" in parcel.text, "an edit holds for whoever has not reached the step"
 
-    def execute(self, person: Person, parcel: Parcel, answer: str, at: datetime) -> Result:
+    def execute(self, person: Person, parcel: Parcel, answer: str, done: Entry, step_id: str) -> Result:
         """The network's part of a call: what it does, and what it answers."""
         refusal = self._refused(person, parcel, answer)
         if refusal is not None:
             return refusal
-        self._in_its_time(parcel, at)
+        self._in_its_time(done)
         person.executed.append(parcel.type)
+        person.steps.append(step_id)
         if parcel.type is ActionType.MESSAGE:
             assert person.connected, "only who accepted is written to"
             assert parcel.text not in person.texts, "nothing is written twice"
-            assert len(person.texts) < 2, "each step is sent once"
             person.texts.append(str(parcel.text))
         else:
             assert person.executed.count(parcel.type) == 1, f"{parcel.type} twice"
@@ -133,14 +160,39 @@ class Books:
             return NotNeeded(ActionReason.ALREADY_CONNECTED)
         return REFUSED.get(answer)
 
-    def _in_its_time(self, parcel: Parcel, at: datetime) -> None:
-        """Working hours, rests and the cap of invites, by the network's own log."""
-        local = at.astimezone(BRUSSELS)
+    def _in_its_time(self, done: Entry) -> None:
+        """Working hours, rests and the caps of invites, by the network's own log."""
+        local = done.at.astimezone(BRUSSELS)
         assert local.isoweekday() <= 5, f"on a weekend: {local}"
         assert 8 <= local.hour < 19, f"outside the working hours: {local}"
         if self.log:
-            assert at - self.log[-1][0] >= SHORTEST_REST, "too soon after the one before"
-        if parcel.type is ActionType.INVITE:
-            today = [moment for moment, kind in self.log if kind is parcel.type and moment.date() == at.date()]
+            last = self.log[-1]
+            assert done.at - last.at >= rest(last), (
+                f"{done.at - last.at} after the one before, which rests {rest(last)}"
+            )
+        if done.type is ActionType.INVITE:
+            invites = [one.at for one in self.log if one.type is done.type]
+            today = [at for at in invites if at.date() == done.at.date()]
             assert len(today) < INVITES_A_DAY, "more invites in a day than the account may send"
-        self.log.append((at, parcel.type))
+            week = [at for at in invites if at.isocalendar()[:2] == done.at.isocalendar()[:2]]
+            assert len(week) < INVITES_A_WEEK, "more invites in a week than the account may send"
+        self.log.append(done)
+
+    def all_was_done(self, person: Person) -> None:
+        """Hold what was executed against an enrollment that is told to be complete."""
+        assert WITHDRAW.id in person.rejected or not person.pending, "an invite that nobody accepted is withdrawn"
+        if MESSAGE.id in person.steps:  # accepted in time
+            owed = {FOLLOW_UP.id} - {self.removed} | ({ADDED.id} if self.added else set())
+            assert owed <= {*person.steps, *person.rejected}, "whoever accepted is sent every step"
+
+
+def rest(last: Entry) -> timedelta:
+    """How long the account rests after a call at least (design, section 2), recomputed from its seed.
+
+    The rest counts from the result, and its hour's factor with it. One that comes later than the longest rest of all
+    needs no looking at.
+    """
+    chance = int.from_bytes(hashlib.sha256(last.seed.encode()).digest()[:8], "big") / 2**64
+    hours = {(last.at + later).astimezone(BRUSSELS).hour for later in (timedelta(), LONGEST_REST)}
+    factor = min(3 if hour == 12 else 1 if 10 <= hour < 16 else 1.5 for hour in hours)
+    return timedelta(seconds=45 + 135 * chance) * factor
