@@ -32,6 +32,10 @@ CALLBACK = """
     insert into network_callbacks (id, event_id, type, account_id, failures, due_at, received_at)
     values (:a || service_now(), :a || service_now(), 'message.new', :a, 0, service_now(), service_now())
 """
+SUPPRESSED = """
+    insert into suppressions (id, workspace_id, key_hash, reason, created_at)
+    select 'sup_' || :id, :w, hash, 'manual', service_now() from person_keys where profile_id = :id limit 1
+"""
 LOOKED_INTO = "update network_callbacks set processed_at = service_now() where account_id = :a"
 
 
@@ -95,6 +99,7 @@ class Acts(Calls):
             "fog": lambda: setattr(self, "fog", True),
             "approval is asked for": lambda: self.edits("edit" if self.books.approves else "approval changes"),
         }
+        does["a row alone"] = lambda: self.suppressed_by_a_row_alone(person)
         does |= {way: partial(self.forbids, person, way) for way in FORBIDS}
         does |= {edit: partial(self.edits, edit) for edit in EDITS}
         does |= {word: partial(self.is_told, enrollment, word) for word in WORDS}
@@ -198,6 +203,13 @@ class Acts(Calls):
 
         self.do(self.world.run(work))
         person.left_alone = WAYS[way][1]
+
+    def suppressed_by_a_row_alone(self, person: Person) -> None:
+        """A suppression that has stopped nothing: whoever claims has to find it."""
+        if person.left_alone in {"suppressed", "erased"}:
+            return
+        self.sql(SUPPRESSED, id=person.profile_id, w=self.world.member.tenant.workspace_id)
+        person.left_alone = "suppressed"
 
     def is_told(self, enrollment: str, what: str) -> None:
         """A caller says something, and may be refused."""

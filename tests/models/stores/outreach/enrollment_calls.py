@@ -31,6 +31,7 @@ T = TypeVar("T")
 TURNS = 14
 """So many decisions lead to somebody's next call, or it does not come."""
 A_MOMENT = timedelta(milliseconds=5)
+UNSETTLED = frozenset({ActionOutcome.SENDING, ActionOutcome.RECONCILING, ActionOutcome.UNKNOWN})
 
 
 class Calls:
@@ -112,7 +113,10 @@ class Calls:
         if decision.need is Need.RING:
             assert decision.reason
         row = self.do(self.world.enrollment(enrollment))
-        assert (decision.need is Need.NOTHING) == (row.status in FINAL_ENROLLMENTS), decision
+        if decision.need is Need.NOTHING:
+            assert row.status in FINAL_ENROLLMENTS, decision
+        elif row.status in FINAL_ENROLLMENTS:  # it was stopped in the middle of a call
+            assert self.do(self.world.last(enrollment)).outcome in UNSETTLED, decision
 
     def _read(self, enrollment: str, number: int) -> None:
         """The network is looked at for the action under way."""

@@ -100,7 +100,7 @@ IS_HELD_AND_NOBODY_CAN_READ = Story(
     then=PLAIN,
 )
 NEWS_WAITS = Story(first=QUIET, before=("callback",), whom=ANYBODY)
-IS_FORBIDDEN_BETWEEN = Story(first=QUIET, before=(*FORBIDS, "stop"), then=PLAIN)
+IS_FORBIDDEN_BETWEEN = Story(first=QUIET, before=(*FORBIDS, "a row alone", "a row alone", "stop"), then=PLAIN)
 IS_FORBIDDEN_DURING_A_LOST_CALL = Story(
     first=QUIET,
     before=QUIET,
