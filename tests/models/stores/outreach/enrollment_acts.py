@@ -133,7 +133,7 @@ class Acts(Calls):
             before = self.do(self.world.action(parcel.action_id)).outcome
             self.write(enrollment, parcel, result)
             after = self.do(self.world.action(parcel.action_id)).outcome
-            stale = self.numbers[parcel.action_id] != parcel.number or before not in UNDER_WAY
+            stale = self.last_claims[parcel.action_id].number != parcel.number or before not in UNDER_WAY
             replanned = before == ActionOutcome.SCHEDULED and after in REPLANNED
             assert not stale or after == before or replanned, f"{before} became {after} by an answer that came too late"
 

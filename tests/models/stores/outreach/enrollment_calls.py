@@ -5,7 +5,7 @@ Everything goes through the stores, and every claim and call is held against the
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -31,7 +31,17 @@ T = TypeVar("T")
 TURNS = 14
 """So many decisions lead to somebody's next call, or it does not come."""
 A_MOMENT = timedelta(milliseconds=5)
+OPEN_CALL = "select type, text from actions where enrollment_id = :id and outcome in ('sending', 'reconciling')"
 UNSETTLED = frozenset({ActionOutcome.SENDING, ActionOutcome.RECONCILING, ActionOutcome.UNKNOWN})
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of an action: its number, and the action's step and seed."""
+
+    number: int
+    step_id: str
+    seed: str
 
 
 class Calls:
@@ -44,8 +54,8 @@ class Calls:
         self.people: dict[str, Person] = {}
         self.late: list[tuple[str, Parcel, Result]] = []
         self.under_way: dict[str, datetime] = {}
-        self.numbers: dict[str, int] = {}
-        """Of the last claim of each action."""
+        self.last_claims: dict[str, Claim] = {}
+        """By action."""
         self.fog = False
         """Nothing can be read back."""
         self.do(self.world.open(*self._steps(), approve_every_message=approves))
@@ -112,21 +122,21 @@ class Calls:
             assert decision.until is not None
         if decision.need is Need.RING:
             assert decision.reason
-        row = self.do(self.world.enrollment(enrollment))
         if decision.need is Need.NOTHING:
-            assert row.status in FINAL_ENROLLMENTS, decision
-        elif row.status in FINAL_ENROLLMENTS:  # it was stopped in the middle of a call
+            assert decision.status in FINAL_ENROLLMENTS, decision
+        elif decision.status in FINAL_ENROLLMENTS:  # it was stopped in the middle of a call
             assert self.do(self.world.last(enrollment)).outcome in UNSETTLED, decision
 
     def _read(self, enrollment: str, number: int) -> None:
         """The network is looked at for the action under way."""
-        person, action = self.people[enrollment], self.do(self.world.last_open(enrollment))
-        seen = Seen.UNREADABLE if self.fog else person.shows(ActionType(action.type), action.text)
+        ((kind, text),) = self.sql(OPEN_CALL, id=enrollment)
+        seen = Seen.UNREADABLE if self.fog else self.people[enrollment].shows(ActionType(kind), text)
         self.do(self.world.record(enrollment, number, Read(Reading(self.now, seen))))
 
     def _decided_by_somebody(self, enrollment: str, judged: str) -> bool:
         """A person approves or rejects what waits for one, or says what became of a call."""
-        action = next((one for one in self.do(self.world.actions(enrollment)) if one.ended_at is None), None)
+        found = self.sql("select id from actions where enrollment_id = :id and ended_at is null", id=enrollment)
+        action = self.do(self.world.action(found[0].id)) if found else None
         if action is not None and action.outcome == ActionOutcome.AWAITING_APPROVAL:
             return self._judged(self.people[enrollment], action, judged)
         if action is not None and action.outcome == ActionOutcome.UNKNOWN:
@@ -159,19 +169,19 @@ class Calls:
         claimed = self.do(self.world.claim(enrollment, number))
         if not isinstance(claimed, Parcel):
             return None
-        now = self.now
-        others = [one for one, at in self.under_way.items() if one != claimed.action_id and now - at < SENDING_LIVES]
-        step_id = str(self.do(self.world.action(claimed.action_id)).step_id)
+        at = claimed.claimed_at
+        others = [one for one, then in self.under_way.items() if one != claimed.action_id and at - then < SENDING_LIVES]
+        ((step_id, seed),) = self.sql("select step_id, seed from actions where id = :id", id=claimed.action_id)
         self.books.may_claim(self.people[enrollment], claimed, number, step_id, len(others))
-        self.under_way[claimed.action_id] = now
-        self.numbers[claimed.action_id] = claimed.number
+        self.under_way[claimed.action_id] = at
+        self.last_claims[claimed.action_id] = Claim(claimed.number, step_id, seed)
         return claimed
 
     def execute(self, enrollment: str, parcel: Parcel, answer: str) -> Result:
         """The call: what the network does of it."""
-        action = self.do(self.world.action(parcel.action_id))
-        entry = Entry(self.now, parcel.type, action.seed)
-        return self.books.execute(self.people[enrollment], parcel, answer, entry, str(action.step_id))
+        claim = self.last_claims[parcel.action_id]
+        entry = Entry(self.now, parcel.type, claim.seed)
+        return self.books.execute(self.people[enrollment], parcel, answer, entry, claim.step_id)
 
     def write(self, enrollment: str, parcel: Parcel, result: Result) -> None:
         """Write what came of a call."""

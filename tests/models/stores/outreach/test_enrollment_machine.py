@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from models.database import Database
+from models.rules.outreach.reconciling import SENDING_LIVES
 from models.rules.outreach.states import FINAL_ACTIONS, FINAL_ENROLLMENTS
 from tests import machines
 from tests.models.stores.outreach.enrollment_acts import Acts
 from tests.models.stores.outreach.enrollment_books import Person
+from tests.models.stores.outreach.enrollment_calls import UNSETTLED
 from tests.models.stores.outreach.enrollment_stories import STORIES, Story
 
 TO_AN_END = 10
@@ -26,9 +28,12 @@ ENDS = {
     "failed": "enrollment.failed",
 }
 """What is told of each end."""
-TOLD = "select data->>'enrollment_id' as id, type from events where workspace_id = :w and type like 'enrollment.%'"
-STATUS = "select id, status from enrollments where workspace_id = :w"
-OUTCOMES = "select id, enrollment_id, type, outcome from actions where workspace_id = :w"
+ROWS = """
+    select 'event' as kind, data->>'enrollment_id' as enrollment, id, type as what, '' as state from events
+     where workspace_id = :w and type in ('enrollment.completed', 'enrollment.failed')
+    union all select 'enrollment', id, id, '', status from enrollments where workspace_id = :w
+    union all select 'action', enrollment_id, id, type, outcome from actions where workspace_id = :w
+"""
 DRAWN = st.sampled_from(range(5040))
 """A place in whatever list, each as likely as the next."""
 
@@ -85,6 +90,7 @@ class Enrollments(RuleBasedStateMachine):
         """Left alone, and let go on where it is paused, everybody comes to an end."""
         if not hasattr(self, "acts"):
             return
+        self.acts.do(self.acts.world.later(seconds=SENDING_LIVES.total_seconds()))
         for enrollment, person in self.acts.people.items():
             for _ in range(TO_AN_END):
                 if person.ended is not None:
@@ -93,44 +99,40 @@ class Enrollments(RuleBasedStateMachine):
                     self.acts.is_told(enrollment, "resume")
                 self.acts.call(enrollment)
                 self.acts.accepts(enrollment, told=True)
-                self.ends_are_ends_and_told_once()
+                self.all_is_as_told()
             assert person.ended is not None, "nobody waits for ever"
-        self.all_is_as_told()
 
     @invariant()
     def all_is_as_told(self) -> None:
         """What the rows say holds, and is what the network knows."""
         if not hasattr(self, "acts"):
             return
-        self.ends_are_ends_and_told_once()
-        rows = self.acts.sql(OUTCOMES, w=self.acts.world.member.tenant.workspace_id)
-        for row in rows:
-            assert self.finals.get(row.id, row.outcome) == row.outcome, "what is over changes no more"
-            if row.outcome in FINAL_ACTIONS:
-                self.finals[row.id] = row.outcome
+        rows = self.acts.sql(ROWS, w=self.acts.world.member.tenant.workspace_id)
         for enrollment, person in self.acts.people.items():
-            self._sent_is_sent(person, [row for row in rows if row.enrollment_id == enrollment])
+            mine = [row for row in rows if row.enrollment == enrollment]
+            self._ends_once(person, mine)
+            self._sent_is_sent(person, [row for row in mine if row.kind == "action"])
 
-    @staticmethod
-    def _sent_is_sent(person: Person, rows: list[Any]) -> None:
-        """Once nothing is under way, rows and network say the same."""
-        if not any(row.outcome in ("sending", "reconciling", "unknown") for row in rows):
-            sent = sorted(row.type for row in rows if row.outcome == "sent")
+    def _ends_once(self, person: Person, rows: list[Any]) -> None:
+        """An end is final, and told of once."""
+        (status,) = [row.state for row in rows if row.kind == "enrollment"]
+        assert person.ended in {None, status}, f"{person.ended} became {status}"
+        if person.ended is None and status in FINAL_ENROLLMENTS:
+            person.ended = status
+            if status == "completed":
+                self.acts.books.all_was_done(person)
+        told = [row.what for row in rows if row.kind == "event"]
+        assert told == ([ENDS[person.ended]] if person.ended is not None else [])
+
+    def _sent_is_sent(self, person: Person, actions: list[Any]) -> None:
+        """What is over changes no more, and once nothing is under way, rows and network say the same."""
+        for row in actions:
+            assert self.finals.get(row.id, row.state) == row.state, "what is over changes no more"
+            if row.state in FINAL_ACTIONS:
+                self.finals[row.id] = row.state
+        if not any(row.state in UNSETTLED for row in actions):
+            sent = sorted(row.what for row in actions if row.state == "sent")
             assert sent == sorted(person.executed), (sent, person.executed)
-
-    def ends_are_ends_and_told_once(self) -> None:
-        whose = {"w": self.acts.world.member.tenant.workspace_id}
-        told = [(row.id, row.type) for row in self.acts.sql(TOLD, **whose) if row.type != "enrollment.created"]
-        for row in self.acts.sql(STATUS, **whose):
-            person = self.acts.people[row.id]
-            if person.ended is not None:
-                assert row.status == person.ended, "an end is final"
-            elif row.status in FINAL_ENROLLMENTS:
-                person.ended = row.status
-                if row.status == "completed":
-                    self.acts.books.all_was_done(person)
-            ends = [ENDS[person.ended]] if person.ended is not None else []
-            assert [kind for id, kind in told if id == row.id] == ends
 
 
 def test_enrollments_keep_their_promises_whatever_happens_to_them(database_url: str) -> None:
