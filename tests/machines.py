@@ -25,18 +25,25 @@ SETTINGS = settings(
 
 
 def run(
-    machine: Callable[[asyncio.Runner, Database], RuleBasedStateMachine], database_url: str, *, pool_size: int = 0
+    machine: Callable[[asyncio.Runner, Database], RuleBasedStateMachine],
+    database_url: str,
+    *,
+    pool_size: int = 0,
+    examples: int = SETTINGS.max_examples,
+    steps: int = SETTINGS.stateful_step_count,
 ) -> None:
     """Run a machine on a database; its rules call the stores by the runner.
 
     `pool_size`: connections that are kept, 0 to open one for each transaction. Kept ones cost a tenth of the time.
+    `examples` and `steps` are those of the short form.
     """
+    short = {} if EXAMPLES else {"max_examples": examples, "stateful_step_count": steps}
     with asyncio.Runner() as runner:
         database = Database(database_url, pool_size=pool_size).within(everywhere("tests"))
         try:
             run_state_machine_as_test(
                 partial(machine, runner, database),  # type: ignore[arg-type] # a class, or whatever makes one
-                settings=SETTINGS,
+                settings=settings(SETTINGS, **short),
             )
         finally:
             runner.run(database.close())

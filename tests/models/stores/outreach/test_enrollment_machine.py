@@ -136,4 +136,4 @@ class Enrollments(RuleBasedStateMachine):
 
 
 def test_enrollments_keep_their_promises_whatever_happens_to_them(database_url: str) -> None:
-    machines.run(Enrollments, database_url, pool_size=2)
+    machines.run(Enrollments, database_url, pool_size=2, examples=3, steps=len(STORIES))
