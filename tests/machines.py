@@ -37,13 +37,13 @@ def run(
     `pool_size`: connections that are kept, 0 to open one for each transaction. Kept ones cost a tenth of the time.
     `examples` and `steps` are those of the short form.
     """
-    short = {} if EXAMPLES else {"max_examples": examples, "stateful_step_count": steps}
+    numbers = SETTINGS if EXAMPLES else settings(SETTINGS, max_examples=examples, stateful_step_count=steps)
     with asyncio.Runner() as runner:
         database = Database(database_url, pool_size=pool_size).within(everywhere("tests"))
         try:
             run_state_machine_as_test(
                 partial(machine, runner, database),  # type: ignore[arg-type] # a class, or whatever makes one
-                settings=settings(SETTINGS, **short),
+                settings=numbers,
             )
         finally:
             runner.run(database.close())
