@@ -9,13 +9,12 @@ from functools import partial
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.rules.outreach.reconciling import SENDING_LIVES
 from models.rules.outreach.states import ActionOutcome
 from models.stores import people
 from models.stores.outreach import messages, pausing, relations, scenes, sequences
 from models.stores.outreach.answers import Need
 from models.stores.outreach.messages import Line
-from tests.models.stores.outreach.enrollment_books import Person
+from tests.models.stores.outreach.enrollment_books import CALL_LIVES, Person
 from tests.models.stores.outreach.enrollment_calls import A_MOMENT, Calls
 from tests.models.stores.outreach.enrollment_stories import EDITS, FORBIDDEN, FORBIDS, HOURS, STAGES, WORDS
 from tests.models.stores.outreach.sending_world import FOLLOW_UP
@@ -26,6 +25,8 @@ PEOPLE = 3
 NOTED = ("manual", "opt_out", "note")
 """How somebody is forbidden who can still be enrolled."""
 SOON = timedelta(days=8)
+SLOW = timedelta(seconds=100)
+"""As a call may be and is still not given up."""
 UNDER_WAY = frozenset({ActionOutcome.SENDING, ActionOutcome.RECONCILING})
 REPLANNED = frozenset({ActionOutcome.CANCELLED, ActionOutcome.SKIPPED, ActionOutcome.AWAITING_APPROVAL})
 CALLBACK = """
@@ -95,6 +96,7 @@ class Acts(Calls):
             "time-out": lambda: self._times_out(enrollment),
             "both due": lambda: self._both_due(enrollment),
             "somebody else": lambda: self._somebody_else(enrollment),
+            "somebody else, slowly": lambda: self._somebody_else(enrollment, after=SLOW),
             "callback": self._callback,
             "fog": lambda: setattr(self, "fog", True),
             "approval is asked for": lambda: self.edits("edit" if self.books.approves else "approval changes"),
@@ -111,7 +113,7 @@ class Acts(Calls):
 
     def _times_out(self, enrollment: str) -> None:
         """Whoever calls has been silent for so long that the call is given up for lost."""
-        self.do(self.world.later(seconds=SENDING_LIVES.total_seconds() + 2))
+        self.do(self.world.later(seconds=CALL_LIVES.total_seconds() + 2))
         self.do(self.world.decide(enrollment))
 
     def _callback(self) -> None:
@@ -153,8 +155,9 @@ class Acts(Calls):
             else:
                 break
 
-    def _somebody_else(self, enrollment: str) -> None:
+    def _somebody_else(self, enrollment: str, *, after: timedelta = timedelta()) -> None:
         """Another worker is at another enrollment of the account, and does it if nothing is in its way."""
+        self.do(self.world.later(seconds=after.total_seconds()))
         other = self._other(enrollment)
         decision = self.do(self.world.decide(other))
         if decision.need is Need.SEND:

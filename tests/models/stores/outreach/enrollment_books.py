@@ -4,7 +4,7 @@ Nothing here asks the product. Every claim and every execution is held against w
 """
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -22,6 +22,8 @@ CAPS = {"invites_per_day": 1, "invites_per_week": 3}
 """As the account has them configured."""
 INVITES_A_DAY, INVITES_A_WEEK = 1, 2
 """What is left of them after the day's and the week's jitter, whichever it is: never below 1, and 0.85 to 1 times 3."""
+CALL_LIVES = timedelta(seconds=130)
+"""An account's next call may begin when the one before is answered, or so long after it began (design, section 5)."""
 LONGEST_REST = timedelta(minutes=9)
 ADDED = Step(ActionType.MESSAGE, "s_added", wait_days=2, body="One more thing.", only_after_accept=True)
 """A step that an edit puts at the end."""
@@ -86,8 +88,10 @@ class Entry:
     """An executed call: when, of what kind, and the seed of the rest after it."""
 
     at: datetime
+    """Of its execution, and of its answer once that is written."""
     type: ActionType
     seed: str
+    action_id: str
 
 
 @dataclass
@@ -159,6 +163,11 @@ class Books:
         if parcel.type is ActionType.INVITE and person.connected:
             return NotNeeded(ActionReason.ALREADY_CONNECTED)
         return REFUSED.get(answer)
+
+    def answered(self, action_id: str, at: datetime) -> None:
+        """The answer of a call is written: the account's rest counts from here."""
+        if self.log and self.log[-1].action_id == action_id:
+            self.log[-1] = replace(self.log[-1], at=at)
 
     def _in_its_time(self, done: Entry) -> None:
         """Working hours, rests and the caps of invites, by the network's own log."""

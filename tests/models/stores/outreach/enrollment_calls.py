@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.database import Database
 from models.errors import ServiceError
-from models.rules.outreach.reconciling import SENDING_LIVES, Reading, Seen
+from models.rules.outreach.reconciling import Reading, Seen
 from models.rules.outreach.sequences import Step
 from models.rules.outreach.states import FINAL_ENROLLMENTS, ActionOutcome, ActionType
 from models.secrets import Vault
@@ -24,7 +24,7 @@ from models.stores.outreach.reconciling import Read
 from models.stores.outreach.results import Heard, Result
 from models.tables import Action
 from tests.models.stores.conftest import SECRET, join
-from tests.models.stores.outreach.enrollment_books import ADDED, CAPS, Books, Entry, Person
+from tests.models.stores.outreach.enrollment_books import ADDED, CALL_LIVES, CAPS, Books, Entry, Person
 from tests.models.stores.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, WITHDRAW, World
 
 T = TypeVar("T")
@@ -170,7 +170,7 @@ class Calls:
         if not isinstance(claimed, Parcel):
             return None
         at = claimed.claimed_at
-        others = [one for one, then in self.under_way.items() if one != claimed.action_id and at - then < SENDING_LIVES]
+        others = [one for one, then in self.under_way.items() if one != claimed.action_id and at - then < CALL_LIVES]
         ((step_id, seed),) = self.sql("select step_id, seed from actions where id = :id", id=claimed.action_id)
         self.books.may_claim(self.people[enrollment], claimed, number, step_id, len(others))
         self.under_way[claimed.action_id] = at
@@ -180,7 +180,7 @@ class Calls:
     def execute(self, enrollment: str, parcel: Parcel, answer: str) -> Result:
         """The call: what the network does of it."""
         claim = self.last_claims[parcel.action_id]
-        entry = Entry(self.now, parcel.type, claim.seed)
+        entry = Entry(self.now, parcel.type, claim.seed, parcel.action_id)
         return self.books.execute(self.people[enrollment], parcel, answer, entry, claim.step_id)
 
     def write(self, enrollment: str, parcel: Parcel, result: Result) -> None:

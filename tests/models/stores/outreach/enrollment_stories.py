@@ -100,7 +100,8 @@ IS_HELD_AND_NOBODY_CAN_READ = Story(
     then=PLAIN,
 )
 NEWS_WAITS = Story(first=QUIET, before=("callback",), whom=ANYBODY)
-IS_FORBIDDEN_BETWEEN = Story(first=QUIET, before=(*FORBIDS, "a row alone", "a row alone", "stop"), then=PLAIN)
+IS_FORBIDDEN_BETWEEN = Story(first=QUIET, before=("a row alone", *FORBIDS), then=PLAIN)
+IS_STOPPED = Story(first=QUIET, before=("stop",), whom=ANYBODY, then=PLAIN)
 IS_FORBIDDEN_DURING_A_LOST_CALL = Story(
     first=QUIET,
     before=QUIET,
@@ -122,7 +123,7 @@ IS_JUDGED = Story(
 TWO_AT_ONCE = Story(
     first=QUIET,
     before=("both due",),
-    during=("somebody else",),
+    during=("somebody else, slowly", "somebody else"),
     written=NOW,
     after=("somebody else",),
     answer=("done", "done", "busy"),
@@ -141,6 +142,7 @@ STORIES = (
     IS_HELD_AND_NOBODY_CAN_READ,
     NEWS_WAITS,
     IS_FORBIDDEN_BETWEEN,
+    IS_STOPPED,
     IS_FORBIDDEN_DURING_A_LOST_CALL,
     WAS_FORBIDDEN_BEFORE,
     REPLIES,
@@ -149,7 +151,6 @@ STORIES = (
     IS_EDITED_BETWEEN,
     IS_JUDGED,
     NOBODY_ACCEPTS,
-    FREE,
     FREE,
     FREE,
 )

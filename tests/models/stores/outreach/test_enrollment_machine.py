@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from models.database import Database
-from models.rules.outreach.reconciling import SENDING_LIVES
 from models.rules.outreach.states import FINAL_ACTIONS, FINAL_ENROLLMENTS
+from models.stores.outreach.results import Done
 from tests import machines
 from tests.models.stores.outreach.enrollment_acts import Acts
-from tests.models.stores.outreach.enrollment_books import Person
+from tests.models.stores.outreach.enrollment_books import CALL_LIVES, Person
 from tests.models.stores.outreach.enrollment_calls import UNSETTLED
 from tests.models.stores.outreach.enrollment_stories import STORIES, Story
 
@@ -82,6 +82,8 @@ class Enrollments(RuleBasedStateMachine):
                 acts.happens(drawn["during"], enrollment, number)
                 if drawn["written"] == "now":
                     acts.write(enrollment, claimed, result)
+                    if isinstance(result, Done):
+                        acts.books.answered(claimed.action_id, acts.now)
                 if drawn["written"] == "late":
                     acts.late.append((enrollment, claimed, result))
         acts.happens(drawn["after"] if number is not None else "late answer", enrollment)
@@ -90,7 +92,7 @@ class Enrollments(RuleBasedStateMachine):
         """Left alone, and let go on where it is paused, everybody comes to an end."""
         if not hasattr(self, "acts"):
             return
-        self.acts.do(self.acts.world.later(seconds=SENDING_LIVES.total_seconds()))
+        self.acts.do(self.acts.world.later(seconds=CALL_LIVES.total_seconds()))
         for enrollment, person in self.acts.people.items():
             for _ in range(TO_AN_END):
                 if person.ended is not None:
