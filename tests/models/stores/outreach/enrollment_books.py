@@ -88,7 +88,7 @@ class Entry:
     """An executed call: when, of what kind, and the seed of the rest after it."""
 
     at: datetime
-    """Of its execution, and of its answer once that is written."""
+    """Of its claim, and of its answer once that is written."""
     type: ActionType
     seed: str
     action_id: str

@@ -180,7 +180,7 @@ class Calls:
     def execute(self, enrollment: str, parcel: Parcel, answer: str) -> Result:
         """The call: what the network does of it."""
         claim = self.last_claims[parcel.action_id]
-        entry = Entry(self.now, parcel.type, claim.seed, parcel.action_id)
+        entry = Entry(parcel.claimed_at, parcel.type, claim.seed, parcel.action_id)
         return self.books.execute(self.people[enrollment], parcel, answer, entry, claim.step_id)
 
     def write(self, enrollment: str, parcel: Parcel, result: Result) -> None:

@@ -81,9 +81,9 @@ class Enrollments(RuleBasedStateMachine):
                 result = acts.execute(enrollment, claimed, drawn["answer"])
                 acts.happens(drawn["during"], enrollment, number)
                 if drawn["written"] == "now":
-                    acts.write(enrollment, claimed, result)
                     if isinstance(result, Done):
                         acts.books.answered(claimed.action_id, acts.now)
+                    acts.write(enrollment, claimed, result)
                 if drawn["written"] == "late":
                     acts.late.append((enrollment, claimed, result))
         acts.happens(drawn["after"] if number is not None else "late answer", enrollment)
