@@ -23,14 +23,15 @@ from models.stores.outreach import calendars, facts, persons, stopping
 from models.stores.outreach.scenes import Scene, ids_of
 from models.tables import Enrollment
 
-BY_HAND_ONLY = frozenset({EnrollmentReason.OWNER_WROTE, EnrollmentReason.OUTCOME_UNKNOWN})
-"""Pauses that only a person ends anyway: pausing by hand leaves them what they are."""
-
 
 def pause(scene: Scene, enrollment: Enrollment) -> None:
-    """Hold the next steps until somebody resumes. Raises `Conflict` for an enrollment that has ended."""
+    """Hold the next steps until somebody resumes, behind the settling of an unknown outcome too.
+
+    A hold for the owner's word, which only resuming ends anyway, stays what it is. Raises `Conflict` for an enrollment
+    that has ended.
+    """
     _refuse_ended(enrollment)
-    if enrollment.status == EnrollmentStatus.PAUSED and enrollment.reason in BY_HAND_ONLY:
+    if enrollment.status == EnrollmentStatus.PAUSED and enrollment.reason == EnrollmentReason.OWNER_WROTE:
         return
     enrollment.status, enrollment.reason = EnrollmentStatus.PAUSED.value, EnrollmentReason.MANUAL.value
     enrollment.next_action_at = None

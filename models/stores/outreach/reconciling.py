@@ -20,7 +20,7 @@ from models.stores.outreach.results import again, done
 from models.stores.outreach.scenes import Scene
 from models.stores.outreach.texts import Writer
 from models.stores.outreach.underway import claimed, give_up_call, readings_of
-from models.tables import Action
+from models.tables import Action, Enrollment
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,13 @@ def _conclude(session: AsyncSession, scene: Scene, action: Action, read: Read) -
 
 
 def leave_to_a_person(session: AsyncSession, scene: Scene, action: Action) -> None:
-    """Nobody can tell: it counts as used, is never sent again by itself, and its enrollment holds until then."""
+    """Nobody can tell: it counts as used, is never sent again by itself, and its enrollment holds until then.
+
+    An enrollment that is paused for a caller or for its owner's word stays so behind the settling.
+    """
     endings.end_action(session, scene, action, ActionOutcome.UNKNOWN, ActionReason.OUTCOME_UNKNOWN)
     enrollment = scene.enrollment
-    if enrollment is not None and enrollment.finished_at is None:
+    if enrollment is not None and enrollment.finished_at is None and not _held_otherwise(enrollment):
         enrollment.status = EnrollmentStatus.PAUSED.value
         enrollment.reason = EnrollmentReason.OUTCOME_UNKNOWN.value
 
@@ -93,5 +96,11 @@ def settle(session: AsyncSession, scene: Scene, action: Action, *, sent: bool) -
     else:
         endings.end_action(session, scene, action, ActionOutcome.FAILED, ActionReason.OUTCOME_UNKNOWN)
     enrollment = scene.enrollment
-    if enrollment is not None and enrollment.status == EnrollmentStatus.PAUSED:
+    if enrollment is not None and enrollment.status == EnrollmentStatus.PAUSED and not _held_otherwise(enrollment):
         enrollment.status, enrollment.reason = EnrollmentStatus.ACTIVE.value, None
+
+
+def _held_otherwise(enrollment: Enrollment) -> bool:
+    """Whether it is paused for a reason that only resuming ends."""
+    paused = enrollment.status == EnrollmentStatus.PAUSED
+    return paused and enrollment.reason in {EnrollmentReason.MANUAL, EnrollmentReason.OWNER_WROTE}

@@ -180,7 +180,7 @@ async def test_what_is_unknown_is_settled_before_it_is_resumed(
         "update enrollments set status = 'paused', reason = 'outcome_unknown' where id = :id",
         id=enrollment_id,
     )
-    assert (await call(workspace, enrollment_id, "pause")).json()["reason"] == "outcome_unknown"
+    assert (await call(workspace, enrollment_id, "pause")).json()["reason"] == "manual"
     error = error_of(await call(workspace, enrollment_id, "resume"), 409, "conflict")
     assert error["details"]["reason"] == "outcome_unknown"
 

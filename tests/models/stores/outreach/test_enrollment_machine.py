@@ -1,42 +1,26 @@
 """Enrollments whatever happens to them: calls that are lost, late or refused, replies nobody told of, people who stop.
 
-The network is a page of bookkeeping here: what it executed, and when each person accepted, replied or had to be left
-alone. It is what the rows are held against.
+Each turn is a story around somebody's next call: something happens before the worker decides, between its decision and
+its claim, during its call, or before its answer is written. `enrollment_books` is what the rows are held against.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Coroutine
-from dataclasses import dataclass, field
-from datetime import timedelta
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
-from sqlalchemy.ext.asyncio import AsyncSession
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from models.database import Database
-from models.errors import Conflict
-from models.rules.outreach.reconciling import Reading, Seen
-from models.rules.outreach.states import FINAL_ENROLLMENTS, ActionReason, ActionType
-from models.secrets import Vault
-from models.stores import people
-from models.stores.outreach import messages, pausing, relations, scenes
-from models.stores.outreach.answers import Decision, Need
-from models.stores.outreach.claims import Parcel
-from models.stores.outreach.facts import Learned
-from models.stores.outreach.messages import Line
-from models.stores.outreach.reconciling import Read
-from models.stores.outreach.results import Again, Done, Heard, NotNeeded, Refused, Result, Unclear
+from models.rules.outreach.states import FINAL_ACTIONS, FINAL_ENROLLMENTS
+from models.stores.outreach.results import Done
 from tests import machines
-from tests.models.stores.conftest import SECRET, join
-from tests.models.stores.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, WITHDRAW, World
-from tests.models.stores.outreach.test_stopping import WAYS
+from tests.models.stores.outreach.enrollment_acts import Acts
+from tests.models.stores.outreach.enrollment_books import CALL_LIVES, Person
+from tests.models.stores.outreach.enrollment_calls import UNSETTLED
+from tests.models.stores.outreach.enrollment_stories import STORIES, Story
 
-T = TypeVar("T")
-PEOPLE = 3
-ANSWERS = ("done", "done", "done", "lost", "busy", "refused", "dies before", "dies after")
+TO_AN_END = 10
+"""More calls than anybody has steps."""
 ENDS = {
     "completed": "enrollment.completed",
     "replied": "enrollment.completed",
@@ -44,293 +28,114 @@ ENDS = {
     "failed": "enrollment.failed",
 }
 """What is told of each end."""
-
-
-@dataclass
-class Person:
-    """What the network knows of somebody, and what the service was told."""
-
-    profile_id: str
-    executed: list[ActionType] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    pending: bool = False
-    connected: bool = False
-    lines: list[Line] = field(default_factory=list)
-    left_alone: str | None = None
-    """Why nothing may be sent from now on."""
-    held: bool = False
-    """A caller has paused it."""
-    ended: str | None = None
+ROWS = """
+    select 'event' as kind, data->>'enrollment_id' as enrollment, id, type as what, '' as state from events
+     where workspace_id = :w and type in ('enrollment.completed', 'enrollment.failed')
+    union all select 'enrollment', id, id, '', status from enrollments where workspace_id = :w
+    union all select 'action', enrollment_id, id, type, outcome from actions where workspace_id = :w
+"""
+DRAWN = st.sampled_from(range(5040))
+"""A place in whatever list, each as likely as the next."""
 
 
 class Enrollments(RuleBasedStateMachine):
-    """Three people in one sequence of one account."""
-
-    enrolled = Bundle("enrolled")
-    decided = Bundle("decided")
-    late = Bundle("late")
+    """A few people in one sequence of one account."""
 
     def __init__(self, runner: asyncio.Runner, database: Database) -> None:
         super().__init__()
-        self._runner = runner
-        self.world = World(database, Vault(SECRET), self.do(database.run(join)))
-        self.do(self.world.open(INVITE, MESSAGE, FOLLOW_UP, WITHDRAW))
-        self.do(self.world.sql("update outreach_accounts set provider_id = id, network_user_id = id"))
-        self.people: dict[str, Person] = {}
-        self.sent: Counter[str] = Counter()
+        self._runner, self._database = runner, database
+        self.finals: dict[str, str] = {}
+        """Actions that came to an end, and which."""
 
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        return self._runner.run(work)
+    @initialize(approves=st.sampled_from([False, False, True]), order=st.permutations(range(len(STORIES))))
+    def begin(self, *, approves: bool, order: list[int]) -> None:
+        self.acts = Acts(self._runner, self._database, approves=approves)
+        self.order = order
 
-    @initialize(target=enrolled)
-    def begin(self) -> str:
-        return str(self.enroll())
+    @rule(who=DRAWN, numbers=st.tuples(*[DRAWN] * 8), more=st.tuples(*[DRAWN] * 8))
+    def go_on(self, *, who: int, numbers: tuple[int, ...], more: tuple[int, ...]) -> None:
+        """The next story, and what follows on it.
 
-    @rule(target=enrolled)
-    def enroll(self) -> str:
-        if len(self.people) == PEOPLE:
-            return next(iter(self.people))
-        name = f"{self.world.member.tenant.workspace_id}-{len(self.people)}".replace("_", "-")
-        profile_id = self.do(self.world.person(name))
-        enrollment = self.do(self.world.enroll(profile_id))
-        self.people[enrollment] = Person(profile_id)
-        return enrollment
+        It is one rule, for rules are switched off by turns, and so short a history could then hold no call at all.
+        """
+        place = self.order.pop(0)
+        self.order.append(place)
+        story = STORIES[place]
+        drawn = story.drawn(numbers)
+        enrollment = self.acts.somebody(drawn["whom"], who)
+        self.tell(story, drawn, enrollment)
+        if story.then is not None:
+            self.all_is_as_told()
+            self.tell(story.then, story.then.drawn(more), enrollment)
+        self.acts.looked_into()
 
-    @rule(target=late, enrollment=enrolled, answers=st.lists(st.sampled_from(ANSWERS), min_size=1, max_size=6))
-    def work(self, enrollment: str, answers: list[str]) -> tuple[Parcel, Result] | None:
-        """What workers do next with it, and time passes until they may; the last answer may come once more, late."""
-        last = None
-        for answer in answers:
-            decision = self.do(self.world.decide(enrollment))
-            self._means_something(enrollment, decision)
-            if decision.need is Need.TIME and decision.until is not None:
-                self.do(self.world.at(decision.until + timedelta(milliseconds=5)))
-            elif decision.need is Need.READ:
-                self.do(self.world.record(enrollment, decision.number, self._reading(enrollment)))
-            elif decision.need is Need.SEND:
-                claimed = self.do(self.world.claim(enrollment, decision.number))
-                if isinstance(claimed, Parcel):
-                    last = self._call(enrollment, claimed, answer) or last
-        return last
-
-    def _means_something(self, enrollment: str, decision: Decision) -> None:
-        """Nobody is forgotten: there is a time, a step, or a reason why somebody else has to do something."""
-        if decision.need is Need.TIME:
-            assert decision.until is not None
-        if decision.need is Need.RING:
-            assert decision.reason
-        row = self.do(self.world.enrollment(enrollment))
-        assert (decision.need is Need.NOTHING) == (row.status in FINAL_ENROLLMENTS), decision
-
-    def _call(self, enrollment: str, parcel: Parcel, answer: str) -> tuple[Parcel, Result] | None:
-        """The call of a claim. A message is not sent while its chat has news; that is the last look before it."""
-        person = self.people[enrollment]
-        assert person.left_alone in (None, "replied, untold"), person.left_alone
-        assert not person.held, "a paused enrollment is not claimed"
-        result = self._executed(person, parcel, answer)
-        if answer in ("dies before", "dies after"):
-            return None
-        self.do(self.world.result(parcel, result))
-        return parcel, result
-
-    def _executed(self, person: Person, parcel: Parcel, answer: str) -> Result:
-        refusal = self._refused(person, parcel, answer)
-        if refusal is not None:
-            return refusal
-        person.executed.append(parcel.type)
-        if parcel.type is ActionType.MESSAGE:
-            assert person.connected, "only who accepted is written to"
-            assert parcel.text not in person.texts, "nothing is written twice"
-            person.texts.append(str(parcel.text))
-        else:
-            assert person.executed.count(parcel.type) == 1, f"{parcel.type} twice"
-            person.pending = parcel.type is ActionType.INVITE
-        learned = Learned(network_id=f"net-{person.profile_id}", chat_id=f"chat-{person.profile_id}")
-        return Unclear(learned=learned) if answer == "lost" else Done(learned=learned)
-
-    @staticmethod
-    def _refused(person: Person, parcel: Parcel, answer: str) -> Result | None:
-        """Why the network does not execute it."""
-        if parcel.type is ActionType.MESSAGE and person.lines:
-            return Heard(by_person=True, at=person.lines[0].sent_at)
-        if parcel.type is ActionType.WITHDRAW_INVITE and not person.pending:
-            return NotNeeded(ActionReason.INVITE_NOT_PENDING)
-        if parcel.type is ActionType.INVITE and person.connected:
-            return NotNeeded(ActionReason.ALREADY_CONNECTED)
-        refused: dict[str, Result] = {
-            "dies before": Unclear(),
-            "busy": Again("busy", timedelta(minutes=1)),
-            "refused": Refused(ActionReason.NETWORK_REFUSED),
-        }
-        return refused.get(answer)
-
-    def _reading(self, enrollment: str) -> Read:
-        """What the network shows of the action under way."""
-        person, action = self.people[enrollment], self.do(self.world.last_open(enrollment))
-        done = {
-            ActionType.INVITE: ActionType.INVITE in person.executed,
-            ActionType.WITHDRAW_INVITE: not person.pending,
-            ActionType.MESSAGE: action.text in person.texts,
-        }[ActionType(action.type)]
-        return Read(Reading(self.do(self.world.now()), Seen.DONE if done else Seen.ABSENT))
+    def tell(self, story: Story, drawn: dict[str, str], enrollment: str) -> None:
+        """Something happens to somebody, then comes their next call, and while it does, more happens."""
+        acts = self.acts
+        acts.happens(drawn["first"], enrollment)
+        number = acts.until_due(enrollment, drawn["judged"])
+        if number is not None:
+            acts.happens(drawn["before"], enrollment, number)
+            claimed = acts.claim(enrollment, number)
+            if claimed is not None:
+                result = acts.execute(enrollment, claimed, drawn["answer"])
+                acts.happens(drawn["during"], enrollment, number)
+                if drawn["written"] == "now":
+                    if isinstance(result, Done):
+                        acts.books.answered(claimed.action_id, acts.now)
+                    acts.write(enrollment, claimed, result)
+                if drawn["written"] == "late":
+                    acts.late.append((enrollment, claimed, result))
+        acts.happens(drawn["after"] if number is not None else "late answer", enrollment)
 
     def teardown(self) -> None:
-        """Left alone, everybody comes to an end who is not paused. Short histories hardly ever come to a message."""
-        for enrollment, person in self.people.items():
-            for _ in range(20):
-                if person.held or self.do(self.world.enrollment(enrollment)).status in FINAL_ENROLLMENTS:
+        """Left alone, and let go on where it is paused, everybody comes to an end."""
+        if not hasattr(self, "acts"):
+            return
+        self.acts.do(self.acts.world.later(seconds=CALL_LIVES.total_seconds()))
+        for enrollment, person in self.acts.people.items():
+            for _ in range(TO_AN_END):
+                if person.ended is not None:
                     break
-                self.work(enrollment, ["done"] * 4)
-                self.accepts(enrollment=enrollment, told=True)
-            status = self.do(self.world.enrollment(enrollment)).status
-            assert person.held or status in FINAL_ENROLLMENTS, "nobody waits for ever"
-        self.an_end_is_an_end_and_told_once()
-        self.what_counts_as_sent_was_sent()
-
-    @rule(target=decided, enrollment=enrolled)
-    def decides(self, enrollment: str) -> tuple[str, int] | None:
-        """A worker that is frozen between its decision and its claim."""
-        decision = self.do(self.world.decide(enrollment))
-        if decision.need is Need.TIME and decision.until is not None:
-            self.do(self.world.at(decision.until + timedelta(milliseconds=5)))
-            decision = self.do(self.world.decide(enrollment))
-        return (enrollment, decision.number) if decision.need is Need.SEND else None
-
-    @rule(target=late, claim=decided, answer=st.sampled_from(ANSWERS))
-    def claims_late(self, claim: tuple[str, int] | None, answer: str) -> tuple[Parcel, Result] | None:
-        """It knows nothing of what happened meanwhile, and may claim a second time."""
-        claimed = self.do(self.world.claim(*claim)) if claim is not None else None
-        return self._call(claim[0], claimed, answer) if claim is not None and isinstance(claimed, Parcel) else None
-
-    @rule(answer=late)
-    def comes_late(self, answer: tuple[Parcel, Result] | None) -> None:
-        """The same answer once more, from a worker that was frozen."""
-        if answer is not None:
-            self.do(self.world.result(*answer))
-
-    @rule(enrollment=enrolled, told=st.booleans())
-    def accepts(self, *, enrollment: str, told: bool) -> None:
-        person = self.people[enrollment]
-        if not person.pending:
-            return
-        person.pending, person.connected = False, True
-        if told:
-            self._look(person)
-
-    @rule(enrollment=enrolled, told=st.booleans())
-    def replies(self, *, enrollment: str, told: bool) -> None:
-        """Nothing may be sent afterwards, whether a callback tells of it or not."""
-        person = self.people[enrollment]
-        if not person.connected:
-            return
-        at = self.do(self.world.now())
-        person.lines.append(Line(f"{person.profile_id}-{len(person.lines)}", "Not now", at, from_owner=False))
-        person.left_alone = person.left_alone or "replied, untold"
-        if told:
-            self._look(person)
-
-    @rule(enrollment=enrolled)
-    def poll(self, enrollment: str) -> None:
-        """The account is read in turns: what no callback told of is found."""
-        self._look(self.people[enrollment])
-
-    def _look(self, person: Person) -> None:
-        learned = Learned(
-            network_id=f"net-{person.profile_id}",
-            connected=person.connected,
-            pending=person.pending,
-            chat_id=f"chat-{person.profile_id}",
-        )
-
-        async def work(session: AsyncSession) -> None:
-            await people.hold(session, [person.profile_id])
-            await relations.learn(session, self.world.account_id, person.profile_id, learned)
-            await messages.take(
-                session,
-                self.world.account_id,
-                person.profile_id,
-                f"chat-{person.profile_id}",
-                person.lines,
-                writer=self.world.writer,
-            )
-
-        self.do(self.world.run(work))
-        if person.lines and person.left_alone == "replied, untold":
-            person.left_alone = "replied"
-
-    @rule(enrollment=enrolled, way=st.sampled_from(sorted(WAYS)))
-    def forbids(self, enrollment: str, way: str) -> None:
-        """Opt-out, suppression, erasure: when it has committed, nothing is sent."""
-        person = self.people[enrollment]
-        if person.left_alone in {"suppressed", "erased"}:
-            return
-        forbid = WAYS[way][0]
-
-        async def work(session: AsyncSession) -> None:
-            await people.hold(session, [person.profile_id])
-            await forbid(session, self.world.vault, self.world.member.tenant, person.profile_id)
-
-        self.do(self.world.run(work))
-        person.left_alone = WAYS[way][1]
-
-    @rule(enrollment=enrolled, what=st.sampled_from(["pause", "stop", "resume"]))
-    def is_told(self, enrollment: str, what: str) -> None:
-        person = self.people[enrollment]
-        try:
-            self.do(self.world.run(partial(self._tell, enrollment, what)))
-        except Conflict:
-            return
-        if what == "stop":
-            person.left_alone = person.left_alone or "stopped"
-        person.held = what == "pause"
-
-    async def _tell(self, enrollment: str, what: str, session: AsyncSession) -> None:
-        scene = await scenes.of_enrollment(session, enrollment)
-        if scene is None or scene.enrollment is None:
-            raise Conflict("erased")
-        if what == "pause":
-            pausing.pause(scene, scene.enrollment)
-        elif what == "stop":
-            await pausing.stop(session, scene, scene.enrollment)
-        else:
-            pausing.refuse_resume(scene, scene.enrollment)
-            if scene.enrollment.status == "paused":
-                pausing.resume(scene, scene.enrollment, await pausing.ahead(session, scene, scene.enrollment))
-
-    @rule(hours=st.sampled_from([1, 30, 400]))
-    def time_passes(self, hours: int) -> None:
-        self.do(self.world.later(hours=hours))
+                if person.held:
+                    self.acts.is_told(enrollment, "resume")
+                self.acts.call(enrollment)
+                self.acts.accepts(enrollment, told=True)
+                self.all_is_as_told()
+            assert person.ended is not None, "nobody waits for ever"
 
     @invariant()
-    def an_end_is_an_end_and_told_once(self) -> None:
-        workspace_id = self.world.member.tenant.workspace_id
-        rows = self.do(
-            self.world.sql(
-                "select type, data->>'enrollment_id' as id, count(*)::int as times from events"
-                " where workspace_id = :w and type like 'enrollment.%' group by 1, 2",
-                w=workspace_id,
-            )
-        )
-        told = {(row.type, row.id): row.times for row in rows}
-        for enrollment, person in self.people.items():
-            status = self.do(self.world.enrollment(enrollment)).status
-            if person.ended is not None:
-                assert status == person.ended, "an end is final"
-            if status in FINAL_ENROLLMENTS:
-                person.ended = status
-                assert [one for one in told if one[1] == enrollment] == [(ENDS[status], enrollment)]
-                assert told[ENDS[status], enrollment] == 1
+    def all_is_as_told(self) -> None:
+        """What the rows say holds, and is what the network knows."""
+        if not hasattr(self, "acts"):
+            return
+        rows = self.acts.sql(ROWS, w=self.acts.world.member.tenant.workspace_id)
+        for enrollment, person in self.acts.people.items():
+            mine = [row for row in rows if row.enrollment == enrollment]
+            self._ends_once(person, mine)
+            self._sent_is_sent(person, [row for row in mine if row.kind == "action"])
 
-    @invariant()
-    def what_counts_as_sent_was_sent(self) -> None:
-        """Once nothing is under way, rows and network say the same."""
-        for enrollment, person in self.people.items():
-            rows = self.do(self.world.actions(enrollment))
-            if any(row.outcome in ("sending", "reconciling", "unknown") for row in rows):
-                continue
-            sent = sorted(row.type for row in rows if row.outcome == "sent")
-            assert sent == sorted(person.executed), (enrollment, sent, person.executed)
+    def _ends_once(self, person: Person, rows: list[Any]) -> None:
+        """An end is final, and told of once."""
+        (status,) = [row.state for row in rows if row.kind == "enrollment"]
+        assert person.ended in {None, status}, f"{person.ended} became {status}"
+        if person.ended is None and status in FINAL_ENROLLMENTS:
+            person.ended = status
+            if status == "completed":
+                self.acts.books.all_was_done(person)
+        told = [row.what for row in rows if row.kind == "event"]
+        assert told == ([ENDS[person.ended]] if person.ended is not None else [])
+
+    def _sent_is_sent(self, person: Person, actions: list[Any]) -> None:
+        """What is over changes no more, and once nothing is under way, rows and network say the same."""
+        for row in actions:
+            assert self.finals.get(row.id, row.state) == row.state, "what is over changes no more"
+            if row.state in FINAL_ACTIONS:
+                self.finals[row.id] = row.state
+        if not any(row.state in UNSETTLED for row in actions):
+            sent = sorted(row.what for row in actions if row.state == "sent")
+            assert sent == sorted(person.executed), (sent, person.executed)
 
 
 def test_enrollments_keep_their_promises_whatever_happens_to_them(database_url: str) -> None:
-    machines.run(Enrollments, database_url)
+    machines.run(Enrollments, database_url, pool_size=2, examples=3, steps=len(STORIES))

@@ -1,5 +1,6 @@
 """What came of a call is written once, and says what is next for person, enrollment and account."""
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,16 +13,19 @@ from models.rules.outreach.reconciling import Reading, Seen
 from models.rules.outreach.states import ActionReason
 from models.secrets import Vault
 from models.stores import erasures, people
-from models.stores.outreach import approvals
+from models.stores.outreach import approvals, messages, pausing, scenes
 from models.stores.outreach.account_states import Standing
 from models.stores.outreach.answers import Need
 from models.stores.outreach.claims import Parcel
 from models.stores.outreach.facts import Learned
+from models.stores.outreach.messages import Line
 from models.stores.outreach.reconciling import Read
 from models.stores.outreach.results import Again, Done, Limited, NotNeeded, Refused, Troubled, Unclear
 from models.tables import Enrollment
 from tests.models.stores.conftest import Member
 from tests.models.stores.outreach.sending_world import INVITE, MESSAGE, WITHDRAW, World
+
+Hold = Callable[[World, str], Awaitable[None]]
 
 
 @pytest.fixture
@@ -255,6 +259,42 @@ async def test_a_person_settles_it(world: World, outcome: str, status: str, *, s
     await world.decide(enrollment)
     assert (await world.actions(enrollment))[0].outcome == outcome
     assert (await world.enrollment(enrollment)).status == status
+
+
+async def pause(world: World, enrollment_id: str) -> None:
+    async def work(session: AsyncSession) -> None:
+        scene = await scenes.of_enrollment(session, enrollment_id)
+        assert scene is not None
+        assert scene.enrollment is not None
+        pausing.pause(scene, scene.enrollment)
+
+    await world.run(work)
+
+
+async def owner_writes(world: World, enrollment_id: str) -> None:
+    profile_id = (await world.enrollment(enrollment_id)).profile_id
+    line = Line("msg_owner", "Hello from me", await world.now(), from_owner=True)
+    await world.run(
+        lambda session: messages.take(session, world.account_id, profile_id, "chat", [line], writer=world.writer)
+    )
+
+
+@pytest.mark.parametrize("when", ["while it is read back", "when it is unknown"])
+@pytest.mark.parametrize(("hold", "reason"), [(pause, "manual"), (owner_writes, "owner_wrote")])
+async def test_settling_an_outcome_ends_no_other_pause(world: World, hold: Hold, reason: str, when: str) -> None:
+    enrollment = await unclear(world)
+    if when == "while it is read back":
+        await hold(world, enrollment)
+    for _ in range(4):
+        await read(world, enrollment, Seen.UNREADABLE)
+    if when == "when it is unknown":
+        await hold(world, enrollment)
+    action = await world.last(enrollment)
+    assert action.outcome == "unknown"
+    await world.run(lambda session: approvals.settle(session, world.member.tenant, action.id, sent=True))
+    assert (await world.decide(enrollment)).need is Need.RING
+    row = await world.enrollment(enrollment)
+    assert (row.status, row.reason) == ("paused", reason)
 
 
 async def test_a_reading_counts_once(world: World) -> None:
