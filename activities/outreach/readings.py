@@ -53,8 +53,11 @@ class Readings:
 
     async def _withdrawal(self, parcel: Parcel, at: datetime) -> Read:
         requests = await self._network.sent_requests(parcel.provider_id)
-        listed = any(parcel.person in {one.person_id, one.public_identifier} for one in requests)
-        return Read(Reading(at, reconciling.read_withdrawal(listed=listed)))
+        if any(parcel.person in {one.person_id, one.public_identifier} for one in requests):
+            return Read(Reading(at, reconciling.read_withdrawal(listed=True, connected=False)))
+        person = await self._network.person(parcel.provider_id, parcel.person, fresh=True)
+        seen = reconciling.read_withdrawal(listed=False, connected=person.connected)
+        return Read(Reading(at, seen), learned_of(person))
 
     async def _message(self, parcel: Parcel, at: datetime) -> Read:
         person_id = parcel.person

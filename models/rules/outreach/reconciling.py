@@ -25,6 +25,8 @@ class Seen(StrEnum):
     UNEXPLAINED = "unexplained"
     """An outgoing message that none of our actions explains."""
     UNREADABLE = "unreadable"
+    MOOT = "moot"
+    """What was asked for can be done no more, and was not: the invite to be withdrawn was accepted."""
 
 
 class Verdict(StrEnum):
@@ -33,6 +35,7 @@ class Verdict(StrEnum):
     DONE = "done"
     NOT_DONE = "not_done"
     UNKNOWN = "unknown"
+    MOOT = "moot"
     OPEN = "open"
 
 
@@ -59,7 +62,7 @@ def overdue(claimed_at: datetime, now: datetime) -> bool:
 
 
 def verdict(claimed_at: datetime, readings: Sequence[Reading]) -> Verdict:
-    """Done, not done (once more from the start), unknown (a person settles it) or open (read again).
+    """Done, not done (once more from the start), unknown (a person settles it), moot (skipped) or open (read again).
 
     Proof counts whenever it was seen. Absence counts from the end of the call's life only, and twice: the second time
     at least 15 minutes after the claim.
@@ -67,6 +70,8 @@ def verdict(claimed_at: datetime, readings: Sequence[Reading]) -> Verdict:
     seen = {reading.seen for reading in readings}
     if Seen.DONE in seen:
         return Verdict.DONE
+    if Seen.MOOT in seen:
+        return Verdict.MOOT
     if Seen.UNEXPLAINED in seen:
         return Verdict.UNKNOWN
     if _absent_twice(claimed_at, readings):
@@ -119,9 +124,11 @@ def read_invite(
     return Seen.DONE if ours else Seen.ABSENT
 
 
-def read_withdrawal(*, listed: bool) -> Seen:
-    """What the list of sent requests shows of a withdrawal."""
-    return Seen.ABSENT if listed else Seen.DONE
+def read_withdrawal(*, listed: bool, connected: bool) -> Seen:
+    """What list and profile show of a withdrawal; an accepted invite is not listed either, and was not withdrawn."""
+    if listed:
+        return Seen.ABSENT
+    return Seen.MOOT if connected else Seen.DONE
 
 
 def read_visit() -> Seen:

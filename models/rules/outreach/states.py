@@ -175,6 +175,7 @@ _NEXT_ACTION: dict[ActionOutcome, frozenset[ActionOutcome]] = {
         {
             ActionOutcome.SCHEDULED,  # shown not to be done: once more from the start
             ActionOutcome.SENT,
+            ActionOutcome.SKIPPED,  # shown to have become pointless
             ActionOutcome.FAILED,
             ActionOutcome.CANCELLED,
             ActionOutcome.UNKNOWN,

@@ -68,6 +68,8 @@ def _conclude(session: AsyncSession, scene: Scene, action: Action, read: Read) -
             done(session, scene, action, at=read.done_at or scene.now, message_id=read.message_id)
         case Verdict.NOT_DONE:
             again(scene, action, after=timedelta())
+        case Verdict.MOOT:
+            endings.end_action(session, scene, action, ActionOutcome.SKIPPED, ActionReason.INVITE_NOT_PENDING)
         case Verdict.UNKNOWN if action.type == ActionType.PROFILE_VISIT:
             done(session, scene, action, at=claimed(action))
         case Verdict.UNKNOWN:

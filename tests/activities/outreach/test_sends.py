@@ -163,6 +163,23 @@ async def test_a_kill_between_call_and_result_is_read_back_and_never_repeated(
     assert (await sending.told()).count("action.sent") == 1
 
 
+async def test_a_withdrawal_that_died_is_not_said_to_be_done_when_the_person_has_accepted(sending: Stage) -> None:
+    await sending.connect(INVITE, WITHDRAW)
+    profile, person = await sending.somebody()
+    enrollment = await sending.enroll(profile)
+    await sending.act(enrollment, await sending.until_call(enrollment))
+    parcel = await killed_after_claim(sending, enrollment)
+    assert parcel.type is ActionType.WITHDRAW_INVITE
+    sending.far.act("accept", person)
+    end = await sending.drive(enrollment)
+    assert end.do is Do.DONE
+    action = await sending.last(enrollment)
+    assert (action.outcome, action.reason) == ("skipped", "invite_not_pending")
+    assert [kind for kind, _, _ in sending.written()] == ["invite"]
+    assert (await sending.known(profile)).relation == "connected"
+    assert "invite.accepted" in await sending.told()
+
+
 @pytest.mark.parametrize("fault", ["timeout", "server_error", "connection_lost", "truncated_json"])
 async def test_a_lost_answer_after_execution_is_reconciled(sending: Stage, fault: str) -> None:
     await sending.connect(INVITE)

@@ -77,6 +77,9 @@ def test_checks_after_downtime_are_made_up_for_two_minutes_apart() -> None:
         ([(5, Seen.UNEXPLAINED)], Verdict.UNKNOWN),
         ([(5, Seen.ABSENT), (15, Seen.ABSENT), (15, Seen.UNEXPLAINED)], Verdict.UNKNOWN),
         ([(5, Seen.UNEXPLAINED), (15, Seen.DONE)], Verdict.DONE),
+        ([(1, Seen.MOOT)], Verdict.MOOT),
+        ([(1, Seen.ABSENT), (5, Seen.MOOT)], Verdict.MOOT),
+        ([(1, Seen.MOOT), (5, Seen.DONE)], Verdict.DONE),
         ([(1, Seen.ABSENT), (5, Seen.UNREADABLE), (15, Seen.UNREADABLE), (60, Seen.ABSENT)], Verdict.UNKNOWN),
         ([(1, Seen.ABSENT), (5, Seen.ABSENT), (15, Seen.UNREADABLE), (60, Seen.ABSENT)], Verdict.NOT_DONE),
     ],
@@ -150,7 +153,11 @@ def test_what_an_invite_shows(
     assert seen is expected
 
 
-def test_a_withdrawal_is_done_when_nothing_is_listed_and_a_visit_always() -> None:
-    assert read_withdrawal(listed=True) is Seen.ABSENT
-    assert read_withdrawal(listed=False) is Seen.DONE
+def test_a_withdrawal_is_done_when_nothing_is_listed_but_of_an_accepted_invite() -> None:
+    assert read_withdrawal(listed=True, connected=False) is Seen.ABSENT
+    assert read_withdrawal(listed=False, connected=False) is Seen.DONE
+    assert read_withdrawal(listed=False, connected=True) is Seen.MOOT
+
+
+def test_a_visit_counts_as_done() -> None:
     assert read_visit() is Seen.DONE

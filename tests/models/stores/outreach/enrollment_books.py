@@ -74,7 +74,9 @@ class Person:
         )
 
     def shows(self, kind: ActionType, text: str | None) -> Seen:
-        """What a reading back finds of an action."""
+        """What a reading back finds of an action; an accepted invite is withdrawn by nobody any more."""
+        if kind is ActionType.WITHDRAW_INVITE and self.connected:
+            return Seen.MOOT
         done = {
             ActionType.INVITE: ActionType.INVITE in self.executed,
             ActionType.WITHDRAW_INVITE: not self.pending,
