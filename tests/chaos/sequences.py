@@ -3,6 +3,7 @@
 Invite with a note, message after the acceptance, follow-up, withdrawal after a time-out.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Callable
 from uuid import uuid4
@@ -16,7 +17,8 @@ from tests.journeys.reckoning import replied_at
 from tests.journeys.recruiter import Recruiter
 
 ENROLLMENTS = "/v1/outreach/enrollments"
-HAPPENS_EVERY_DAYS = 3
+HAPPENS_EVERY_DAYS = 2
+ACCEPT_A_DAY = 2
 HAPPENINGS = {"acceptance", "opt-out", "reply", "stop", "suppression"}
 """What has to happen to somebody while hits are done."""
 ENDED_AFTER_DAYS = 60
@@ -59,7 +61,7 @@ class Sequences(Load):
     def day(self, number: int) -> None:
         """Enroll further people, and every few days have things happen to some who are on their way."""
         self._enroll()
-        self._accept_one()
+        self._accept_some()
         if number % HAPPENS_EVERY_DAYS == HAPPENS_EVERY_DAYS - 1:
             self._way.each_happens()
 
@@ -75,15 +77,14 @@ class Sequences(Load):
         way.urls |= {one["person_id"]: one["profile_url"] for one in people}
         way.profiles |= outreach.profiles(self._sequence_id, people)
 
-    def _accept_one(self) -> None:
+    def _accept_some(self) -> None:
         """The others accept, or not, when it is their nature."""
         outreach = self._outreach
-        for person in dict.fromkeys(one["person_id"] for one in outreach.log() if one["kind"] == "invite"):
-            truth = outreach.control(f"people/{person}", account_id=outreach.provider_id)
-            if truth["tie"] == "pending":
-                outreach.act("accept", person)
-                self._accepted.add(person)
-                return
+        invited = dict.fromkeys(one["person_id"] for one in outreach.log() if one["kind"] == "invite")
+        ties = ((one, outreach.control(f"people/{one}", account_id=outreach.provider_id)["tie"]) for one in invited)
+        for person in itertools.islice((one for one, tie in ties if tie == "pending"), ACCEPT_A_DAY):
+            outreach.act("accept", person)
+            self._accepted.add(person)
 
     @property
     def happened(self) -> Counter[str]:

@@ -48,7 +48,7 @@ class Size:
 
 FEW, A_SEED_OF_FEW = Size(hits=9, people_a_day=2), 212
 """In `make test`: each process is hit; all but Temporal and PostgreSQL, which are killed, are frozen too."""
-MANY_HITS = 30
+MANY_HITS = 60
 """From so many on each process meets work, and things happen to people meanwhile."""
 TOLD = {
     "run.completed",
