@@ -129,4 +129,5 @@ async def test_what_nobody_used_is_forgotten(
     await used.post("/revoke", {"token": refreshed.json()["refresh_token"]})
     async with database.transaction() as session:
         await housekeeping.do(session, housekeeping.RETAIN)
-    assert await run_sql(database, "select count(*) from oauth_tokens") == [(0,)]
+    kept = "select count(*) from oauth_tokens t join oauth_grants g on g.id = t.grant_id where g.client_id = :id"
+    assert await run_sql(database, kept, id=used.client_id) == [(0,)]
