@@ -45,7 +45,7 @@ def parse(raw: bytes) -> Json:
 
     Raises `InvalidRequest` for what is not UTF-8 or JSON, names a field twice, or holds characters that no text has.
     """
-    if not raw.strip():
+    if not raw:
         return {}
     try:
         text = raw.decode("utf-8")

@@ -88,7 +88,7 @@ IGNORED_HEADERS: tuple[tuple[bytes, bytes], ...] = (
 
 def bodies() -> Iterator[bytes]:
     """Bodies that no operation takes."""
-    yield from (b"[]", b"5", b'"text"', b"true", b"{", b'{"a": 1,}', b"{'a': 1}", b"{} {}", b"// {}\n{}")
+    yield from (b" ", b"\n", b"[]", b"5", b'"text"', b"true", b"{", b'{"a": 1,}', b"{'a': 1}", b"{} {}", b"// {}\n{}")
     yield from (b"\xef\xbb\xbf{}", b"\xff\xfe{\x00}\x00", "{}".encode("utf-16"), "{}".encode("utf-32"))
     yield from (gzip.compress(b"{}"), b"a=1&b=2", b"--x\r\nContent-Disposition: form-data\r\n\r\n--x--", b"\x00")
     yield b'{"a": 1, "a": 2}'
