@@ -13,6 +13,7 @@ from models.rules.outreach.states import ActionOutcome
 from models.stores import people
 from models.stores.outreach import messages, pausing, relations, scenes, sequences
 from models.stores.outreach.answers import Need
+from models.stores.outreach.claims import Parcel
 from models.stores.outreach.messages import Line
 from tests.models.stores.outreach.enrollment_books import CALL_LIVES, Person
 from tests.models.stores.outreach.enrollment_calls import A_MOMENT, Calls
@@ -133,11 +134,16 @@ class Acts(Calls):
             self.late.remove(one)
             parcel, result = one[1:]
             before = self.do(self.world.action(parcel.action_id)).outcome
+            stale = not self.is_under_way(parcel)
             self.write(enrollment, parcel, result)
             after = self.do(self.world.action(parcel.action_id)).outcome
-            stale = self.last_claims[parcel.action_id].number != parcel.number or before not in UNDER_WAY
             replanned = before == ActionOutcome.SCHEDULED and after in REPLANNED
             assert not stale or after == before or replanned, f"{before} became {after} by an answer that came too late"
+
+    def is_under_way(self, parcel: Parcel) -> bool:
+        """Whether an answer of this call still counts: it is the action's last one, and nothing was decided of it."""
+        outcome = self.do(self.world.action(parcel.action_id)).outcome
+        return self.last_claims[parcel.action_id].number == parcel.number and outcome in UNDER_WAY
 
     def _other(self, enrollment: str) -> str:
         going = [one for one, person in self.people.items() if person.open and not person.held and one != enrollment]

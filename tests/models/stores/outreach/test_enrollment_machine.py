@@ -81,7 +81,7 @@ class Enrollments(RuleBasedStateMachine):
                 result = acts.execute(enrollment, claimed, drawn["answer"])
                 acts.happens(drawn["during"], enrollment, number)
                 if drawn["written"] == "now":
-                    if isinstance(result, Done):
+                    if isinstance(result, Done) and acts.is_under_way(claimed):
                         acts.books.answered(claimed.action_id, acts.now)
                     acts.write(enrollment, claimed, result)
                 if drawn["written"] == "late":
