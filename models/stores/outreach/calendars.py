@@ -16,7 +16,6 @@ from models.database import widened
 from models.reach import everywhere
 from models.rules.outreach.calendar import Calendar, Neighbour, Pause, Request, Taken
 from models.rules.outreach.caps import Cap, counts_against, day_start, monday, utc_day
-from models.rules.outreach.reconciling import SENDING_LIVES
 from models.rules.outreach.states import AccountStatus, ActionType
 from models.stores.outreach.accounts import Held
 from models.stores.outreach.limits import caps_of
@@ -125,9 +124,7 @@ def _taken(row: RowMapping, now: datetime) -> Taken:
     if scheduled_at is not None:
         at, moments = scheduled_at, [max(scheduled_at, now)]  # overdue: it will count on the day it goes out
     else:
-        # nobody saw the end of it yet: it may have been done as late as a call lives
-        at = row["ended_at"] or row["claimed_at"] + SENDING_LIVES
-        moments = [row["claimed_at"], at]
+        at, moments = row["ended_at"] or row["claimed_at"], [row["claimed_at"], row["ended_at"] or row["claimed_at"]]
     return Taken(
         at=at,
         seed=row["seed"],

@@ -13,7 +13,7 @@ from models.rules.outreach.steps import text_hash
 from models.secrets import Vault
 from models.stores.outreach.answers import Decision, Need
 from models.stores.outreach.claims import Parcel
-from models.stores.outreach.results import Again, Done, Unclear
+from models.stores.outreach.results import Again, Done
 from tests.models.stores.conftest import Member
 from tests.models.stores.outreach.sending_world import INVITE, MESSAGE, MONDAY, World
 
@@ -147,19 +147,6 @@ async def test_the_rest_after_an_action_is_kept_and_named(world: World) -> None:
     sent = await world.last(first)
     assert sent.ended_at is not None
     assert answer.until - sent.ended_at >= timedelta(seconds=45)
-
-
-async def test_the_rest_after_a_call_that_nobody_saw_the_end_of_counts_from_the_end_of_its_life(world: World) -> None:
-    first, number = await due(world)
-    parcel = await world.claim(first, number)
-    assert isinstance(parcel, Parcel)
-    await world.later(seconds=90)
-    await world.result(parcel, Unclear())
-    second = await world.enroll()
-    await world.sql("update actions set scheduled_at = service_now() where outcome = 'scheduled'")
-    answer = await moved(world, second, (await world.last(second)).call_number)
-    assert answer.until is not None
-    assert answer.until - parcel.claimed_at >= SENDING_LIVES + timedelta(seconds=45)
 
 
 @pytest.mark.parametrize(
