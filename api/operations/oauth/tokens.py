@@ -41,7 +41,6 @@ async def exchange(ctx: Context, ask: ExchangeCode) -> Tokens:
     await _check_standing(ctx, sign_in.workspace_id)
     key, pair = await grants.create(ctx.session, sign_in, client)
     sign_in.grant_id = key.id
-    client.used_at = client.used_at or now
     return _tokens(key, pair)
 
 
