@@ -1,15 +1,23 @@
-"""Running state machines: shortly in `make test`, for as many `EXAMPLES` as are asked for in `make machines`."""
+"""State machines over a database, short in `make test`; `make machines` asks for as many `EXAMPLES` as it is told."""
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from datetime import datetime, timedelta
 from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
 
+from models.clock import service_time
 from models.database import Database
+from models.errors import Conflict, NotFound
 from models.reach import everywhere
+
+T = TypeVar("T")
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "0"))
 SETTINGS = settings(
@@ -22,6 +30,64 @@ SETTINGS = settings(
     database=None,
     suppress_health_check=list(HealthCheck),
 )
+
+
+class Died(Exception):
+    """The process ends before its commit."""
+
+
+class Happening(Protocol):
+    """Something that happens in one transaction, which may die before its commit."""
+
+    @property
+    def work(self) -> Callable[[AsyncSession], Awaitable[Any]]:
+        """What the service does."""
+
+    @property
+    def dies(self) -> bool:
+        """Whether none of it is kept."""
+
+
+class Machine(RuleBasedStateMachine):
+    """A machine whose happenings are transactions of one database, in service time that its rules move."""
+
+    def __init__(self, runner: asyncio.Runner, database: Database) -> None:
+        super().__init__()
+        self._runner, self._database = runner, database
+        self._now: datetime | None = None
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._runner.run(work)
+
+    def now(self) -> datetime:
+        """The moment when the rows were read last, unless time was made to pass since."""
+        self._now = self._now or self.do(self._database.run(service_time))
+        return self._now
+
+    def advance(self, by: timedelta) -> None:
+        async def work(session: AsyncSession) -> None:
+            await session.execute(text("update service_clock set shift = shift + :by"), {"by": by})
+
+        self.do(self._database.run(work))
+        self._now = None
+
+    async def together(self, happenings: Sequence[Happening]) -> list[Any]:
+        """At once. The answer of each; null of one that died, and the code of what was refused."""
+        return await asyncio.gather(*(self.outcome_of(one) for one in happenings))
+
+    async def outcome_of(self, happening: Happening) -> Any:
+        async def work(session: AsyncSession) -> Any:
+            done = await happening.work(session)
+            if happening.dies:
+                raise Died
+            return done
+
+        try:
+            return await self._database.run(work)
+        except Died:
+            return None
+        except (Conflict, NotFound) as error:
+            return error.code
 
 
 def run(

@@ -9,13 +9,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from hypothesis.stateful import RuleBasedStateMachine
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
 from models.database import Database
-from models.errors import Conflict, NotFound
 from models.ids import new_id
 from models.rules.deliveries import AttemptError, EndpointStatus
 from models.rules.events import CreditsExpiring, CreditsLow, EventData, EventType
@@ -24,6 +21,7 @@ from models.stores import deliveries, doorbells, events, housekeeping, webhook_e
 from models.stores.deliveries import Outcome
 from models.tables import Customer, WebhookEndpoint
 from models.tenancy import Tenant
+from tests.machines import Machine
 from tests.models.stores.conftest import SECRET, join
 from tests.models.stores.delivery_books import Books, Hook, Sent
 from tests.models.stores.delivery_rows import read, shown, with_moments, written
@@ -37,10 +35,6 @@ DATA: dict[str, EventData] = {
 }
 STAMPS = timedelta(milliseconds=200)
 """Events of one moment are stamped a millisecond after one another."""
-
-
-class Died(Exception):
-    """The process ends before its commit."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +55,11 @@ class Event:
     dies: bool = False
 
 
-class Working(RuleBasedStateMachine):
+class Working(Machine):
     """One account with a customer, what is sent to its endpoints, and what happens meanwhile; the rules say when."""
 
     def __init__(self, runner: asyncio.Runner, database: Database) -> None:
-        super().__init__()
-        self._runner, self._database = runner, database
-        self._now: datetime | None = None
+        super().__init__(runner, database)
         self.vault = Vault(SECRET)
         self.member = self.do(database.run(partial(join, granted=0)))
         self.workspace_id = self.member.tenant.workspace_id
@@ -77,26 +69,11 @@ class Working(RuleBasedStateMachine):
         self.flights: list[Flight] = []
         self.secrets = itertools.count()
 
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        return self._runner.run(work)
-
     async def _customer(self, session: AsyncSession) -> str:
         now = await service_time(session)
         row = Customer(id=new_id("cus", now), workspace_id=self.workspace_id, name="One", created_at=now)
         session.add(row)
         return row.id
-
-    def now(self) -> datetime:
-        """The moment when the rows were read last, unless time was made to pass since."""
-        self._now = self._now or self.do(self._database.run(service_time))
-        return self._now
-
-    def advance(self, by: timedelta) -> None:
-        async def work(session: AsyncSession) -> None:
-            await session.execute(text("update service_clock set shift = shift + :by"), {"by": by})
-
-        self.do(self._database.run(work))
-        self._now = None
 
     def rows(self) -> tuple[Sequence[Any], set[str], dict[str, str]]:
         async def work(session: AsyncSession) -> tuple[tuple[Sequence[Any], set[str], dict[str, str]], datetime]:
@@ -111,7 +88,7 @@ class Working(RuleBasedStateMachine):
         `run` lets them happen in a way of its own.
         """
         before = self.now()
-        answers = self.do(run or self._together(happenings))
+        answers = self.do(run or self.together(happenings))
         rows, _, _ = self.rows()
         after = self.now()
         for order in itertools.permutations(range(len(happenings))):
@@ -127,23 +104,6 @@ class Working(RuleBasedStateMachine):
         found = {row.id: shown(row) for row in rows}
         differ = {name: (said.get(name), found.get(name)) for name in said | found if said.get(name) != found.get(name)}
         raise AssertionError(f"in no order: {answers}; the books, then the rows: {differ}")
-
-    async def _together(self, happenings: Sequence[Event]) -> list[Any]:
-        return await asyncio.gather(*(self._attempt(one) for one in happenings))
-
-    async def _attempt(self, happening: Event) -> Any:
-        async def work(session: AsyncSession) -> Any:
-            done = await happening.work(session)
-            if happening.dies:
-                raise Died
-            return done
-
-        try:
-            return await self._database.run(work)
-        except Died:
-            return None
-        except (Conflict, NotFound) as error:
-            return error.code
 
     # What workers do.
 

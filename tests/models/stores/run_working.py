@@ -5,12 +5,10 @@ import itertools
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from hypothesis.stateful import RuleBasedStateMachine
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
@@ -22,6 +20,7 @@ from models.secrets import Vault
 from models.stores import credits, people, run_steps, runs, seen, suppressions
 from models.stores.run_steps import PageAsk, PageRead
 from models.stores.seen import Imported
+from tests.machines import Machine
 from tests.models.stores.conftest import SECRET, join
 from tests.models.stores.run_books import LIFE, PAGE, Books
 from tests.models.stores.run_rows import Rows, read, take_moments, written
@@ -35,10 +34,6 @@ GRANTED = 90
 PAUSE = 0.03
 """Seconds for which a transaction stands still before its commit, while another begins."""
 NUMBERS = itertools.count()
-
-
-class Died(Exception):
-    """The process ends before its commit."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +56,11 @@ class Event:
     dies: bool = False
 
 
-class Working(RuleBasedStateMachine):
+class Working(Machine):
     """One workspace, what its workers do, and what happens to them; the rules say when."""
 
     def __init__(self, runner: asyncio.Runner, database: Database) -> None:
-        super().__init__()
-        self._runner, self._database = runner, database
-        self._now: datetime | None = None
+        super().__init__(runner, database)
         self.vault = Vault(SECRET)
         self.settle_anew()
 
@@ -79,21 +72,6 @@ class Working(RuleBasedStateMachine):
         gone = [name for name in itertools.chain(*ladder) if int(name.rsplit("-", 1)[1]) in VANISHED]
         self.books = Books(ladder, gone, GRANTED)
         self.calls: list[Called] = []
-
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        return self._runner.run(work)
-
-    def now(self) -> datetime:
-        """The moment when the rows were read last, unless time was made to pass since."""
-        self._now = self._now or self.do(self._database.run(service_time))
-        return self._now
-
-    def advance(self, by: timedelta) -> None:
-        async def work(session: AsyncSession) -> None:
-            await session.execute(text("update service_clock set shift = shift + :by"), {"by": by})
-
-        self.do(self._database.run(work))
-        self._now = None
 
     def happen_while_it_is_written(self, slow: Event, quick: Event) -> bool:
         """The quick one begins before the slow one has ended. Whether it was answered first."""
@@ -107,12 +85,12 @@ class Working(RuleBasedStateMachine):
 
         async def quickly() -> Any:
             await asyncio.sleep(PAUSE / 2)
-            done = await self._attempt(quick)
+            done = await self.outcome_of(quick)
             journal.append(quick)
             return done
 
         async def both() -> Sequence[Any]:
-            return await asyncio.gather(self._attempt(Event(slowly, slow.book)), quickly())
+            return await asyncio.gather(self.outcome_of(Event(slowly, slow.book)), quickly())
 
         self.happen(slow, quick, run=both())
         return journal[0] is quick
@@ -123,7 +101,7 @@ class Working(RuleBasedStateMachine):
         `run` lets them happen in a way of its own.
         """
         before = self.now()
-        answers = self.do(run or self._together(events))
+        answers = self.do(run or self.together(events))
         rows = self.rows()
         after = self.now()
         for order in itertools.permutations(range(len(events))):
@@ -146,23 +124,6 @@ class Working(RuleBasedStateMachine):
                 said[run_id]["retry_at"] = shown[run_id]["retry_at"]
         return said == shown
 
-    async def _together(self, events: Sequence[Event]) -> list[Any]:
-        return await asyncio.gather(*(self._attempt(event) for event in events))
-
-    async def _attempt(self, event: Event) -> Any:
-        async def work(session: AsyncSession) -> Any:
-            done = await event.work(session)
-            if event.dies:
-                raise Died
-            return done
-
-        try:
-            return await self._database.run(work)
-        except Died:
-            return None
-        except Conflict:
-            return False
-
     def rows(self) -> Rows:
         async def work(session: AsyncSession) -> tuple[Rows, datetime]:
             found = await read(session, self.world.member.tenant.workspace_id, self.world.name)
@@ -174,7 +135,7 @@ class Working(RuleBasedStateMachine):
     def decide(self, run_id: str, *, workers: int = 1, dies: bool = False) -> list[tuple[str, int]]:
         """What so many workers are told at once, with the number of the call."""
         asked = Event(lambda session: run_steps.decide(session, run_id), lambda _: None, dies)
-        told = self.do(self._together([asked] * workers))
+        told = self.do(self.together([asked] * workers))
         decisions = sorted((one for one in told if one is not None), key=lambda one: one.now)
         for decision in decisions:
             assert decision.need == self.books.decide(run_id, decision.now, decision.run.call_number)
@@ -197,7 +158,7 @@ class Working(RuleBasedStateMachine):
         books = deepcopy(self.books)
         expected = books.begin(run_id, number, page=page)
         start = run_steps.begin_page if page else run_steps.begin_profiles
-        ask: Any = self.do(self._attempt(Event(lambda session: start(session, run_id, number), lambda _: None, dies)))
+        ask: Any = self.do(self.outcome_of(Event(lambda session: start(session, run_id, number), lambda _: None, dies)))
         if dies:
             return None
         assert (ask is None) == (expected is None), "a call that is out of date is not made"
@@ -318,4 +279,4 @@ class Working(RuleBasedStateMachine):
             await runs.cancel(session, self.world.member.tenant, run_id)
             return True
 
-        return Event(work, lambda books: books.cancel(run_id))
+        return Event(work, lambda books: books.cancel(run_id) or Conflict.code)

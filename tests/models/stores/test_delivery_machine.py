@@ -179,12 +179,12 @@ class Deliveries(Working):
 
         async def rotating() -> Any:
             await asyncio.sleep(PAUSE / 2)
-            done = await self._attempt(rotates)
+            done = await self.outcome_of(rotates)
             journal.append("rotated")
             return done
 
         async def both() -> Sequence[Any]:
-            return await asyncio.gather(self._attempt(begins), rotating())
+            return await asyncio.gather(self.outcome_of(begins), rotating())
 
         old = self.books.hooks[sent.hook].secret
         (_, secret), _ = self.happen(begins, rotates, run=both())

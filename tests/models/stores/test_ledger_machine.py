@@ -6,7 +6,7 @@ Grants, purchases, months of a plan, charges, refunds, expiry: each of them twic
 import asyncio
 import itertools
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -30,6 +30,7 @@ from models.stores.payments import applying, rows
 from models.stores.refills import Wishes
 from models.tables import Customer
 from tests import machines
+from tests.machines import Machine
 from tests.models.stores.conftest import join
 from tests.models.stores.ledger_books import LOW, REFILL, Books, Payment
 
@@ -59,14 +60,14 @@ class Event:
 
     work: Callable[[AsyncSession], Awaitable[Any]]
     book: Callable[[Books], Any]
+    dies: bool = False
 
 
-class Ledger(RuleBasedStateMachine):
+class Ledger(Machine):
     """One workspace that pays by one key, for itself and for a customer."""
 
     def __init__(self, runner: asyncio.Runner, database: Database) -> None:
-        super().__init__()
-        self._runner, self._database = runner, database
+        super().__init__(runner, database)
         self.member = self.do(database.run(partial(join, granted=0)))
         self.workspace_id = self.member.tenant.workspace_id
         self.numbers = itertools.count(1)
@@ -74,9 +75,6 @@ class Ledger(RuleBasedStateMachine):
         self.do(self._sql(NOON))
         caps = {self.member.api_key_id: KEY_CAP, self.customer_id: CUSTOMER_CAP}
         self.books = Books(caps, self.do(database.run(service_time)), packs=packs)
-
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        return self._runner.run(work)
 
     async def _sql(self, statement: str, **values: Any) -> Sequence[Any]:
         async with self._database.transaction() as session:
@@ -115,7 +113,7 @@ class Ledger(RuleBasedStateMachine):
     def happen(self, *events: Event) -> None:
         """At once, and as if one after another: in some order the books come to the rows and to the same answers."""
         self.books.now = self.do(self._database.run(service_time))
-        answers = self.do(self._together(events))
+        answers = self.do(self.together(events))
         shown = self.do(self._database.run(self.shown))
         for order in itertools.permutations(range(len(events))):
             books = deepcopy(self.books)
@@ -126,9 +124,6 @@ class Ledger(RuleBasedStateMachine):
                 self.books = books
                 return
         raise AssertionError(f"in no order: {answers}, {shown}")
-
-    async def _together(self, events: Sequence[Event]) -> list[Any]:
-        return await asyncio.gather(*(self._database.run(event.work) for event in events))
 
     async def shown(self, session: AsyncSession) -> dict[str, Any]:
         """What the rows say."""

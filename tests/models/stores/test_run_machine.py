@@ -12,6 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.clock import service_time
+from models.errors import Conflict
 from models.stores import credits, run_steps, runs
 from models.stores.runs import Budget
 from models.stores.seen import Imported
@@ -213,7 +214,7 @@ class Runs(Working):
             )
             return True
 
-        self.happen(Event(work, lambda books: books.extend(run_id, people, credits, 1)))
+        self.happen(Event(work, lambda books: books.extend(run_id, people, credits, 1) or Conflict.code))
 
     @precondition(lambda self: len(self.books.runs) > 2)
     @rule(run=NUMBER)
