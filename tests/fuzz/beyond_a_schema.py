@@ -17,7 +17,7 @@ OWNED = "depends on what is there already, or on what was asked of the same thin
 SETTING = "depends on a setting of the installation"
 NETWORK = "what the internet says of a name"
 HEADER = "a header that depends on a query parameter"
-WHOLE = "JSON Schema takes 1.0 for a whole number; the service does not (docs/decisions.md)"
+WHOLE = "JSON Schema takes 1.0 for a whole number; the service does not (docs/decisions/api-and-idempotency.md)"
 
 RULES: Mapping[str, str] = {
     r"invalid_request: This cursor .*": OPAQUE,
