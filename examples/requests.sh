@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job with curl: sign up, look at the plan and the price, confirm, watch, read the candidates.
+# The main job with curl: preview the plan and its price, confirm the run, follow it, read the candidates.
 #
 #   python -m stack up --detach --json stack.json
 #   bash examples/requests.sh stack.json
@@ -7,7 +7,7 @@
 # Needs curl and python3. Nothing is spent before the confirmed call.
 set -euo pipefail
 
-facts=${1:?usage: examples/requests.sh FILE, the file that \`python -m stack up --json FILE\` has written}
+facts=${1:?usage: examples/requests.sh FILE, the file that \`python -m stack up --json FILE\` wrote}
 here=$(cd "$(dirname "$0")" && pwd)
 
 field() {
@@ -16,25 +16,25 @@ print(functools.reduce(lambda value, key: value[key], sys.argv[1].split("."), js
 }
 
 api=$(field api_url < "$facts")
-key=$(field api_key < "$facts") # the key of a verified workspace, made by the first start
+key=$(field api_key < "$facts") # the key of a verified workspace that the first start created
 auth="Authorization: Bearer $key"
 
-echo "# 1. Who am I, and how many credits are there?"
+echo "# 1. Whose key is this, and how many credits are left?"
 curl -sS --fail-with-body "$api/v1/workspace" -H "$auth"
 echo
 
-echo "# 2. Preview: the plan, its tiers and the estimate. Free, stores nothing."
+echo "# 2. Preview: the plan, its tiers and the estimate. It is free and stores nothing."
 body=$(python3 -c 'import json, sys; print(json.dumps({"job_description": sys.stdin.read(), "target": 30}))' \
   < "$here/senior-data-engineer-ghent.md")
 curl -sS --fail-with-body "$api/v1/runs?dry_run=true" -H "$auth" -H "Content-Type: application/json" -d "$body"
 echo
 
-echo "# 3. Confirm. The Idempotency-Key makes a repeated call answer with the same run."
+echo "# 3. Confirm. A repeated call with the same Idempotency-Key returns the same run."
 run=$(curl -sS --fail-with-body "$api/v1/runs" -H "$auth" -H "Content-Type: application/json" \
   -H "Idempotency-Key: ghent-$(date +%s)" -d "$body" | field run.id)
 echo "$run"
 
-echo "# 4. Watch it until it has ended."
+echo "# 4. Follow the run until it ends."
 status=queued
 while [[ $status != completed && $status != completed_no_audience && $status != failed && $status != aborted ]]; do
   sleep 1
@@ -47,6 +47,6 @@ curl -sS --fail-with-body "$api/v1/runs/$run/candidates?view=compact&limit=5" -H
 echo
 curl -sS --fail-with-body "$api/v1/runs/$run/candidates" -H "$auth" -H "Accept: text/csv" | head -n 3
 
-echo "# 6. What it has cost, line by line."
+echo "# 6. What it cost, line by line."
 curl -sS --fail-with-body "$api/v1/billing/ledger?limit=5" -H "$auth"
 echo
