@@ -17,9 +17,10 @@ EXAMPLES ?= 100
 SEED ?= 1
 MINUTES ?= inf
 ONLY ?=
+# One lock for every Python, with one version of each package where possible.
 # Hashes pin the files; no index address gets into the lock.
-COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-  --no-annotate --no-header --no-emit-index-url --no-emit-find-links
+COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 --fork-strategy fewest \
+  --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-but-fire chaos plans fuzz mcp-conformance record test-all lint openapi-lint format migrate lock sbom \
