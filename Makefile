@@ -1,6 +1,9 @@
-# What a developer types. `make demo` and `make test` need nothing but Python 3.11 and make.
+# What a developer types. `make demo` and `make test` need nothing but Python 3.11 or newer and make.
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# The newest that runs: a version manager may put a name on PATH that only reports an error.
+SUPPORTED := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
+  $$python -c '$(SUPPORTED)' 2>/dev/null && echo $$python && break; done)
 UV_VERSION := 0.13.9
 SBOM_VERSION := 7.5.0
 VENV := .venv
@@ -23,8 +26,8 @@ COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universa
   --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-but-fire chaos plans fuzz mcp-conformance record test-all lint openapi-lint format migrate lock sbom \
-  clean
+.PHONY: help setup demo test test-but-fire chaos plans fuzz mcp-conformance record test-all test-python lint \
+  openapi-lint format migrate lock sbom clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -32,8 +35,8 @@ help: ## Show this list
 setup: $(READY) ## Prepare .venv with the locked dependencies; does nothing when it is up to date
 
 $(READY): requirements-dev.lock Makefile
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
-	  { echo 'This project needs Python 3.11; say where it is: make setup PYTHON=/path/to/python3.11'; exit 1; }
+	@test -x $(RUN) || "$(PYTHON)" -c '$(SUPPORTED)' 2>/dev/null || \
+	  { echo 'This project needs Python 3.11 or newer; say where it is: make setup PYTHON=/path/to/python3'; exit 1; }
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(VENV)/bin/uv pip sync --quiet --python $(RUN) --require-hashes requirements-dev.lock
@@ -73,6 +76,9 @@ record: $(READY) ## Record the histories that the replay tests replay; STORY=kin
 test-all: $(READY) ## Run all tests
 	$(RUN) -m pytest -n $(WORKERS)
 
+test-python: ## Lint and test on another Python, in an environment of its own: make test-python PYTHON=python3.12
+	$(MAKE) lint test-but-fire VENV=.venv-$(notdir $(PYTHON))
+
 lint: $(READY) ## Check style, types and the import rules
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
@@ -101,4 +107,4 @@ sbom: $(READY) ## Write sbom.json: what is installed in production, in the forma
 
 clean: ## End a running stack, remove its data, .venv and every cache
 	test ! -x $(RUN) || $(RUN) -m stack reset
-	rm -rf $(VENV) $(PROGRAMS)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) .venv-* $(PROGRAMS)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
