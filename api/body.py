@@ -2,16 +2,16 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import NoReturn, TypeVar
 
-from fastapi._compat import ModelField
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 from starlette.requests import Request
 
 from api.errors import refused
 from api.versions import Convert, converted
 from models.errors import InvalidRequest
+
+V = TypeVar("V")
 
 LIMIT = 1024 * 1024
 DRAIN = 16 * LIMIT
@@ -120,30 +120,15 @@ class Checked:
         return json.dumps(self.value, sort_keys=True, separators=(",", ":")).encode()
 
 
-class StrictField(ModelField):
-    """A body parameter that takes JSON types as they are: `"30"` is no number, `1` is not true.
+def validated(checked: Checked, adapter: TypeAdapter[V]) -> V:
+    """Validate a body, taking JSON types as they are: `"30"` is no number, `1` is not true.
 
     FastAPI validates Python values, where strictness would refuse the lists and texts that JSON has for tuples, enums
-    and moments; pydantic's JSON mode knows the difference.
+    and moments; pydantic's JSON mode knows the difference. Raises `InvalidRequest` with the dotted path of the first
+    field refused.
     """
-
-    def validate(
-        self, value: object, values: Mapping[str, Any] | None = None, *, loc: tuple[int | str, ...] = ()
-    ) -> tuple[Any, list[dict[str, Any]]]:
-        """Validate a `Checked` body. Raises `InvalidRequest` with the dotted path of the first field refused."""
-        del values, loc
-        if not isinstance(value, Checked):
-            raise TypeError("the routes of this API read their bodies themselves")
-        try:
-            return self._type_adapter.validate_json(value.text, strict=True), []
-        except ValidationError as error:
-            problems = error.errors(include_url=False, include_context=False, include_input=False)
-            raise refused(problems, value.value) from None
-
-    @classmethod
-    def of(cls, field: ModelField) -> "StrictField":
-        """The same parameter, strict."""
-        return cls(field_info=field.field_info, name=field.name, mode=field.mode, config=field.config)
-
-    def __hash__(self) -> int:
-        return id(self)
+    try:
+        return adapter.validate_json(checked.text, strict=True)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        raise refused(problems, checked.value) from None

@@ -7,10 +7,9 @@ from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from fastapi import APIRouter, Depends, Request
-from fastapi._compat import ModelField
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.responses import Response
 from starlette.routing import BaseRoute
@@ -59,17 +58,17 @@ class Route(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """FastAPI's handler with the checks that come before the input is validated."""
-        parameters = self.dependant
-        parameters.body_params = [body.StrictField.of(field) for field in parameters.body_params]
-        takes_body = bool(parameters.body_params)
+        asked = self.body_field.field_info.annotation if self.body_field is not None else None
+        adapter: TypeAdapter[Any] | None = TypeAdapter(asked) if asked is not None else None
         handle = super().get_route_handler()
 
         async def handler(request: Request) -> Response:
             incoming = self._entered(request.scope, request.receive)
-            if takes_body:
+            if adapter is not None:
                 value = body.parse(await body.read(request))
                 converters = versions.request_converters(incoming.call.version, self.operation.name)
                 incoming.checked = Checked(value, converters)
+                incoming.ask = body.validated(incoming.checked, adapter)
             try:
                 return await handle(incoming)
             except RequestValidationError as error:
@@ -100,8 +99,14 @@ class Route(APIRoute):
 
     @cached_property
     def _query_names(self) -> frozenset[str]:
-        names = {name for field in self.dependant.query_params for name in _names(field)}
-        return frozenset(names | {DRY_RUN} if self.operation.executes else names)
+        names = {DRY_RUN} if self.operation.executes else set()
+        for field in self.dependant.query_params:
+            annotation = field.field_info.annotation
+            if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+                names |= annotation.model_fields.keys()
+            else:
+                names.add(field.alias)
+        return frozenset(names)
 
     def _entered(self, scope: Scope, receive: Receive) -> "_Incoming":
         """The request, its key and its query checked."""
@@ -144,18 +149,19 @@ def _place(method: str, path: str) -> tuple[str, str, int]:
 
 
 class _Incoming(Request):
-    """A request whose body has been read and checked."""
+    """A request whose body has been read, checked and validated."""
 
     call: Call
     checked: Checked | None = None
+    ask: BaseModel | None = None
 
-    async def body(self) -> Checked | None:  # type: ignore[override]
-        """What `StrictField` validates."""
-        return self.checked
+    async def body(self) -> BaseModel | None:  # type: ignore[override] # FastAPI only hands it to the endpoint
+        """The validated body."""
+        return self.ask
 
-    async def json(self) -> Checked | None:
+    async def json(self) -> BaseModel | None:
         """The same: the content type does not matter, a body is JSON."""
-        return self.checked
+        return self.ask
 
 
 class Router(APIRouter):
@@ -295,10 +301,3 @@ def _check_query(request: Request, names: frozenset[str]) -> None:
 def _query(request: Request) -> str:
     raw: bytes = request.scope["query_string"]
     return raw.decode("latin-1")
-
-
-def _names(field: ModelField) -> list[str]:
-    annotation = field.field_info.annotation
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return list(annotation.model_fields)
-    return [field.alias]

@@ -5,9 +5,9 @@ the driver sends it, with the parameters and the reach of that moment, so nothin
 """
 
 import asyncio
+import inspect
 import os
 import pickle
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,14 +47,14 @@ def asking() -> set[str]:
     """The store functions that wait for the statement which is being sent: `module.function`."""
     found: set[str] = set()
     sender = None
-    frame = sys._getframe(1)
+    frame = inspect.currentframe()
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(STORES):
             found.add(function(file, frame.f_code.co_qualname))
         if sender is None and not file.startswith(BY_OTHERS):
             sender = file
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return found or ({ENDING} if sender == DATABASE else found)
 
 
