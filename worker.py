@@ -44,14 +44,14 @@ from activities.upstream.payments import NoPayments, Payments
 from activities.upstream.people_data_labs import PeopleDataLabs
 from activities.upstream.ports import OutreachNetwork
 from activities.upstream.slots import UpstreamSlots, upstream_tuner
+from api.internal import listening
 from models import traces
 from models.data import reference
 from models.database import Database
-from models.internal import Page, listening
 from models.logs import configure_logs
 from models.metrics import Metrics
 from models.reach import everywhere
-from models.readiness import Readiness, alive, database_probes
+from models.readiness import Readiness, database_probes
 from models.resolution import Resolver
 from models.secrets import Vault
 from models.settings import Settings
@@ -298,20 +298,14 @@ async def serve(settings: Settings, queues: Sequence[Queue], *, ready_file: Path
             await _open_network(parts, exits)
         if Queue.SERVICE in queues:
             await _open_service(parts, exits)
-        await exits.enter_async_context(listening(settings.internal_address, _pages(parts, queues)))
+        probes = database_probes(settings.database_url) | {"temporal": lambda: reachable(parts.client)}
+        figures = Metrics(parts.database if Queue.SERVICE in queues else None)  # one kind of worker reads the rows
+        await exits.enter_async_context(listening(settings.internal_address, Readiness(probes), figures))
         if ready_file is not None:
             await asyncio.to_thread(ready_file.write_text, "ready\n")
         log.info("worker.ready", queues=[queue.value for queue in queues])
         await stop.wait()
         log.info("worker.stopping")
-
-
-def _pages(parts: Parts, queues: Sequence[Queue]) -> dict[str, Page]:
-    """What the internal address shows; figures of the rows are shown by those who do the database's steps."""
-    probes = database_probes(parts.settings.database_url)
-    ready = Readiness(probes | {"temporal": lambda: reachable(parts.client)})
-    figures = Metrics(parts.database if Queue.SERVICE in queues else None)
-    return {"/health": alive, "/readyz": ready.page, "/metrics": figures.page}
 
 
 def _payments(settings: Settings, exits: contextlib.AsyncExitStack) -> Payments:

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from api.audiences import Audiences
 from api.auth import Networks
+from api.internal import listening
 from api.mcp.endpoint import Endpoint
 from api.mcp.server import create_server
 from api.middleware import Edge
@@ -29,10 +30,9 @@ from api.rest.routing import Direct
 from models import traces
 from models.database import Database
 from models.errors import InternalError, InvalidRequest, MethodNotAllowed, NotFound
-from models.internal import listening
 from models.logs import configure_logs
 from models.metrics import Metrics
-from models.readiness import Readiness, alive, database_probes
+from models.readiness import Readiness, database_probes
 from models.rules.versions import CURRENT
 from models.secrets import Vault
 from models.settings import Settings
@@ -69,9 +69,9 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
         kernel.ringer = Doorbell(client)
         kernel.upstream = UpstreamCaller(database, CALLS_AS[settings.upstream_call_as](client), stopping=stopping)
         ready = Readiness(database_probes(settings.database_url) | {"temporal": lambda: reachable(client)})
-        pages = {"/health": alive, "/readyz": ready.page, "/metrics": Metrics(None).page}
+        internal = listening(settings.internal_address, ready, Metrics(None))
         try:
-            async with traces.sending("api"), mcp.running(), listening(settings.internal_address, pages):
+            async with traces.sending("api"), mcp.running(), internal:
                 yield
         finally:
             await database.close()

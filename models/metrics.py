@@ -16,7 +16,6 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from models.database import Database, sqlstate
-from models.internal import Answer
 from models.registry import REGISTRY
 from models.stores import figures
 from models.stores.figures import Figures
@@ -129,7 +128,7 @@ class _Rows(Collector):
 
 
 class Metrics:
-    """The page. `database` null: only the process's own counters."""
+    """The text of `/metrics`. `database` null: only the process's own counters."""
 
     def __init__(self, database: Database | None) -> None:
         self._rows = RowFigures(database) if database is not None else None
@@ -137,11 +136,11 @@ class Metrics:
         if self._rows is not None:
             self._registry.register(_Rows(self._rows))
 
-    async def page(self) -> Answer:
-        """Everything in the text format."""
+    async def text(self) -> bytes:
+        """Return everything in the text format."""
         if self._rows is not None:
             await self._rows.refresh()
-        return Answer(200, generate_latest(REGISTRY) + generate_latest(self._registry), CONTENT_TYPE)
+        return generate_latest(REGISTRY) + generate_latest(self._registry)
 
 
 def _gauge(name: str, meaning: str, value: float) -> Metric:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from models.internal import ANSWER_SECONDS
+from api.internal import ANSWER_SECONDS
 from models.settings import Settings
 from tests.journeys.beside import Beside, beside
 from tests.journeys.installation import Installation, installed

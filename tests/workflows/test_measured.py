@@ -42,8 +42,8 @@ async def test_a_workers_page_shows_slots_latencies_and_the_sticky_cache(
         subject = Subject("run", uuid4().hex)
         await Doorbell(client).ring(subject)
         await client.get_workflow_handle(subject.workflow_id).result()
-        serving = (await Metrics(None).page()).body.decode()
-    page = (await Metrics(None).page()).body.decode()  # what a worker has noted when it has ended
+        serving = (await Metrics(None).text()).decode()
+    page = (await Metrics(None).text()).decode()  # what a worker has noted when it has ended
     assert "temporal_worker_task_slots_available{" in serving
     families = {family.name: family for family in text_string_to_metric_families(page)}
     slots = families["temporal_worker_task_slots_available"].samples
