@@ -6,13 +6,13 @@ from models.rules.outreach.letters import letters, undecorated
 
 _FORMS = frozenset(
     """
-    aktiengesellschaft aps asa bhd bvba corp cvba doo eirl eood fzco fze fzllc gbr ggmbh gmbh inc incorporated jsc
-    kft kgaa lda limitada limited llc llp ltd ltda mbh nyrt ohg ooo oyj pjsc plc pllc pte pty pvt sarl sas sasu sdn
-    slu spa spzoo sprl srl sro ulc vof vzw zrt
+    aktiengesellschaft aps asa bhd bvba corp cvba doo ehf eirl eood fzco fze fzllc gbr ggmbh gmbh inc incorporated
+    jsc kft kgaa lda limitada limited llc llp ltd ltda mbh nyrt ohg ooo oü oy oyj pjsc plc pllc pte pty pvt sarl sas
+    sasu sdn slu spa spzoo sprl srl sro ulc vof vzw zrt
     """.split()  # noqa: SIM905 - words read best as words
 )
 _SHORT_FORMS = frozenset(
-    "ab ad ag as bv cv dd ev kg kk lp nv oy sa se sl sp ug".split()  # noqa: SIM905 - as above
+    "ab ad ag as bv cv dd ev kg kk lp nv sa se sia sl sp uab ug".split()  # noqa: SIM905 - as above
 )
 """Also words, so only in capitals or all small."""
 _SPACED = re.compile(
@@ -20,7 +20,7 @@ _SPACED = re.compile(
     r"|(?:b|n|c|k|s)\.\s+(?:v|v|v|k|a|l|e)\.|ug\s*\(haftungsbeschränkt\)|a/s)\s*$",
     re.IGNORECASE,
 )
-_COMPANY = frozenset({"co", "company", "cie"})
+_COMPANY = frozenset({"co", "company", "cie", "private"})
 _AND = frozenset({"&", "+", "and", "und", "en", "et"})
 
 
@@ -58,7 +58,7 @@ def _form(word: str) -> bool:
 
 
 def _goes_with_form(words: list[str]) -> bool:
-    """`Co` of `Co., Ltd.` and of `GmbH & Co. KG`, but not of `Smith & Co. Ltd`, which people say."""
+    """`Co` of `Co., Ltd.` and of `GmbH & Co. KG`, `Private` of `Private Limited`; but people say `Smith & Co.`."""
     if letters(words[-1]).lower() not in _COMPANY:
         return False
     return words[-2].lower() not in _AND or (len(words) > 3 and _form(words[-3]))  # noqa: PLR2004 - X GmbH & Co
