@@ -1,0 +1,129 @@
+"""`python -m tests.architecture.flows`: through how many files and functions of the product a flow walks.
+
+A flow is what it is called by from outside (an operation, a path, the stored name of a workflow or step), followed
+through every static call (`tests.architecture.calls`). Of the registries it follows the names that it lists: once a
+walked function names a step or workflow of the flow, its functions are walked too. So an event that is emitted leads to
+a webhook in the flow that is about webhooks, and in no other.
+
+A file counts when the body of one of its functions is walked; files of constants, tables and types alone do not. What
+the framework runs around a route (middleware, validation) is no call of the product and is not followed.
+"""
+
+import argparse
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from tests.architecture.calls import Calls
+from tests.architecture.source import ROOT, Function, product_of
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A flow begins at its first name and goes through the others.
+
+    Each is a public name, or for what has none the name of a function (`Class.method`) wherever it stands.
+    """
+
+    title: str
+    begins: str
+    through: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    """Where it begins again without a call: what another process, or a provider, sets going."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What one flow walks through, and the names of it that nothing led to."""
+
+    functions: frozenset[Function]
+    missed: frozenset[str]
+
+    @property
+    def files(self) -> dict[Path, list[Function]]:
+        """The functions by file."""
+        found: dict[Path, list[Function]] = defaultdict(list)
+        for function in self.functions:
+            found[function.module.path].append(function)
+        return dict(sorted(found.items()))
+
+
+FLOWS = {
+    "send": Flow("one send", "enrollment", ("enrollment.next", "outreach.send")),
+    "webhook": Flow(
+        "job text to webhook",
+        "runs.start",
+        ("run", "run.next", "run.read_page", "run.fetch_profiles", "delivery", "delivery.next", "delivery.attempt"),
+        apart=("Dispatcher.run",),
+    ),
+    "grant": Flow(
+        "checkout to grant",
+        "billing.checkout",
+        ("payment", "payment.next", "payment.call", "callback", "callback.next"),
+        apart=("/callbacks/payments", "Dispatcher.run"),
+    ),
+    "erasure": Flow("erasure", "erasures.create"),
+    "request": Flow("an idempotent request", "runs.extend"),
+}
+
+WANTED = {"send": 25, "webhook": 70, "grant": 25, "erasure": 18, "request": 14}
+LIMITS = {"send": 61, "webhook": 122, "grant": 42, "erasure": 29, "request": 21}
+
+
+@cache
+def calls_of(root: Path) -> Calls:
+    """Return the calls of the product below a folder, read once."""
+    return Calls(product_of(root))
+
+
+def named(calls: Calls, name: str) -> list[Function]:
+    """Return the functions with a public name, or else those called so. Raises `LookupError` when there is none."""
+    found = calls.by_public_name.get(name) or [one for one in calls.product.functions() if one.name == name]
+    if not found:
+        raise LookupError(f"{name!r} is neither a public name of the product nor a function of it")
+    return found
+
+
+def walk(calls: Calls, flow: Flow) -> Walk:
+    """Follow a flow."""
+    through = {name: named(calls, name) for name in flow.through}
+    ahead = [function for name in (flow.begins, *flow.apart) for function in named(calls, name)]
+    walked: set[Function] = set()
+    while ahead:
+        function = ahead.pop()
+        if function in walked:
+            continue
+        walked.add(function)
+        ahead += calls.called_by(function)
+        for name in calls.strings_in(function) & through.keys():
+            ahead += through.pop(name)
+    return Walk(frozenset(walked), frozenset(through))
+
+
+def table(root: Path = ROOT) -> str:
+    """Return the figures of every flow."""
+    lines = [f"{'flow':<24}{'files':>8}{'functions':>12}{'limit':>8}{'wanted':>8}"]
+    for key, flow in FLOWS.items():
+        found = walk(calls_of(root), flow)
+        figures = f"{len(found.files):>8}{len(found.functions):>12}{LIMITS[key]:>8}{WANTED[key]:>8}"
+        lines.append(f"{flow.title:<24}{figures}")
+    return "\n".join(lines)
+
+
+def listing(key: str, root: Path = ROOT) -> str:
+    """Return the files of one flow, with how many of their functions it walks through and how many lines those have."""
+    lines = [f"{'functions':>9}{'lines':>7}{'of':>6}  {FLOWS[key].title}"]
+    for path, functions in walk(calls_of(root), FLOWS[key]).files.items():
+        length = sum((one.node.end_lineno or one.node.lineno) - one.node.lineno + 1 for one in functions)
+        whole = functions[0].module.text.count("\n")
+        names = ", ".join(one.name for one in sorted(functions, key=lambda one: one.node.lineno))
+        lines.append(f"{len(functions):>9}{length:>7}{whole:>6}  {path}: {names}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m tests.architecture.flows", description=__doc__)
+    parser.add_argument("--list", choices=FLOWS, metavar="FLOW", help=f"list the files of one: {', '.join(FLOWS)}")
+    asked = parser.parse_args()
+    print(table() if asked.list is None else listing(asked.list))  # noqa: T201 - the answer of a command
