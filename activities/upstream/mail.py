@@ -2,6 +2,7 @@
 
 import ipaddress
 from datetime import UTC, datetime
+from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime
@@ -57,8 +58,8 @@ class SmtpMailer:
                     await server.send_message(self._message(to, subject, text, message_id=message_id))
         except aiosmtplib.SMTPResponseException as error:
             raise MailRefused(f"{type(error).__name__} {error.code}") from None
-        except (aiosmtplib.SMTPException, OSError, ValueError, IndexError) as error:
-            # ValueError, IndexError: an address or subject that no mail can carry.
+        except (aiosmtplib.SMTPException, OSError, ValueError, IndexError, MessageError) as error:
+            # The last three: an address or subject that no mail can carry; which of them depends on Python's version.
             raise MailRefused(type(error).__name__) from None
 
     def _connection(self) -> aiosmtplib.SMTP:
