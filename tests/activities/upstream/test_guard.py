@@ -99,7 +99,7 @@ async def test_answers_of_a_hundred_megabytes_leave_the_memory_flat(guard: Guard
         after, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert peak - before < 20_000_000  # with the receivers' own buffers, in this same process
-    assert after - before < 2_000_000
+    assert after - before < 5_000_000  # the buffers of ten connections take 2 MB
 
 
 async def test_one_that_hangs_holds_up_no_other(guard: Guard) -> None:
