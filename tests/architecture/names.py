@@ -18,6 +18,8 @@ from tests.architecture.source import MIGRATIONS, ROOT, Class, Function, product
 LONGEST = 450
 """Lines of a file."""
 OURS = ("api", "activities", "workflows", "models", "worker", "stack", "sandbox", "benchmarks", "tests")
+DOCUMENTED = {"os._exit"}
+"""What a library documents for use although it looks private."""
 SKIPPED = {"node_modules", "__pycache__"}
 PLAIN = re.compile(r"\b(somebody|nobody|whoever|anew)\b", re.IGNORECASE)
 DIALECT = (
@@ -58,18 +60,24 @@ def dialect_in_names(root: Path = ROOT) -> list[str]:
 
 
 def private_imports(root: Path = ROOT) -> list[str]:
-    """Return the imports of a private module or name of a library."""
+    """Return where a private module or name of a library is imported, or read from what was imported."""
     found = []
     for path, tree in _trees(root):
+        imported: dict[str, str] = {}
+        used: list[tuple[int, str]] = []
         for node in ast.walk(tree):
             match node:
                 case ast.ImportFrom(module=str(module), names=names, level=0):
-                    wanted = [f"{module}.{alias.name}" for alias in names]
+                    imported |= {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
+                    used += [(node.lineno, f"{module}.{alias.name}") for alias in names]
                 case ast.Import(names=names):
-                    wanted = [alias.name for alias in names]
-                case _:
-                    continue
-            found += [f"{path}:{node.lineno}: {name}" for name in wanted if _is_private(name)]
+                    imported |= {alias.asname or alias.name: alias.name for alias in names}
+                    used += [(node.lineno, alias.name) for alias in names]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+                if owner := imported.get(ast.unparse(node.value)):
+                    used.append((node.lineno, f"{owner}.{node.attr}"))
+        found += [f"{path}:{line}: {name}" for line, name in used if _is_private(name) and name not in DOCUMENTED]
     return found
 
 

@@ -19,6 +19,7 @@ def test_what_the_checks_find(tmp_path: Path) -> None:
         "models/a.py": "import lib._x\nfrom lib._y import z\nclass Twice: ...\nclass _Own: 1\ndef listed(): 1\n",
         "models/b.py": '"""Of somebody."""\nclass Twice: ...\nclass _Own: ...\ndef listed(): ...\n',
         "models/doorbell.py": "x = 1  # noqa: A001\ny = 2  # noqa: A001 - the library's name\n",
+        "models/c.py": "import lib.p, os\nlib.p._q(os._exit)\n",
         "tests/long.py": "\n" * 451,
         "README.md": "It rings a doorbell.\n",
     }
@@ -27,7 +28,8 @@ def test_what_the_checks_find(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     assert names.shared_classes(tmp_path) == ["Twice ×2: models.a, models.b"]
     assert names.shared_functions(tmp_path) == ["listed ×2: models.a, models.b"]
-    assert names.private_imports(tmp_path) == ["models/a.py:1: lib._x", "models/a.py:2: lib._y.z"]
+    private = ["models/a.py:1: lib._x", "models/a.py:2: lib._y.z", "models/c.py:2: lib.p._q"]
+    assert names.private_imports(tmp_path) == private
     assert names.silenced_without_reason(tmp_path) == ["models/doorbell.py:1: # noqa: A001"]
     assert names.long_files(tmp_path) == ["tests/long.py: 451 lines"]
     assert names.riddles(tmp_path) == ["models/b.py:1: somebody"]
