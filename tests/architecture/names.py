@@ -74,9 +74,9 @@ def private_imports(root: Path = ROOT) -> list[str]:
                     imported |= {alias.asname or alias.name: alias.name for alias in names}
                     used += [(node.lineno, alias.name) for alias in names]
         for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
-                if owner := imported.get(ast.unparse(node.value)):
-                    used.append((node.lineno, f"{owner}.{node.attr}"))
+            match node:
+                case ast.Attribute(attr=attr, value=owner) if attr.startswith("_") and ast.unparse(owner) in imported:
+                    used.append((node.lineno, f"{imported[ast.unparse(owner)]}.{attr}"))
         found += [f"{path}:{line}: {name}" for line, name in used if _is_private(name) and name not in DOCUMENTED]
     return found
 
