@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 
 from stack.children import PROJECT
+from tests import services
 
 Facts = dict[str, Any]
 
@@ -56,7 +57,7 @@ class Installation:
 @contextmanager
 def installed(*options: str) -> Iterator[Installation]:
     """Bring up a stack with these options of `up`; brought down and removed at the end."""
-    folder = Path(tempfile.mkdtemp(prefix="journey-"))
+    folder = Path(tempfile.mkdtemp(prefix="journey-", dir=services.storage()))
     folder.chmod(0o755)  # PostgreSQL runs as a user of its own
     installation = Installation(folder / "data", {})
     try:
