@@ -33,7 +33,7 @@ def settings(url: str, **changed: Any) -> Settings:
     return Settings(
         **{
             "database_url": url,
-            "database_pool_size": 0,
+            "database_pool_size": 16,
             "secret_key": SECRET_KEY,
             "rate_limit_per_minute": PLENTY,
             "signups_a_day": PLENTY,
