@@ -58,7 +58,7 @@ plans: $(READY) ## Read the plans of every statement of every store function on 
 	$(RUN) -m pytest tests/models/plans -n 0 -m slow
 
 machines: $(READY) ## Run the state machines of run, delivery, enrollment and ledger with EXAMPLES histories each
-	EXAMPLES=$(EXAMPLES) $(RUN) -m pytest tests/models/stores -n 0 -k machine --timeout 7200
+	EXAMPLES=$(EXAMPLES) $(RUN) -m pytest tests/models -n 0 -k machine --timeout 7200
 
 mcp-conformance: $(READY) $(PROGRAMS_READY) ## Prove the MCP address by the official suites and others' clients; needs npm
 	$(RUN) -m tests.conformance

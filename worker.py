@@ -19,44 +19,38 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from activities.contacts import ContactSteps
-from activities.deliveries import DeliverySteps
+from activities.access import ClientSteps, MailSteps
+from activities.billing import CallbackSteps, OutreachPlanSteps, PaymentSteps, RefillSteps
 from activities.dispatcher import Dispatcher
-from activities.failures import SilentFailures
-from activities.housekeeping import HousekeepingSteps, OptOutSteps
-from activities.jobs import JobSteps
-from activities.mails import MailSteps
-from activities.oauth_clients import ClientSteps
-from activities.outreach.accounts import AccountSteps
+from activities.events import DeliverySteps
+from activities.interceptors import SilentFailures, Surroundings
+from activities.operate import HousekeepingSteps, OptOutSteps
+from activities.outreach.accounts import AccountSteps, SignIn
 from activities.outreach.inbox import NetworkInbox
 from activities.outreach.sends import SendSteps
-from activities.outreach.sign_in import SignIn
-from activities.outreach_plans import OutreachPlanSteps
-from activities.payments import CallbackSteps, PaymentSteps, RefillSteps
-from activities.people import People
-from activities.raw_calls import RawCalls
-from activities.runs import RunSteps
-from activities.surroundings import Surroundings
+from activities.sourcing.background import ContactSteps, JobSteps
+from activities.sourcing.calls import RawCalls
+from activities.sourcing.people import PeopleCalls
+from activities.sourcing.runs import RunSteps
 from activities.upstream.guard import Guard
 from activities.upstream.mail import SmtpMailer
 from activities.upstream.outreach_network import outreach_network
 from activities.upstream.payments import NoPayments, Payments
-from activities.upstream.people_data_labs import PeopleDataLabs
-from activities.upstream.ports import OutreachNetwork
+from activities.upstream.people_data_labs.source import PeopleDataLabs
+from activities.upstream.ports.network import OutreachNetwork
 from activities.upstream.slots import UpstreamSlots, upstream_tuner
-from api.internal import listening
-from models import traces
-from models.data import reference
-from models.database import Database
-from models.logs import configure_logs
-from models.metrics import Metrics
-from models.reach import everywhere
-from models.readiness import Readiness, database_probes
-from models.resolution import Resolver
-from models.secrets import Vault
-from models.settings import Settings
-from models.stores import housekeeping
-from models.stores.outreach.account_steps import catch_up as account_catch_up
+from api.kernel.internal import listening
+from models.base.database import Database
+from models.base.outbound import Resolver
+from models.base.secrets import Vault
+from models.base.settings import Settings
+from models.base.tenants import all_tenants
+from models.market.reference import reference
+from models.operate import housekeeping, traces
+from models.operate.logs import configure_logs
+from models.operate.metrics import Metrics
+from models.operate.readiness import Readiness, database_probes
+from models.outreach.engine.account_steps import catch_up as account_catch_up
 from workflows.account import AccountWorkflow
 from workflows.action import ActionWorkflow
 from workflows.call import CallWorkflow
@@ -248,7 +242,7 @@ def webhooks_worker(parts: Parts, guard: Guard) -> Worker:
 
 def upstream_worker(parts: Parts, source: PeopleDataLabs, slots: UpstreamSlots) -> Worker:
     """People-data calls, as many at once as the installation has slots."""
-    people = People(source, slots, reference())
+    people = PeopleCalls(source, slots, reference())
     runs = RunSteps(parts.database, parts.vault, people, queue_seconds=parts.settings.upstream_queue_seconds)
     raw_calls = RawCalls(parts.database, parts.vault, people)
     fetches = JobSteps(parts.database, parts.vault, people)
@@ -282,7 +276,7 @@ async def serve(settings: Settings, queues: Sequence[Queue], *, ready_file: Path
         database = Database(settings.database_url, pool_size=settings.database_pool_size)
         exits.push_async_callback(database.close)
         vault = Vault(settings.secret_key.get_secret_value())
-        whole = database.within(everywhere("steps are given rows by their ids, and clean up for the installation"))
+        whole = database.within(all_tenants("steps are given rows by their ids, and clean up for the installation"))
         parts = Parts(settings, whole, await connect(settings), vault, _payments(settings, exits))
         if Queue.UPSTREAM in queues:
             await _open_upstream(parts, exits)
@@ -312,7 +306,7 @@ def _payments(settings: Settings, exits: contextlib.AsyncExitStack) -> Payments:
     key = settings.stripe_api_key
     if key is None:
         return NoPayments()
-    from activities.upstream.stripe import StripePayments  # a large library, which most workers do not need
+    from activities.upstream.stripe.client import StripePayments  # a large library, which most workers do not need
 
     provider = StripePayments(base_url=settings.stripe_base_url, api_key=key.get_secret_value())
     exits.push_async_callback(provider.close)
@@ -320,7 +314,7 @@ def _payments(settings: Settings, exits: contextlib.AsyncExitStack) -> Payments:
 
 
 async def _open_service(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
-    await parts.database.run(housekeeping.ensure)
+    await parts.database.run(housekeeping.ensure_duties)
     settings = parts.settings
     dispatcher = Dispatcher(
         parts.database,

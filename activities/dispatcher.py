@@ -12,10 +12,10 @@ import structlog
 from sqlalchemy.engine import make_url
 from temporalio.service import RPCError
 
-from models.database import CONNECT_SECONDS, Database
-from models.stores import doorbells
-from models.stores.doorbells import Due
-from models.tenancy import customer_of
+from models.base import outbox
+from models.base.database import CONNECT_SECONDS, Database
+from models.base.outbox import DueRow
+from models.base.tenants import customer_of
 from workflows.doorbell import Doorbell
 
 log = structlog.get_logger(__name__)
@@ -81,7 +81,7 @@ class Dispatcher:
         now = asyncio.get_running_loop().time()
         quiet = [state for state, rung in self._rung.items() if not rung.over(now)]
         async with self._database.transaction() as session:
-            rows = await doorbells.due(session, limit=BATCH, overdue_seconds=self._overdue_seconds, quiet=quiet)
+            rows = await outbox.rows_due(session, limit=BATCH, overdue_seconds=self._overdue_seconds, quiet=quiet)
         if len(rows) < BATCH:
             self._forget({row.state for row in rows}, now)
         gate = asyncio.Semaphore(AT_ONCE)
@@ -92,7 +92,7 @@ class Dispatcher:
         """Forget the rows that are due no more: they have answered."""
         self._rung = {state: rung for state, rung in self._rung.items() if state in due or not rung.over(now)}
 
-    async def _ring(self, row: Due, gate: asyncio.Semaphore) -> None:
+    async def _ring(self, row: DueRow, gate: asyncio.Semaphore) -> None:
         before = self._rung.get(row.state)
         left_alone = LEFT_ALONE_SECONDS if before is None else before.next
         async with gate:
@@ -112,7 +112,7 @@ class Dispatcher:
 
     def _told(self, *notification: object) -> None:
         """A notification has come; its payload is the last argument."""
-        if notification[-1] == doorbells.AGAIN:
+        if notification[-1] == outbox.AGAIN:
             self._rung.clear()
         self._woken.set()
 
@@ -131,7 +131,7 @@ class Dispatcher:
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         try:
-            await connection.add_listener(doorbells.CHANNEL, self._told)
+            await connection.add_listener(outbox.CHANNEL, self._told)
             await lost.wait()
         finally:
             await connection.close(timeout=2)

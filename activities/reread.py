@@ -13,13 +13,15 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from activities.upstream.payments import Payments, Purchase
-from activities.upstream.stripe import StripePayments
-from models.clock import service_time
-from models.database import Database
-from models.reach import everywhere
-from models.rules.outreach_plans import LOOK_EVERY
-from models.settings import Settings
-from models.stores.payments import applying, outreach, rows
+from activities.upstream.stripe.client import StripePayments
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.settings import Settings
+from models.base.tenants import all_tenants
+from models.billing.engine import callbacks as engine_callbacks
+from models.billing.engine import outreach_plans
+from models.billing.rules.outreach_plans import LOOK_EVERY
+from models.billing.store import payments as store_payments
 
 OVERLAP = timedelta(minutes=10)
 """Read from a little before, for a backup holds what was committed and not what was on its way."""
@@ -44,12 +46,12 @@ async def reread(database: Database, payments: Payments, since: datetime) -> Rer
 
     Raises `PaymentsError` when the provider does not answer: what was worked in until then stays, and it is repeated.
     """
-    whole = database.within(everywhere("after a restore, the payments of every workspace are read again"))
+    whole = database.within(all_tenants("after a restore, the payments of every workspace are read again"))
     done = Reread()
     bodies = [body async for body in payments.told_since(since - OVERLAP)]
     for body in reversed(bodies):
         await _work_in(whole, payments, body, done)
-    await whole.run(lambda session: outreach.look_again(session, before=LOOK_EVERY))
+    await whole.run(lambda session: outreach_plans.look_again(session, before=LOOK_EVERY))
     return done
 
 
@@ -64,7 +66,7 @@ async def _work_in(database: Database, payments: Payments, body: bytes, done: Re
         now = await service_time(session)
         known, written = await _known(session, purchase, now)
         for happening in happenings if known else ():
-            await applying.apply(session, happening, now=now)
+            await engine_callbacks.apply(session, happening, now=now)
         return known, written
 
     known, written = await database.run(work)
@@ -77,11 +79,11 @@ async def _known(session: AsyncSession, purchase: Purchase | None, now: datetime
     """Whether the purchase is of a workspace that is there, and whether its row had to be written again."""
     if purchase is None:
         return True, False
-    if not await rows.is_there(session, purchase.workspace_id):
+    if not await store_payments.is_there(session, purchase.workspace_id):
         log.warning("payment.of_no_workspace", payment_id=purchase.payment_id)
         return False, False
-    await rows.remember_customer(session, purchase.workspace_id, purchase.customer_id, now=now)
-    written = await rows.write_again(
+    await store_payments.remember_customer(session, purchase.workspace_id, purchase.customer_id, now=now)
+    written = await store_payments.write_again(
         session, purchase.payment_id, purchase.workspace_id, purchase.kind, purchase.item, now=now
     )
     return True, written

@@ -12,30 +12,30 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import Response
 
-from api.audiences import Audiences
-from api.auth import Networks
-from api.internal import listening
+from api.billing import callbacks_routes
+from api.kernel import context
+from api.kernel.auth import Audiences, Networks
+from api.kernel.awaited import UpstreamCaller
+from api.kernel.internal import listening
+from api.kernel.kernel import Kernel
+from api.kernel.middleware import Edge
+from api.kernel.operation import OPERATIONS
+from api.kernel.routing import Direct, Paths
 from api.mcp.endpoint import Endpoint
 from api.mcp.server import create_server
-from api.middleware import Edge
-from api.oauth import documents, endpoints
-from api.oauth import pages as oauth_pages
-from api.operations import reference
-from api.operations.kernel import OPERATIONS, Kernel, UpstreamCaller
-from api.pages import connected, documentation, opt_out, verification
-from api.paths import Paths
-from api.rest import ROUTERS, callbacks, health
-from api.rest.outreach import callbacks as network_callbacks
-from api.rest.routing import Direct
-from models import traces
-from models.database import Database
-from models.errors import InternalError, InvalidRequest, MethodNotAllowed, NotFound
-from models.logs import configure_logs
-from models.metrics import Metrics
-from models.readiness import Readiness, database_probes
-from models.rules.versions import CURRENT
-from models.secrets import Vault
-from models.settings import Settings
+from api.oauth import documents, endpoints, pages
+from api.outreach import callbacks_routes as outreach_callbacks_routes
+from api.pages import connected, documentation, health, opt_out, verification
+from api.routes import ROUTERS
+from models.access.rules.keys import CURRENT_VERSION
+from models.base.database import Database
+from models.base.errors import InternalError, InvalidRequest, MethodNotAllowed, NotFound
+from models.base.secrets import Vault
+from models.base.settings import Settings
+from models.operate import traces
+from models.operate.logs import configure_logs
+from models.operate.metrics import Metrics
+from models.operate.readiness import Readiness, database_probes
 from workflows.connection import connect, reachable
 from workflows.doorbell import Doorbell
 from workflows.upstream_calls import CALLS_AS
@@ -60,7 +60,7 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
         database=database,
         settings=settings,
         vault=Vault(settings.secret_key.get_secret_value()),
-        reference=reference.load(),
+        reference=context.load_reference(),
     )
 
     @contextlib.asynccontextmanager
@@ -79,13 +79,13 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
     stopping = asyncio.Event()
     mcp = Endpoint(settings, mcp_server or create_server(), stopping)
     routes = [route for router in ROUTERS for route in router.routes]
-    routes += [*health.ROUTES, *callbacks.ROUTES, *network_callbacks.ROUTES]
+    routes += [*health.ROUTES, *callbacks_routes.ROUTES, *outreach_callbacks_routes.ROUTES]
     routes += [*documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES, *connected.ROUTES, *mcp.routes()]
-    routes += [*documents.ROUTES, *endpoints.ROUTES, *oauth_pages.ROUTES]
+    routes += [*documents.ROUTES, *endpoints.ROUTES, *pages.ROUTES]
     paths, audiences = Paths(OPERATIONS), Audiences(settings.public_url)
     app = FastAPI(
         title="Recruiting sourcing and outreach service",
-        version=CURRENT,
+        version=CURRENT_VERSION,
         openapi_url=None,
         docs_url=None,
         redoc_url=None,

@@ -28,11 +28,11 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.app import create_app
-from models.errors import rfc3339
-from models.ids import new_id
-from models.reach import UNHELD
-from models.rules.access import ALL_SCOPES, key_secret
-from models.settings import Settings
+from models.access.rules.keys import ALL_SCOPES, key_secret
+from models.base.errors import rfc3339
+from models.base.ids import new_id
+from models.base.settings import Settings
+from models.base.tenants import UNHELD
 from stack.postgres import Postgres
 
 AIM = 0.5

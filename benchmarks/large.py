@@ -11,19 +11,8 @@ import asyncpg
 
 from benchmarks.api import join
 from benchmarks.large_around import AROUND
-from benchmarks.large_rows import (
-    ACCOUNTS,
-    CHARGES,
-    ENROLLED,
-    ID,
-    INTENT,
-    PROFILE,
-    READING,
-    RUNS,
-    SEQUENCES,
-    STATEMENTS,
-)
-from models.reach import UNHELD
+from benchmarks.large_rows import ACCOUNTS, CHARGES, ENROLLED, ID, INTENT, PROFILE, READING, RUNS, SEQUENCES, STATEMENTS
+from models.base.tenants import UNHELD
 
 OTHERS = 9
 """Workspaces beside the large one."""

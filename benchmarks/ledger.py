@@ -20,11 +20,11 @@ from pathlib import Path
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.database import Database
-from models.reach import everywhere
-from models.rules.grants import Charge
-from models.stores import credits
-from models.stores.credits import Payer
+from models.base.database import Database
+from models.base.tenants import all_tenants
+from models.billing.rules.prices import CreditCharge
+from models.billing.store import credits
+from models.billing.store.credits import Payer
 from stack.children import PROJECT
 from stack.postgres import DATABASE, Postgres
 
@@ -56,7 +56,7 @@ async def charge(database: Database, workspace: int, reference: str) -> None:
 
     async def work(session: AsyncSession) -> None:
         purse = await credits.open_purse(session, Payer(f"ws_{workspace}", f"key_{workspace}"))
-        await purse.spend([Charge(reference, "lead", "run_1", 1)])
+        await purse.spend([CreditCharge(reference, "lead", "run_1", 1)])
 
     await database.run(work)
 
@@ -96,7 +96,7 @@ async def per_second(database: Database, work: Work, workspaces: int, load: Load
 
 async def measure(url: str, load: Load, rounds: int) -> None:
     """Take turns, and print the medians."""
-    database = Database(url, pool_size=load.at_once).within(everywhere("a benchmark"))
+    database = Database(url, pool_size=load.at_once).within(all_tenants("a benchmark"))
     async with database.transaction() as session:
         await session.execute(text("set local role none"))  # the service may make no table
         for statement in SETTLE.split(";"):

@@ -30,8 +30,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.app import create_app
 from benchmarks.api import Target, ask, database, fill, get, measure, served
-from models.reach import UNHELD
-from models.settings import Settings
+from models.base.settings import Settings
+from models.base.tenants import UNHELD
 
 AIM = 0.4
 FLOOR, CPU = "/floor", "/cpu"

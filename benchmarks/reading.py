@@ -21,11 +21,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from models.data import Reference, reference
-from models.rules.facts import great_circle_km
-from models.rules.intents import IntentLocation, Reading
-from models.rules.places import Place, PlaceKind, place_key
-from models.rules.reading import read_description
+from models.market.place_names import Place, PlaceKind, place_key
+from models.market.places import great_circle_km
+from models.market.reference import ShippedReference, reference
+from models.reading.description import read_description
+from models.reading.intents import IntentLocation, IntentReading
 
 SAMPLES = Path("../shared/samples/job_descriptions.jsonl")
 YEARS = Path(__file__).parent / "data" / "years.tsv"
@@ -111,7 +111,7 @@ def contained(one: list[str], other: list[str]) -> bool:
     return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
 
 
-def stated_cities(sample: Sample, known: Reference) -> list[Place]:
+def stated_cities(sample: Sample, known: ShippedReference) -> list[Place]:
     """The cities that the portal states, any of which is right; none for a country, a region or an unknown place."""
     numbered = NUMBERED.match(sample.location)
     if numbered:
@@ -125,7 +125,7 @@ def stated_cities(sample: Sample, known: Reference) -> list[Place]:
     return []
 
 
-def _large(location: str, parts: Sequence[str], countries: Sequence[str], known: Reference) -> list[Place]:
+def _large(location: str, parts: Sequence[str], countries: Sequence[str], known: ShippedReference) -> list[Place]:
     """The large cities among the parts of `London, New York, Singapore`."""
     found = [
         known.places.find(part, country=country, kind=PlaceKind.CITY, limit=1)
@@ -135,7 +135,7 @@ def _large(location: str, parts: Sequence[str], countries: Sequence[str], known:
     return [city for cities in found for city in cities if city.population >= LARGE]
 
 
-def read_places(location: IntentLocation | None, known: Reference) -> list[Place]:
+def read_places(location: IntentLocation | None, known: ShippedReference) -> list[Place]:
     """The cities, regions and metros that a reading names."""
     if location is None:
         return []
@@ -154,7 +154,7 @@ def is_city(place: Place, city: Place) -> bool:
     return place.id == city.id or away <= max(NEAR_KM, place.radius_km or 0)
 
 
-def score_titles(score: Score, sample: Sample, reading: Reading) -> None:
+def score_titles(score: Score, sample: Sample, reading: IntentReading) -> None:
     """Title exact, in the first three, contained."""
     wanted = words(sample.title)
     found = [words(title) for title in reading.title_candidates[:3]]
@@ -166,7 +166,7 @@ def score_titles(score: Score, sample: Sample, reading: Reading) -> None:
         score.misses.append(f"{sample.id} title: {sample.title} — read {list(reading.title_candidates)}")
 
 
-def score_place(score: Score, sample: Sample, reading: Reading, known: Reference) -> None:
+def score_place(score: Score, sample: Sample, reading: IntentReading, known: ShippedReference) -> None:
     """Country and city; a sample without a stated city counts for the country alone."""
     location = reading.intent.must.location
     places = read_places(location, known)
@@ -197,7 +197,7 @@ def is_named(sample: Sample, cities: Sequence[Place]) -> bool:
     )
 
 
-def score_years(score: Score, sample: Sample, reading: Reading, labels: dict[str, int | None]) -> None:
+def score_years(score: Score, sample: Sample, reading: IntentReading, labels: dict[str, int | None]) -> None:
     """Precision over what was read, recall over what is there."""
     if sample.id not in labels:
         return
@@ -211,7 +211,7 @@ def score_years(score: Score, sample: Sample, reading: Reading, labels: dict[str
         score.misses.append(f"{sample.id} years: {wanted} — read {found}")
 
 
-def run(samples: list[Sample], known: Reference) -> dict[str, Score]:
+def run(samples: list[Sample], known: ShippedReference) -> dict[str, Score]:
     """Read every sample three times."""
     labels = read_years()
     scores: dict[str, Score] = {}

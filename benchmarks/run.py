@@ -22,12 +22,12 @@ import httpx
 from sqlalchemy import text
 from temporalio.client import Client
 
-from activities.people import KnownNames
-from activities.upstream.people_data_labs import PeopleDataLabs
-from models.data import reference
-from models.database import Database
-from models.reach import everywhere
-from models.rules.filters import TierFilters
+from activities.sourcing.people import KnownNames
+from activities.upstream.people_data_labs.source import PeopleDataLabs
+from models.base.database import Database
+from models.base.tenants import all_tenants
+from models.market.reference import reference
+from models.sourcing.rules.filters import TierFilters
 from stack.account import sign_up
 from stack.children import PROJECT
 
@@ -115,7 +115,7 @@ async def history_events(facts: Json, run_id: str) -> int:
 
 async def measure(facts: Json, *, rounds: int, latency_ms: int) -> None:
     """Run and floor by turns, then the table."""
-    database = Database(facts["database_url"], pool_size=2).within(everywhere("a benchmark"))
+    database = Database(facts["database_url"], pool_size=2).within(all_tenants("a benchmark"))
     source = PeopleDataLabs(base_url=facts["sandbox_url"], api_key=facts["people_api_key"])
     set_latency(facts, latency_ms)
     ours: list[float] = []

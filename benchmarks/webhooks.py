@@ -28,16 +28,16 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from benchmarks import floor
 from benchmarks.processes import serving
-from models.clock import service_time
-from models.database import Database
-from models.ids import new_id
-from models.reach import everywhere
-from models.rules.deliveries import hint, new_secret
-from models.rules.events import CreditsLow, EventType
-from models.secrets import Vault
-from models.stores import events, webhook_endpoints
-from models.tables import WebhookEndpoint, Workspace
-from models.tenancy import Tenant
+from models.access.tables import Workspace
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.ids import new_id
+from models.base.secrets import Vault
+from models.base.tenants import Tenant, all_tenants
+from models.events.rules.catalogue import CreditsLow, EventType
+from models.events.rules.deliveries import hint, new_secret
+from models.events.store import deliveries, events
+from models.events.tables import WebhookEndpoint
 from stack.children import PROJECT
 from stack.ports import Ports
 from stack.postgres import Postgres
@@ -113,7 +113,7 @@ def servers() -> Iterator[tuple[Postgres, Temporal, Path]]:
 async def join(database: Database, receiver: Receiver, endpoints: int) -> Tenant:
     """An account whose every event goes to so many endpoints."""
     secret = new_secret(os.urandom(32))
-    sealed = Vault(SECRET_KEY).seal(webhook_endpoints.SECRET_PURPOSE, secret.encode())
+    sealed = Vault(SECRET_KEY).seal(deliveries.SECRET_PURPOSE, secret.encode())
     async with database.transaction() as session:
         now = await service_time(session)
         workspace_id = new_id("ws", now)
@@ -191,7 +191,7 @@ async def latencies(database: Database, receiver: Receiver, count: int) -> list[
 async def measure(server: Postgres, temporal: Temporal, home: Path, *, rounds: int, singles: int) -> None:
     """Floor and ours by turns, then the table."""
     client = await Client.connect(temporal.address, data_converter=pydantic_data_converter)
-    database = Database(server.url(), pool_size=8).within(everywhere("a benchmark"))
+    database = Database(server.url(), pool_size=8).within(all_tenants("a benchmark"))
     receiver = Receiver()
     environment = os.environ | {
         "DATABASE_URL": server.url(),

@@ -5,12 +5,12 @@ import asyncio
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.database import Database
-from models.errors import NotFound
-from models.reach import everywhere
-from models.secrets import Vault
-from models.settings import Settings
-from models.stores import erasures, people
+from models.base.database import Database
+from models.base.errors import NotFound
+from models.base.secrets import Vault
+from models.base.settings import Settings
+from models.base.tenants import all_tenants
+from models.people.store import erasures, people
 
 
 async def erase(database: Database, vault: Vault, *, by: str, value: str) -> str:
@@ -22,17 +22,17 @@ async def erase(database: Database, vault: Vault, *, by: str, value: str) -> str
     async def work(session: AsyncSession) -> str:
         match by:
             case "profile_url":
-                named = (await people.named(session, vault, [value], workspace_id=None))[value]
+                named = (await people.people_by_url(session, vault, [value], workspace_id=None))[value]
             case "email":
                 named = await people.addressed(session, vault, value)
             case _:
                 named = value
-        standing = (await people.hold(session, [named])).get(named)
+        standing = (await people.lock_people(session, [named])).get(named)
         if standing is None:
             raise NotFound("There is no such profile.")
-        return (await erasures.erase(session, None, standing)).id
+        return (await erasures.erase_person(session, None, standing)).id
 
-    return await database.within(everywhere("an operator erases a person from the installation")).run(work)
+    return await database.within(all_tenants("an operator erases a person from the installation")).run(work)
 
 
 async def _main() -> None:

@@ -4,23 +4,23 @@ import argparse
 import asyncio
 from datetime import datetime
 
-from models.database import Database
-from models.errors import rfc3339
-from models.reach import everywhere
-from models.settings import Settings
-from models.stores.outreach import recovery
+from models.base.database import Database
+from models.base.errors import rfc3339
+from models.base.settings import Settings
+from models.base.tenants import all_tenants
+from models.outreach.engine import recover as engine_recover
 
 
 async def recover(settings: Settings, since: datetime | None) -> str:
     """Begin the recovery in one transaction; returns what to tell the operator. Raises `ValueError` for a bad time."""
     database = Database(settings.database_url, pool_size=0)
     try:
-        whole = database.within(everywhere("after a restore, what every account does next is read back first"))
+        whole = database.within(all_tenants("after a restore, what every account does next is read back first"))
         async with whole.transaction() as session:
-            known = since or await recovery.last_stamp(session)
+            known = since or await engine_recover.last_stamp(session)
             if known is None:
                 return "The database is empty: there is nothing to recover."
-            begun = await recovery.begin(session, since=known)
+            begun = await engine_recover.begin_recovery(session, since=known)
     finally:
         await database.close()
     return (

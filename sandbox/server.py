@@ -20,7 +20,7 @@ from sandbox.faults import Faults
 from sandbox.mail import MailBox, receive_mail
 from sandbox.network.service import NetworkSettings, network_side
 from sandbox.payments.service import PaymentsSettings, payments_side
-from sandbox.people.population import build_population
+from sandbox.people.population.build import build_population
 from sandbox.people.service import PeopleSettings, people_side
 from sandbox.side import Side
 from sandbox.state import State

@@ -15,8 +15,8 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import event, text
 from sqlalchemy.util import await_only
 
-from models.database import Database
-from models.reach import everywhere
+from models.base.database import Database
+from models.base.tenants import all_tenants
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -88,7 +88,7 @@ async def meet(
 
 @asynccontextmanager
 async def _watched(url: str, stop: _Stop) -> AsyncIterator[Database]:
-    database = Database(url, pool_size=1).within(everywhere("tests"))
+    database = Database(url, pool_size=1).within(all_tenants("tests"))
     event.listen(database.engine.sync_engine, "before_cursor_execute", stop.before_statement)
     event.listen(database.engine.sync_engine, "commit", stop.before_commit)
     try:

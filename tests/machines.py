@@ -12,10 +12,10 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.clock import service_time
-from models.database import Database
-from models.errors import Conflict, NotFound
-from models.reach import everywhere
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.errors import Conflict, NotFound
+from models.base.tenants import all_tenants
 
 T = TypeVar("T")
 
@@ -109,7 +109,7 @@ def run(
         stateful_step_count=SETTINGS.stateful_step_count if EXAMPLES else steps or SETTINGS.stateful_step_count,
     )
     with asyncio.Runner() as runner:
-        database = Database(database_url, pool_size=pool_size).within(everywhere("tests"))
+        database = Database(database_url, pool_size=pool_size).within(all_tenants("tests"))
         try:
             run_state_machine_as_test(
                 partial(machine, runner, database),  # type: ignore[arg-type] # a class, or whatever makes one

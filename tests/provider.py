@@ -13,12 +13,11 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from activities.outreach_plans import OutreachPlanSteps
-from activities.payments import CallbackSteps, PaymentSteps, RefillSteps
-from activities.upstream.stripe import StripePayments
-from models.database import Database
-from models.secrets import Vault
-from models.stores import doorbells
+from activities.billing import CallbackSteps, OutreachPlanSteps, PaymentSteps, RefillSteps
+from activities.upstream.stripe.client import StripePayments
+from models.base import outbox
+from models.base.database import Database
+from models.base.secrets import Vault
 from sandbox.clock import Clock
 from sandbox.control import control_api
 from sandbox.faults import Faults
@@ -147,7 +146,7 @@ class Hand:
     async def round(self) -> None:
         """Everything that is due now, once."""
         async with self.database.transaction() as session:
-            due = await doorbells.due(session, limit=100, overdue_seconds=0)
+            due = await outbox.rows_due(session, limit=100, overdue_seconds=0)
         for row in due:
             await self.drive(row.subject.kind, row.subject.id)
 

@@ -136,8 +136,8 @@ def test_every_engine_is_limited() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "create_async_engine"
     ]
-    assert {path for path, _ in found} == {"models/database.py", "models/migrations/env.py"}
-    limited = {"models/database.py": {"timeout", "command_timeout"}, "models/migrations/env.py": {"timeout"}}
+    assert {path for path, _ in found} == {"models/base/database.py", "models/migrations/env.py"}
+    limited = {"models/base/database.py": {"timeout", "command_timeout"}, "models/migrations/env.py": {"timeout"}}
     for path, wanted in limited.items():
         tree = dict(_trees())[path]
         keys = {

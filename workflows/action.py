@@ -3,7 +3,7 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from models.rules.subjects import Subject
+    from models.base.subjects import Subject
     from workflows.contracts import End
     from workflows.names import ACTION_NEXT
     from workflows.waiting import WaitingWorkflow

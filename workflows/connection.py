@@ -7,7 +7,7 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.service import TLSConfig
 
-from models.settings import Settings
+from models.base.settings import Settings
 from workflows import measured
 from workflows.handing_on import HandingOn
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict
 
 
-class Message(BaseModel):
+class Payload(BaseModel):
     """A payload in Temporal's history. New fields always get a default: sleeping workflows replay old payloads."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -30,7 +30,7 @@ class Do(StrEnum):
     DONE = "done"
 
 
-class Call(Message):
+class Call(Payload):
     """One activity to run now.
 
     `number` fences it: a call whose number is no longer the row's does nothing. `fairness_key` and `priority` order it
@@ -49,7 +49,7 @@ class Call(Message):
     queued_after: float = 60
 
 
-class NextStep(Message):
+class NextStep(Payload):
     """What is due: act, wait until a time because of a reason, or done.
 
     `after` is the call to make when the wait is over, rung or not, without asking: for calls that look themselves
@@ -68,14 +68,14 @@ class NextStep(Message):
     details: str | None = None
 
 
-class Step(Message):
+class Step(Payload):
     """The argument of an activity: the row, and the fence of the call."""
 
     id: str
     number: int = 0
 
 
-class End(Message):
+class End(Payload):
     """How a workflow ended: the row's status."""
 
     status: str

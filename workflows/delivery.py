@@ -3,8 +3,8 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from models.rules.deliveries import ATTEMPT_SECONDS
-    from models.rules.subjects import Subject
+    from models.base.subjects import Subject
+    from models.events.rules.deliveries import ATTEMPT_SECONDS
     from workflows.contracts import Call, Do, End, NextStep, Queue
     from workflows.names import DELIVERY_ATTEMPT, DELIVERY_NEXT
     from workflows.waiting import WaitingWorkflow

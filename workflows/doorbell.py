@@ -6,7 +6,7 @@ from datetime import timedelta
 from temporalio.client import Client
 from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
 
-from models.rules.subjects import Subject
+from models.base.subjects import Subject
 from workflows.contracts import Queue
 from workflows.names import CUSTOMER_ID, OUTREACH_ACCOUNT_ID, RING, SEQUENCE_ID, WORKSPACE_ID
 

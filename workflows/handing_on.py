@@ -43,8 +43,8 @@ from temporalio.worker import (
     StartActivityInput as WorkflowStartActivityInput,
 )
 
-from models import traces
-from models.traces import Fact
+from models.operate import traces
+from models.operate.traces import Fact
 from workflows.names import WORKSPACE_ID
 
 WORKSPACE = "workspace"

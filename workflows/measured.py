@@ -23,7 +23,7 @@ from temporalio.runtime import (
     TelemetryConfig,
 )
 
-from models.registry import REGISTRY
+from models.operate.registry import REGISTRY
 
 BUFFER = 100_000
 EVERY_SECONDS = 1.0

@@ -1,32 +1,155 @@
-"""The steps of an outreach account: what is due, a link to sign in by, a callback, a look, a poll, its deletion."""
+"""An owner's sign-in: the link, and binding what came of it. Callbacks are registered before any link is made."""
 
+import asyncio
 from datetime import datetime, timedelta
 from typing import Protocol
 
 import structlog
+from sqlalchemy.exc import DBAPIError
 from temporalio import activity
 
-from activities.outreach.sign_in import SignIn
-from activities.upstream.ports import (
+from activities.upstream.ports.network import OutreachNetwork
+from activities.upstream.ports.network_errors import (
     AccountTrouble,
     LimitReached,
     NetworkBusy,
     NetworkError,
     NetworkNotConfigured,
-    OutreachNetwork,
+    OutcomeUnknown,
     Trouble,
 )
-from models.database import Database
-from models.rules.outreach.callbacks import Callback, CallbackKind, InvalidCallback, read_callback
-from models.secrets import Vault
-from models.stores.outreach import account_steps, callbacks
-from models.stores.outreach.account_states import Standing
-from models.stores.outreach.account_steps import Decision, Need
-from models.stores.outreach.callbacks import Opened
+from models.base.database import Database
+from models.base.secrets import Vault
+from models.outreach.engine import account_steps
+from models.outreach.engine import connect as engine_connect
+from models.outreach.engine.account_states import AccountStanding
+from models.outreach.engine.account_steps import AccountDecision, AccountNeed
+from models.outreach.engine.connect import LINK_PURPOSE, ConnectFailure, LinkAsk, SignedIn
+from models.outreach.rules.callbacks import (
+    Callback,
+    CallbackKind,
+    InvalidCallback,
+    callback_token,
+    callback_url,
+    read_callback,
+)
+from models.outreach.store import callbacks
+from models.outreach.store.callbacks import OpenedCallback
 from workflows import names
 from workflows.contracts import Call, Do, NextStep, Queue, Step
 
 log = structlog.get_logger(__name__)
+
+REGISTERED_SECONDS, UNREGISTERED_SECONDS = 3600, 30
+RETURN_PATH = "/outreach/connected"
+"""Where the provider sends the owner's browser afterwards (`api.pages.connected`)."""
+
+
+class SignIn:
+    """Links and bindings over one provider. `public_url` is the API's origin."""
+
+    def __init__(self, database: Database, vault: Vault, network: OutreachNetwork, *, public_url: str) -> None:
+        self._database = database
+        self._vault = vault
+        self._network = network
+        self._public_url = public_url.rstrip("/")
+
+    async def make_link(self, account_id: str, number: int) -> None:
+        """Make the link that is wanted and keep it, or why there is none. A link that got lost is never used."""
+        ask = await self._database.run(
+            lambda session: engine_connect.begin_link(session, self._vault, account_id, number)
+        )
+        if ask is None:
+            return
+        kept: bytes | ConnectFailure
+        try:
+            await self.register()
+            link = await self._link(ask)
+            kept = self._vault.seal(LINK_PURPOSE, link.encode())
+        except NetworkNotConfigured:
+            kept = ConnectFailure.UNAVAILABLE
+        except NetworkError as error:
+            log.warning("account.no_link", account_id=account_id, code=error.code)
+            kept = ConnectFailure.BUSY if isinstance(error, NetworkBusy | OutcomeUnknown) else ConnectFailure.UPSTREAM
+        await self._database.run(lambda session: engine_connect.keep_link(session, account_id, number, kept))
+
+    async def _link(self, ask: LinkAsk) -> str:
+        """A link to sign in again, or to sign in anew where the provider has forgotten the account."""
+        back = self._public_url + RETURN_PATH
+        try:
+            return await self._network.connect_link(
+                state=ask.state, redirect_url=back, expires_at=ask.expires_at, account_id=ask.provider_id
+            )
+        except AccountTrouble:
+            if ask.provider_id is None:
+                raise
+            return await self._network.connect_link(state=ask.state, redirect_url=back, expires_at=ask.expires_at)
+
+    async def register(self) -> None:
+        """Make sure that the provider sends its callbacks here; asked of it once a day at most."""
+        url = callback_url(self._public_url, callback_token(self._vault))
+        async with self._database.reading() as session:
+            if await callbacks.is_known(session, url):
+                return
+        made = await self._network.ensure_callbacks(url)
+        if not made.tells_acceptance:
+            log.warning("network.acceptances_only_polled")
+        await self._database.run(
+            lambda session: callbacks.keep_endpoint(
+                session,
+                self._vault,
+                url=url,
+                provider_id=made.id,
+                secret=made.secret,
+                relations_told=made.tells_acceptance,
+            )
+        )
+
+    async def stay_registered(self) -> None:
+        """Register for as long as this runs: at once, and again when the provider was asked a day ago."""
+        while True:
+            try:
+                await self.register()
+                wait = REGISTERED_SECONDS
+            except (NetworkError, DBAPIError, OSError) as error:
+                log.warning("network.not_registered", error=type(error).__name__)
+                wait = UNREGISTERED_SECONDS
+            await asyncio.sleep(wait)
+
+    async def bind(self, account_id: str, provider_id: str, state: str, *, told: bool = True) -> None:
+        """Bind what an owner signed in with; the provider itself says what that is.
+
+        `told`: see `connecting.bind`. Raises `NetworkError`, also while the provider does not know whose it is yet.
+        """
+        known = await self._network.account(provider_id)
+        if known is None:
+            return
+        if known.user_id is None:
+            raise NetworkBusy("owner_unknown")
+        signed_in = SignedIn(
+            provider_id=known.id,
+            user_id=known.user_id,
+            name=known.name,
+            profile_url=await self._profile_url(known.id),
+            standing=AccountStanding(known.standing.value),
+            created_at=known.created_at,
+        )
+        unused = await self._database.run(
+            lambda session: engine_connect.bind(session, account_id, state, signed_in, told=told)
+        )
+        if unused is not None:
+            await self._network.delete_account(unused)
+
+    async def _profile_url(self, provider_id: str) -> str | None:
+        try:
+            return (await self._network.person(provider_id, "me")).profile_url
+        except NetworkError as error:  # a courtesy: while it is still connecting there may be nothing to read
+            log.info("account.owner_not_read", code=error.code)
+            return None
+
+
+# The steps of an outreach account: what is due, a link to sign in by, a callback, a look, a poll, its deletion.
+
 
 CALL_SECONDS = 120
 OUTAGE = timedelta(minutes=1)
@@ -36,10 +159,10 @@ LATER = timedelta(hours=1)
 OVERLAP = timedelta(minutes=10)
 """A poll reads again what the poll before it may just have missed."""
 STANDING_OF = {
-    Trouble.DISCONNECTED: Standing.DISCONNECTED,
-    Trouble.RESTRICTED: Standing.RESTRICTED,
-    Trouble.INTERRUPTED: Standing.INTERRUPTED,
-    Trouble.NOT_READY: Standing.CONNECTING,
+    Trouble.DISCONNECTED: AccountStanding.DISCONNECTED,
+    Trouble.RESTRICTED: AccountStanding.RESTRICTED,
+    Trouble.INTERRUPTED: AccountStanding.INTERRUPTED,
+    Trouble.NOT_READY: AccountStanding.CONNECTING,
 }
 
 
@@ -85,7 +208,7 @@ class AccountSteps:
     @activity.defn(name=names.ACCOUNT_NEXT)
     async def next(self, step: Step) -> NextStep:
         """Say what is due now: a step, waiting, or nothing more."""
-        return _answer(await self._database.run(lambda session: account_steps.decide(session, step.id)))
+        return _answer(await self._database.run(lambda session: account_steps.decide_account(session, step.id)))
 
     @activity.defn(name=names.ACCOUNT_CONNECT)
     async def connect(self, step: Step) -> NextStep:
@@ -96,12 +219,12 @@ class AccountSteps:
     @activity.defn(name=names.ACCOUNT_PROCESS)
     async def process(self, step: Step) -> NextStep:
         """Work through the oldest callback that is due."""
-        opened = await self._database.run(lambda session: callbacks.begin(session, self._vault, step.id))
+        opened = await self._database.run(lambda session: callbacks.begin_callback(session, self._vault, step.id))
         if opened is not None:
             await self._process(step, opened)
         return await self.next(step)
 
-    async def _process(self, step: Step, opened: Opened) -> None:
+    async def _process(self, step: Step, opened: OpenedCallback) -> None:
         try:
             callback = read_callback(opened.raw)
             understood = await self._act_on(step, callback)
@@ -112,9 +235,9 @@ class AccountSteps:
             log.info("callback.put_off", account_id=step.id, code=error.code)
             await self._put_off(opened, OUTAGE)
         except InvalidCallback:
-            await self._database.run(lambda session: callbacks.done(session, opened.id))
+            await self._database.run(lambda session: callbacks.finish_callback(session, opened.id))
         except Exception as error:
-            if await self._database.run(lambda session: callbacks.failed(session, opened.id)):
+            if await self._database.run(lambda session: callbacks.fail_callback(session, opened.id)):
                 log.error(  # noqa: TRY400 - a trace can hold personal data
                     "callback.given_up", account_id=step.id, callback_id=opened.id, error=type(error).__name__
                 )
@@ -123,12 +246,12 @@ class AccountSteps:
                 raise
         else:
             if understood:
-                await self._database.run(lambda session: callbacks.done(session, opened.id))
+                await self._database.run(lambda session: callbacks.finish_callback(session, opened.id))
             else:
                 await self._put_off(opened, LATER)
 
-    async def _put_off(self, opened: Opened, after: timedelta) -> None:
-        await self._database.run(lambda session: callbacks.put_off(session, opened.id, after=after))
+    async def _put_off(self, opened: OpenedCallback, after: timedelta) -> None:
+        await self._database.run(lambda session: callbacks.put_off_callback(session, opened.id, after=after))
 
     async def _act_on(self, step: Step, callback: Callback) -> bool:
         """Do what a callback hints at; false when there is nobody yet who can."""
@@ -166,11 +289,11 @@ class AccountSteps:
         if provider_id is None:
             return False
         known = await self._network.account(provider_id)
-        standing = None if known is None else Standing(known.standing.value)
-        if standing in (Standing.SUSPENDED, Standing.UNKNOWN):
+        standing = None if known is None else AccountStanding(known.standing.value)
+        if standing in (AccountStanding.SUSPENDED, AccountStanding.UNKNOWN):
             log.error("account.needs_operator", account_id=step.id, standing=standing)
         await self._database.run(lambda session: account_steps.looked(session, step.id, provider_id, standing))
-        return standing is Standing.READY
+        return standing is AccountStanding.READY
 
     async def _noted(self, step: Step, error: AccountTrouble) -> None:
         provider_id = await self._provider_id(step)
@@ -233,20 +356,20 @@ class AccountSteps:
 
 
 WHAT = {
-    Need.LINK: (names.ACCOUNT_CONNECT, "makes a link to sign in by"),
-    Need.CALLBACK: (names.ACCOUNT_PROCESS, "works through a callback of the provider"),
-    Need.LOOK: (names.ACCOUNT_LOOK, "asks how the account stands"),
-    Need.CHATS: (names.ACCOUNT_READ_CHATS, "looks for messages that no callback told of"),
-    Need.INVITES: (names.ACCOUNT_READ_INVITES, "looks for invites that were answered"),
-    Need.DELETION: (names.ACCOUNT_DELETE, "disconnects the account at the provider"),
+    AccountNeed.LINK: (names.ACCOUNT_CONNECT, "makes a link to sign in by"),
+    AccountNeed.CALLBACK: (names.ACCOUNT_PROCESS, "works through a callback of the provider"),
+    AccountNeed.LOOK: (names.ACCOUNT_LOOK, "asks how the account stands"),
+    AccountNeed.CHATS: (names.ACCOUNT_READ_CHATS, "looks for messages that no callback told of"),
+    AccountNeed.INVITES: (names.ACCOUNT_READ_INVITES, "looks for invites that were answered"),
+    AccountNeed.DELETION: (names.ACCOUNT_DELETE, "disconnects the account at the provider"),
 }
 
 
-def _answer(decision: Decision) -> NextStep:
+def _answer(decision: AccountDecision) -> NextStep:
     account = decision.account
-    if decision.need is Need.NOTHING:
+    if decision.need is AccountNeed.NOTHING:
         return NextStep(do=Do.DONE, details=f"**{account.status}**")
-    if decision.need is Need.TIME:
+    if decision.need is AccountNeed.TIME:
         until = decision.until or decision.now
         reason = f"looks again at {until:%d %b %H:%M:%S} UTC"
         wait = (until - decision.now).total_seconds()

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from activities.upstream.ports import (
+from activities.upstream.ports.network import NetworkMessage, OutreachNetwork, PersonOnNetwork, RequestState
+from activities.upstream.ports.network_errors import (
     AccountTrouble,
     Already,
     AlreadyDone,
@@ -16,43 +17,39 @@ from activities.upstream.ports import (
     LimitReached,
     NetworkBusy,
     NetworkError,
-    NetworkMessage,
     NetworkNotConfigured,
-    NetworkPerson,
     OutcomeUnknown,
-    OutreachNetwork,
+    PersonRefusal,
     PersonRefused,
-    Refusal,
-    RequestState,
     Trouble,
 )
-from models.rules.outreach.pauses import Signal
-from models.rules.outreach.states import ActionReason, ActionType
-from models.rules.outreach.steps import text_hash
-from models.stores.outreach.account_states import Standing
-from models.stores.outreach.claims import Parcel
-from models.stores.outreach.facts import Learned
-from models.stores.outreach.results import (
+from models.outreach.engine.account_states import AccountStanding
+from models.outreach.engine.claim import ClaimedAction
+from models.outreach.engine.context import Learned
+from models.outreach.engine.record import (
     Again,
+    CallResult,
     Done,
     Heard,
     Limited,
     NotNeeded,
-    Refused,
-    Result,
+    RefusedSend,
     Troubled,
     Unclear,
 )
+from models.outreach.rules.pauses import Signal
+from models.outreach.rules.sequences import text_hash
+from models.outreach.rules.states import ActionReason, ActionType
 
 NOT_CONFIGURED = timedelta(minutes=5)
 STANDING_OF = {
-    Trouble.DISCONNECTED: Standing.DISCONNECTED,
-    Trouble.RESTRICTED: Standing.RESTRICTED,
-    Trouble.INTERRUPTED: Standing.INTERRUPTED,
-    Trouble.NOT_READY: Standing.CONNECTING,
+    Trouble.DISCONNECTED: AccountStanding.DISCONNECTED,
+    Trouble.RESTRICTED: AccountStanding.RESTRICTED,
+    Trouble.INTERRUPTED: AccountStanding.INTERRUPTED,
+    Trouble.NOT_READY: AccountStanding.CONNECTING,
 }
 SIGNAL_OF = {Limit.METHOD: Signal.VENDOR_LIMIT, Limit.DAILY: Signal.DAILY, Limit.WEEKLY: Signal.WEEKLY}
-SKIPPED = {Refusal.NO_VISIT: ActionReason.NO_VISIT_TOKEN}
+SKIPPED = {PersonRefusal.NO_VISIT: ActionReason.NO_VISIT_TOKEN}
 """Refusals that only pass over the step."""
 
 
@@ -60,7 +57,7 @@ class Abandoned(Exception):
     """Too much time has passed since the claim: the call is not made."""
 
 
-class Calls:
+class NetworkCalls:
     """Carries out claimed actions. `in_time` is asked right before a write: false means not to make it any more."""
 
     def __init__(self, network: OutreachNetwork) -> None:
@@ -72,7 +69,7 @@ class Calls:
             ActionType.PROFILE_VISIT: self._visit,
         }
 
-    async def carry_out(self, parcel: Parcel, in_time: Callable[[], bool]) -> Result:
+    async def carry_out(self, parcel: ClaimedAction, in_time: Callable[[], bool]) -> CallResult:
         """Do what the parcel says, once, unless the network has news or time has run out."""
 
         def still() -> None:
@@ -86,9 +83,9 @@ class Calls:
         except AlreadyDone as error:
             return await self._already(parcel, error)
         except NetworkError as error:
-            return result_of(error)
+            return result_of_failure(error)
 
-    async def _invite(self, parcel: Parcel, still: Callable[[], None]) -> Result:
+    async def _invite(self, parcel: ClaimedAction, still: Callable[[], None]) -> CallResult:
         person = await self._network.person(parcel.provider_id, parcel.person, fresh=True)
         learned = learned_of(person)
         if person.connected:
@@ -99,7 +96,7 @@ class Calls:
         sent = await self._network.invite(parcel.provider_id, person.id, parcel.text or None)
         return Done(learned=Learned(network_id=person.id, connected=False, pending=True, invited_at=sent.sent_at))
 
-    async def _message(self, parcel: Parcel, still: Callable[[], None]) -> Result:
+    async def _message(self, parcel: ClaimedAction, still: Callable[[], None]) -> CallResult:
         person_id = await self._id_of(parcel)
         learned = Learned(network_id=person_id)
         chat = await self._network.chat_with(parcel.provider_id, person_id)
@@ -109,7 +106,7 @@ class Calls:
             if heard is not None:
                 return heard
             if not chat.writable:
-                return Refused(Refusal.READ_ONLY.value, learned=learned)
+                return RefusedSend(PersonRefusal.READ_ONLY.value, learned=learned)
         text = parcel.text or ""
         still()
         if chat is not None:
@@ -118,7 +115,7 @@ class Calls:
             sent = await self._network.start_chat(parcel.provider_id, person_id, text)
         return Done(sent.message_id, learned=Learned(network_id=person_id, chat_id=sent.chat_id or learned.chat_id))
 
-    async def _heard(self, parcel: Parcel, chat_id: str, learned: Learned) -> Heard | None:
+    async def _heard(self, parcel: ClaimedAction, chat_id: str, learned: Learned) -> Heard | None:
         """Whether the chat has words of somebody else since the enrollment began."""
         if parcel.news_since is None:
             return None
@@ -126,7 +123,7 @@ class Calls:
         news = news_in(messages, parcel)
         return None if news is None else Heard(by_person=news.by_person, at=news.at, learned=learned)
 
-    async def _withdraw(self, parcel: Parcel, still: Callable[[], None]) -> Result:
+    async def _withdraw(self, parcel: ClaimedAction, still: Callable[[], None]) -> CallResult:
         requests = await self._network.sent_requests(parcel.provider_id)
         pending = next((one for one in requests if parcel.person in {one.person_id, one.public_identifier}), None)
         if pending is None:
@@ -136,19 +133,19 @@ class Calls:
         await self._network.withdraw(parcel.provider_id, pending.id)
         return Done()
 
-    async def _visit(self, parcel: Parcel, still: Callable[[], None]) -> Result:
+    async def _visit(self, parcel: ClaimedAction, still: Callable[[], None]) -> CallResult:
         person_id = await self._id_of(parcel)
         still()
         with contextlib.suppress(OutcomeUnknown):  # it cannot be read back: it counts as done and is never repeated
             await self._network.visit(parcel.provider_id, person_id)
         return Done(learned=Learned(network_id=person_id))
 
-    async def _id_of(self, parcel: Parcel) -> str:
+    async def _id_of(self, parcel: ClaimedAction) -> str:
         if parcel.known:
             return parcel.person
         return (await self._network.person(parcel.provider_id, parcel.person, fresh=True)).id
 
-    async def _already(self, parcel: Parcel, error: AlreadyDone) -> Result:
+    async def _already(self, parcel: ClaimedAction, error: AlreadyDone) -> CallResult:
         """The network says that it is so already: one look at the person decides whether it is."""
         try:
             person = await self._network.person(parcel.provider_id, parcel.person, fresh=True)
@@ -158,18 +155,18 @@ class Calls:
         if parcel.type is ActionType.WITHDRAW_INVITE:
             return NotNeeded(ActionReason.INVITE_NOT_PENDING, learned=learned)
         if parcel.type is not ActionType.INVITE:
-            return Refused(ActionReason.NETWORK_REFUSED.value, learned=learned)
+            return RefusedSend(ActionReason.NETWORK_REFUSED.value, learned=learned)
         if person.connected:
             return NotNeeded(ActionReason.ALREADY_CONNECTED, learned=learned)
         if learned.pending:
             return NotNeeded(ActionReason.ALREADY_INVITED, learned=learned)
         recent = error.already is Already.INVITED
-        return Refused(
+        return RefusedSend(
             (ActionReason.RECENTLY_WITHDRAWN if recent else ActionReason.NETWORK_REFUSED).value, learned=learned
         )
 
 
-def learned_of(person: NetworkPerson) -> Learned:
+def learned_of(person: PersonOnNetwork) -> Learned:
     """What a profile says of the two; a pending invite counts only when it is the owner's."""
     request = person.request if person.request_state is RequestState.PENDING else None
     return Learned(
@@ -189,7 +186,7 @@ class News:
 
 
 class Ear(Protocol):
-    """What tells somebody else's words from ours: see `models.stores.outreach.claims.Parcel`."""
+    """What tells somebody else's words from ours: see `models.outreach.engine.claim.ClaimedAction`."""
 
     @property
     def ours(self) -> frozenset[str]:
@@ -219,25 +216,25 @@ def _by_owner(message: NetworkMessage, ear: Ear) -> bool:
     return known is None or message.sent_at is None or message.sent_at > known
 
 
-def result_of(error: NetworkError) -> Result:
+def result_of_failure(error: NetworkError) -> CallResult:
     """What a failed call means for its action; what nobody knows counts as perhaps executed."""
     return _about_person(error) or _about_account(error) or Unclear(getattr(error, "interrupted", False))
 
 
-def _about_person(error: NetworkError) -> Result | None:
+def _about_person(error: NetworkError) -> CallResult | None:
     match error:
         case PersonRefused(reason=reason) if reason in SKIPPED:
             return NotNeeded(SKIPPED[reason])
         case PersonRefused(reason=reason):
-            return Refused(reason.value)
+            return RefusedSend(reason.value)
         case FeatureMissing():
             return NotNeeded(ActionReason.NETWORK_REFUSED)
         case AskRefused():
-            return Refused(ActionReason.NETWORK_REFUSED.value)
+            return RefusedSend(ActionReason.NETWORK_REFUSED.value)
     return None
 
 
-def _about_account(error: NetworkError) -> Result | None:
+def _about_account(error: NetworkError) -> CallResult | None:
     match error:
         case LimitReached(limit=limit, retry_after=seconds, read_back=doubtful):
             return Limited(SIGNAL_OF[limit], _wait(seconds), doubtful)

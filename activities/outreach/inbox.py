@@ -10,14 +10,14 @@ from datetime import datetime, timedelta
 import structlog
 
 from activities.outreach.calls import learned_of
-from activities.upstream.ports import AskRefused, NetworkChat, NetworkMessage, OutreachNetwork, PersonRefused
-from models.database import Database
-from models.rules.outreach.callbacks import Callback, CallbackKind
-from models.secrets import Vault
-from models.stores.outreach import messages, relations
-from models.stores.outreach.messages import Line
-from models.stores.outreach.relations import Met
-from models.stores.outreach.texts import Writer
+from activities.upstream.ports.network import NetworkChat, NetworkMessage, OutreachNetwork
+from activities.upstream.ports.network_errors import AskRefused, PersonRefused
+from models.base.database import Database
+from models.base.secrets import Vault
+from models.outreach.engine import inbox
+from models.outreach.engine.inbox import ChatLine, Met
+from models.outreach.engine.plan import Writer
+from models.outreach.rules.callbacks import Callback, CallbackKind
 
 log = structlog.get_logger(__name__)
 
@@ -40,7 +40,9 @@ class NetworkInbox:
             await self._message_arrived(account_id, provider_id, callback)
         elif callback.person is not None:
             person = callback.person
-            met = await self._database.run(lambda session: relations.named(session, self._vault, account_id, person))
+            met = await self._database.run(
+                lambda session: inbox.named_by_network(session, self._vault, account_id, person)
+            )
             if met is not None:
                 await self._look_at(account_id, provider_id, met.network_id or person, met)
 
@@ -55,7 +57,7 @@ class NetworkInbox:
 
     async def read_chats(self, account_id: str, provider_id: str, since: datetime | None) -> None:
         """Find the messages later than `since`, null for all that matter, that no callback told of."""
-        begun = await self._database.run(lambda session: messages.begun_at(session, account_id))
+        begun = await self._database.run(lambda session: inbox.begun_at(session, account_id))
         if begun is None:
             return
         for chat in await self._network.chats(provider_id, since=begun if since is None else max(begun, since)):
@@ -66,7 +68,7 @@ class NetworkInbox:
 
     async def read_invites(self, account_id: str, provider_id: str) -> None:
         """Find the invites that are pending no longer."""
-        waiting = await self._database.run(lambda session: relations.pending(session, account_id))
+        waiting = await self._database.run(lambda session: inbox.pending(session, account_id))
         if not waiting:
             return
         still = {request.person_id for request in await self._network.sent_requests(provider_id)}
@@ -76,7 +78,7 @@ class NetworkInbox:
                 await self._look_at(account_id, provider_id, network_id, met)
 
     async def _met(self, account_id: str, network_id: str) -> Met | None:
-        return await self._database.run(lambda session: relations.met(session, account_id, network_id))
+        return await self._database.run(lambda session: inbox.met(session, account_id, network_id))
 
     async def _look_at(self, account_id: str, provider_id: str, person: str, met: Met) -> None:
         try:
@@ -84,7 +86,7 @@ class NetworkInbox:
         except (PersonRefused, AskRefused) as error:
             log.info("inbox.person_not_read", account_id=account_id, code=error.code)
             return
-        await self._database.run(lambda session: relations.learn(session, account_id, met.profile_id, learned))
+        await self._database.run(lambda session: inbox.learn(session, account_id, met.profile_id, learned))
 
     async def _listen(self, account_id: str, provider_id: str, chat: NetworkChat) -> None:
         """Take over what was written in a chat with somebody of ours; its being there hints at an acceptance."""
@@ -97,23 +99,23 @@ class NetworkInbox:
         if not met.connected:
             await self._look_at(account_id, provider_id, person, met)
         profile_id = met.profile_id
-        since = await self._database.run(
-            lambda session: messages.wanted_since(session, account_id, profile_id, chat.id)
-        )
+        since = await self._database.run(lambda session: inbox.wanted_since(session, account_id, profile_id, chat.id))
         if since is None:
             return
         read = await self._network.messages(provider_id, chat.id, since=since)
         lines = list(_lines(read, person))
         if lines:
             await self._database.run(
-                lambda session: messages.take(session, account_id, profile_id, chat.id, lines, writer=self._writer)
+                lambda session: inbox.take_messages(
+                    session, account_id, profile_id, chat.id, lines, writer=self._writer
+                )
             )
 
 
-def _lines(read: tuple[NetworkMessage, ...], person: str) -> Iterator[Line]:
+def _lines(read: tuple[NetworkMessage, ...], person: str) -> Iterator[ChatLine]:
     """What the two wrote: no reactions and calls, nothing that was deleted, nobody else's words."""
     for one in read:
         if one.is_event or one.is_deleted:
             continue
         if one.from_owner or one.sender_id in (None, person):
-            yield Line(one.id, one.text, one.sent_at, one.from_owner)
+            yield ChatLine(one.id, one.text, one.sent_at, one.from_owner)

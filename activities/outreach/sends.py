@@ -1,11 +1,8 @@
-"""The steps of enrollments and direct sends: what is due, the send itself, and reading back what nobody saw.
-
-Claim and call are one activity: no more than ten seconds by the clock that also runs while a machine sleeps may lie
-between the two, so that a worker that was frozen does not send late.
-"""
+"""Readings: what the network shows of an action whose outcome nobody saw. Reads only, always afresh."""
 
 import time
 from collections.abc import Callable
+from datetime import datetime
 
 import structlog
 from sqlalchemy.exc import DBAPIError
@@ -13,18 +10,99 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio import activity
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
-from activities.outreach.calls import Calls
-from activities.outreach.readings import Readings
-from activities.upstream.ports import OutreachNetwork
-from models.database import CONNECTION_LOST, LOCK_NOT_AVAILABLE, Database, sqlstate
-from models.secrets import Vault
-from models.stores.outreach import claims, deciding, reconciling, results
-from models.stores.outreach.answers import Decision, Need
-from models.stores.outreach.claims import Parcel
-from models.stores.outreach.results import Result
-from models.stores.outreach.texts import Writer
+from activities.outreach.calls import NetworkCalls, learned_of
+from activities.upstream.ports.network import OutreachNetwork
+from activities.upstream.ports.network_errors import NetworkError
+from models.base.database import CONNECTION_LOST, LOCK_NOT_AVAILABLE, Database, sqlstate
+from models.base.secrets import Vault
+from models.outreach.engine import claim, decide, record
+from models.outreach.engine.claim import ClaimedAction
+from models.outreach.engine.context import Learned
+from models.outreach.engine.plan import SendDecision, SendNeed, Writer
+from models.outreach.engine.record import CallResult, NetworkReading
+from models.outreach.rules import reconciling
+from models.outreach.rules.reconciling import CLOCK_TOLERANCE, Outgoing, ReadingBack, Seen
+from models.outreach.rules.sequences import text_hash
+from models.outreach.rules.states import ActionType
 from workflows import names
 from workflows.contracts import Call, Do, NextStep, Queue, Step
+
+
+class Readings:
+    """Reads back what became of claimed actions."""
+
+    def __init__(self, network: OutreachNetwork) -> None:
+        self._network = network
+
+    async def read(self, parcel: ClaimedAction, at: datetime) -> NetworkReading:
+        """One reading that begins now, `at` by service time."""
+        if parcel.type is ActionType.PROFILE_VISIT:
+            return NetworkReading(ReadingBack(at, reconciling.read_visit()), done_at=parcel.claimed_at)
+        if not parcel.person or not parcel.provider_id:
+            return NetworkReading(ReadingBack(at, Seen.UNREADABLE))
+        try:
+            match parcel.type:
+                case ActionType.INVITE:
+                    return await self._invite(parcel, at)
+                case ActionType.WITHDRAW_INVITE:
+                    return await self._withdrawal(parcel, at)
+                case ActionType.MESSAGE:
+                    return await self._message(parcel, at)
+        except NetworkError:
+            return NetworkReading(ReadingBack(at, Seen.UNREADABLE))
+
+    async def _invite(self, parcel: ClaimedAction, at: datetime) -> NetworkReading:
+        person = await self._network.person(parcel.provider_id, parcel.person, fresh=True)
+        requests = await self._network.sent_requests(parcel.provider_id)
+        listed = next((one for one in requests if person.id == one.person_id), None)
+        learned = learned_of(person)
+        requested_at = learned.invited_at or (listed.sent_at if listed is not None else None)
+        seen = reconciling.read_invite(
+            connected=person.connected,
+            pending=bool(learned.pending),
+            listed=listed is not None,
+            requested_at=requested_at,
+            claimed_at=parcel.claimed_at,
+        )
+        return NetworkReading(ReadingBack(at, seen), learned, done_at=requested_at)
+
+    async def _withdrawal(self, parcel: ClaimedAction, at: datetime) -> NetworkReading:
+        requests = await self._network.sent_requests(parcel.provider_id)
+        if any(parcel.person in {one.person_id, one.public_identifier} for one in requests):
+            return NetworkReading(ReadingBack(at, reconciling.read_withdrawal(listed=True, connected=False)))
+        person = await self._network.person(parcel.provider_id, parcel.person, fresh=True)
+        seen = reconciling.read_withdrawal(listed=False, connected=person.connected)
+        return NetworkReading(ReadingBack(at, seen), learned_of(person))
+
+    async def _message(self, parcel: ClaimedAction, at: datetime) -> NetworkReading:
+        person_id = parcel.person
+        if not parcel.known:
+            person_id = (await self._network.person(parcel.provider_id, parcel.person, fresh=True)).id
+        chat = await self._network.chat_with(parcel.provider_id, person_id)
+        if chat is None:
+            return NetworkReading(ReadingBack(at, Seen.ABSENT), Learned(network_id=person_id))
+        since = parcel.claimed_at - CLOCK_TOLERANCE
+        written = await self._network.messages(parcel.provider_id, chat.id, since=since)
+        outgoing = [  # by the hashes of their texts: ours outlives an erasure
+            Outgoing(one.id, text_hash(one.text or ""), one.sent_at or at)
+            for one in written
+            if one.from_owner and not one.is_event and not one.is_deleted
+        ]
+        explained = {one.id for one in outgoing if one.id in parcel.ours or one.text in parcel.ours}
+        wanted = parcel.text_hash or ""
+        seen = reconciling.read_messages(outgoing, text=wanted, claimed_at=parcel.claimed_at, explained=explained)
+        sent = next((one for one in outgoing if one.text == wanted), None)
+        found = sent if seen is Seen.DONE else None
+        return NetworkReading(
+            ReadingBack(at, seen),
+            Learned(network_id=person_id, chat_id=chat.id),
+            done_at=found.sent_at if found else None,
+            message_id=found.id if found else None,
+        )
+
+
+# The steps of enrollments and direct sends: what is due, the send itself, and reading back what nobody saw.
+
 
 log = structlog.get_logger(__name__)
 
@@ -85,17 +163,17 @@ class SendSteps:
             claimed, at = await self._database.run(lambda session: self._claim(session, step))
         except DBAPIError as error:
             return _busy(error)
-        if isinstance(claimed, Decision):
-            return answer(claimed)
-        result = await Calls(self._network).carry_out(claimed, lambda: self._clock() - at <= LATEST_SECONDS)
+        if isinstance(claimed, SendDecision):
+            return next_step_of(claimed)
+        result = await NetworkCalls(self._network).carry_out(claimed, lambda: self._clock() - at <= LATEST_SECONDS)
         log.info("outreach.called", action_id=claimed.action_id, type=claimed.type, result=type(result).__name__)
-        return answer(await self._written(claimed, result))
+        return next_step_of(await self._written(claimed, result))
 
-    async def _claim(self, session: AsyncSession, step: Step) -> tuple[Parcel | Decision, float]:
-        claimed = await claims.claim(session, self._writer, step.id, step.number)
+    async def _claim(self, session: AsyncSession, step: Step) -> tuple[ClaimedAction | SendDecision, float]:
+        claimed = await claim.claim_action(session, self._writer, step.id, step.number)
         return claimed, self._clock()  # before the commit: whatever holds that up counts too
 
-    async def _written(self, parcel: Parcel, result: Result) -> Decision:
+    async def _written(self, parcel: ClaimedAction, result: CallResult) -> SendDecision:
         """Write the result, with patience: what is lost here can only be read back, a quarter of an hour later."""
         async for attempt in AsyncRetrying(
             retry=retry_if_exception_type((DBAPIError, *CONNECTION_LOST)),
@@ -104,28 +182,30 @@ class SendSteps:
             reraise=True,
         ):
             with attempt:
-                return await self._database.run(lambda session: results.write(session, self._writer, parcel, result))
+                return await self._database.run(
+                    lambda session: record.record_result(session, self._writer, parcel, result)
+                )
         raise AssertionError("unreachable: the retry either returns or raises")
 
     @activity.defn(name=names.OUTREACH_RECONCILE)
     async def reconcile(self, step: Step) -> NextStep:
         """Read once what became of an action whose outcome nobody saw."""
-        asked = await self._database.run(lambda session: reconciling.to_read(session, step.id, step.number))
+        asked = await self._database.run(lambda session: record.reading_wanted(session, step.id, step.number))
         if asked is None:
             return await self._next(step)
         read = await Readings(self._network).read(*asked)
-        return answer(
+        return next_step_of(
             await self._database.run(
-                lambda session: reconciling.record(session, self._writer, step.id, step.number, read)
+                lambda session: record.record_reading(session, self._writer, step.id, step.number, read)
             )
         )
 
     async def _next(self, step: Step) -> NextStep:
         try:
-            decision = await self._database.run(lambda session: deciding.decide(session, self._writer, step.id))
+            decision = await self._database.run(lambda session: decide.decide_send(session, self._writer, step.id))
         except DBAPIError as error:
             return _busy(error)
-        return answer(decision)
+        return next_step_of(decision)
 
 
 def _busy(error: DBAPIError) -> NextStep:
@@ -135,22 +215,22 @@ def _busy(error: DBAPIError) -> NextStep:
     return NextStep(do=Do.WAIT, wait_seconds=BUSY_SECONDS, reason="the account is busy")
 
 
-def answer(decision: Decision) -> NextStep:
+def next_step_of(decision: SendDecision) -> NextStep:
     """What a decision asks of the workflow."""
     match decision.need:
-        case Need.NOTHING:
+        case SendNeed.NOTHING:
             return NextStep(do=Do.DONE, details=decision.details)
-        case Need.SEND:
+        case SendNeed.SEND:
             return _act(decision, names.OUTREACH_SEND, SEND_SECONDS)
-        case Need.READ:
+        case SendNeed.READ:
             return _act(decision, names.OUTREACH_RECONCILE, READ_SECONDS)
-        case Need.TIME | Need.RING:
+        case SendNeed.TIME | SendNeed.RING:
             return NextStep(
                 do=Do.WAIT, wait_seconds=decision.wait_seconds, reason=decision.reason, details=decision.details
             )
 
 
-def _act(decision: Decision, step: str, limit_seconds: float) -> NextStep:
+def _act(decision: SendDecision, step: str, limit_seconds: float) -> NextStep:
     call = Call(
         step=step,
         number=decision.number,

@@ -15,11 +15,10 @@ from typing import Self
 
 import httpx
 
-from models import traces
-from models.resolution import AddressRefused, Resolver, Unresolved
-from models.rules.addresses import Address, RefusedUrl, Target, parse
-from models.rules.deliveries import ANSWER_SECONDS, READ_AT_MOST, AttemptError
-from models.traces import Fact
+from models.base.outbound import Address, AddressRefused, RefusedUrl, Resolver, Target, Unresolved, parse_webhook_url
+from models.events.rules.deliveries import ANSWER_SECONDS, READ_AT_MOST, AttemptError
+from models.operate import traces
+from models.operate.traces import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Posted:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class FetchedDocument:
     """What came of a GET: the status, the type and the whole of the body; or why there is none."""
 
     status_code: int | None = None
@@ -65,7 +64,7 @@ class Guard:
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Posted:
         """POST once. An answer in time decides by its status, whatever becomes of its body."""
         try:
-            target = parse(url, loopback=self._loopback)
+            target = parse_webhook_url(url, loopback=self._loopback)
         except RefusedUrl:  # the switch was turned off since it was saved
             return Posted(0, error=AttemptError.ADDRESS_REFUSED)
         return await self.send(target, body, headers)
@@ -81,19 +80,19 @@ class Guard:
             return Posted(duration_ms, attempt.status_code)
         return Posted(duration_ms, error=error or AttemptError.BAD_ANSWER)
 
-    async def get(self, url: str, headers: Mapping[str, str], *, most: int) -> Read:
+    async def get(self, url: str, headers: Mapping[str, str], *, most: int) -> FetchedDocument:
         """GET once, with the answer's body; one of more than `most` bytes, or cut off, is a bad answer."""
         try:
-            target = parse(url, loopback=self._loopback)
+            target = parse_webhook_url(url, loopback=self._loopback)
         except RefusedUrl:
-            return Read(error=AttemptError.ADDRESS_REFUSED)
+            return FetchedDocument(error=AttemptError.ADDRESS_REFUSED)
         attempt = _Attempt(self._transport, "GET", target, b"", headers, most=most)
         error = await self._make(attempt)
         if error is not None or attempt.status_code is None:
-            return Read(error=error or AttemptError.BAD_ANSWER)
+            return FetchedDocument(error=error or AttemptError.BAD_ANSWER)
         if len(attempt.read) > most:
-            return Read(error=AttemptError.BAD_ANSWER)
-        return Read(attempt.status_code, attempt.media_type, bytes(attempt.read))
+            return FetchedDocument(error=AttemptError.BAD_ANSWER)
+        return FetchedDocument(attempt.status_code, attempt.media_type, bytes(attempt.read))
 
     async def _make(self, attempt: "_Attempt") -> AttemptError | None:
         try:
@@ -101,7 +100,7 @@ class Guard:
                 async with asyncio.timeout(self._limit_seconds):
                     addresses = await self._resolver.addresses(attempt.target)
                     await attempt.make(addresses, connect_seconds=self._limit_seconds / len(addresses))
-                traces.tell(span, Fact.STATUS, attempt.status_code)
+                traces.set_attribute(span, Fact.STATUS, attempt.status_code)
         except AddressRefused:
             return AttemptError.ADDRESS_REFUSED
         except Unresolved:

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import aiosmtplib
 
-from models import traces
+from models.operate import traces
 
 TIMEOUT_SECONDS = 20.0
 PORTS = {"smtp": 25, "smtps": 465}

@@ -3,18 +3,18 @@
 from datetime import datetime
 from typing import NoReturn
 
-from activities.upstream.ports import (
+from activities.upstream.ports.network import (
     CallbackEndpoint,
     MessageSent,
     NetworkAccount,
     NetworkChat,
     NetworkMessage,
-    NetworkNotConfigured,
-    NetworkPerson,
     OutreachNetwork,
+    PersonOnNetwork,
     SentRequest,
 )
-from activities.upstream.unipile import UnipileNetwork
+from activities.upstream.ports.network_errors import NetworkNotConfigured
+from activities.upstream.unipile.network import UnipileNetwork
 
 
 def outreach_network(*, base_url: str, api_key: str | None) -> OutreachNetwork:
@@ -46,7 +46,7 @@ class NoNetwork:
         """Refuse."""
         _refuse()
 
-    async def person(self, account_id: str, person: str, *, fresh: bool = False) -> NetworkPerson:
+    async def person(self, account_id: str, person: str, *, fresh: bool = False) -> PersonOnNetwork:
         """Refuse."""
         _refuse()
 

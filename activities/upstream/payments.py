@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from models.rules.offers import Offer
-from models.rules.outreach_plans import Held
-from models.rules.payments import Happening, PaymentKind
+from models.billing.rules.outreach_plans import ProviderSubscription
+from models.billing.rules.payments import Happening, PaymentKind
+from models.billing.rules.prices import Offer
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class ChargeAsk:
 
 
 @dataclass(frozen=True, slots=True)
-class Charge:
+class ProviderCharge:
     """How a charge stands at the provider: taken (its callback brings the money), or declined with a code."""
 
     charge_id: str | None
@@ -103,11 +103,11 @@ class Payments(Protocol):
         """The page that was opened for a payment, null when there is none."""
         ...
 
-    async def charge(self, ask: ChargeAsk) -> Charge:
+    async def charge(self, ask: ChargeAsk) -> ProviderCharge:
         """Charge the payment method. Never repeated: without an answer, `find_charge` says what became of it."""
         ...
 
-    async def find_charge(self, payment_id: str, customer_id: str) -> Charge | None:
+    async def find_charge(self, payment_id: str, customer_id: str) -> ProviderCharge | None:
         """The charge that was made for a payment, null when there is none."""
         ...
 
@@ -115,7 +115,7 @@ class Payments(Protocol):
         """End a plan with the month that is paid for. May be repeated. A plan that has ended is left alone."""
         ...
 
-    async def hold_outreach(self, ask: OutreachAsk) -> Held:
+    async def hold_outreach(self, ask: OutreachAsk) -> ProviderSubscription:
         """Charge for so many accounts from now on, none for 0; parts of a month are charged and credited.
 
         May be repeated with the same ask: what the provider holds is looked at first. Raises `PaymentsDeclined` when
@@ -123,7 +123,7 @@ class Payments(Protocol):
         """
         ...
 
-    async def find_outreach(self, workspace_id: str, customer_id: str) -> Held:
+    async def find_outreach(self, workspace_id: str, customer_id: str) -> ProviderSubscription:
         """What the provider holds for a workspace's outreach accounts."""
         ...
 
@@ -179,11 +179,11 @@ class NoPayments:
         """Raise `PaymentsNotConfigured`."""
         raise PaymentsNotConfigured(payment_id, customer_id)
 
-    async def charge(self, ask: ChargeAsk) -> Charge:
+    async def charge(self, ask: ChargeAsk) -> ProviderCharge:
         """Raise `PaymentsNotConfigured`."""
         raise PaymentsNotConfigured(ask.payment_id)
 
-    async def find_charge(self, payment_id: str, customer_id: str) -> Charge | None:
+    async def find_charge(self, payment_id: str, customer_id: str) -> ProviderCharge | None:
         """Raise `PaymentsNotConfigured`."""
         raise PaymentsNotConfigured(payment_id, customer_id)
 
@@ -191,11 +191,11 @@ class NoPayments:
         """Raise `PaymentsNotConfigured`."""
         raise PaymentsNotConfigured(subscription_id)
 
-    async def hold_outreach(self, ask: OutreachAsk) -> Held:
+    async def hold_outreach(self, ask: OutreachAsk) -> ProviderSubscription:
         """Raise `PaymentsNotConfigured`."""
         raise PaymentsNotConfigured(ask.change_id)
 
-    async def find_outreach(self, workspace_id: str, customer_id: str) -> Held:
+    async def find_outreach(self, workspace_id: str, customer_id: str) -> ProviderSubscription:
         """Raise `PaymentsNotConfigured`."""
         raise PaymentsNotConfigured(workspace_id, customer_id)
 

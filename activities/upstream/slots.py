@@ -27,8 +27,8 @@ from temporalio.worker import (
     WorkerTuner,
 )
 
-from models.stores import upstream_slots
-from models.stores.upstream_slots import Hold
+from models.sourcing.store import slots as store_slots
+from models.sourcing.store.slots import SlotLease
 
 log = structlog.get_logger(__name__)
 
@@ -49,7 +49,7 @@ class SlotLost(Exception):
 class HeldSlot:
     """A slot during one call."""
 
-    hold: Hold
+    hold: SlotLease
     seconds: float
     slots: "UpstreamSlots"
 
@@ -79,8 +79,8 @@ class UpstreamSlots:
         self._renew_every = renew_seconds
         self._holder = f"{os.getpid()}-{secrets.token_hex(6)}"
         self._permits = 0  # given to Temporal; fewer rows than permits means that rows were lost
-        self._idle: list[Hold] = []
-        self._calling: set[Hold] = set()
+        self._idle: list[SlotLease] = []
+        self._calling: set[SlotLease] = set()
         self._looking = asyncio.Lock()
         self._freed = asyncio.Event()
         self._renewing: asyncio.Task[None] | None = None
@@ -89,7 +89,7 @@ class UpstreamSlots:
     async def open(self) -> None:
         """Have the rows exist and begin to renew what is held."""
         async with self._transactions() as session:
-            await upstream_slots.ensure(session, slots=self._slots)
+            await store_slots.ensure_slots(session, slots=self._slots)
         self._renewing = asyncio.create_task(self._renew_for_ever())
 
     async def close(self) -> None:
@@ -137,12 +137,12 @@ class UpstreamSlots:
             # In the background, for a cancelled call too: a row left `working` is missing to everybody.
             await asyncio.shield(self._in_background(self._end(hold)))
 
-    async def begin(self, hold: Hold, *, seconds: float) -> bool:
+    async def begin(self, hold: SlotLease, *, seconds: float) -> bool:
         """Check the fence and lengthen the lease, in one statement."""
         async with self._transactions() as session:
-            return await upstream_slots.begin(session, hold, seconds=seconds)
+            return await store_slots.begin_slot_call(session, hold, seconds=seconds)
 
-    async def _begin_with_any(self, seconds: float) -> Hold:
+    async def _begin_with_any(self, seconds: float) -> SlotLease:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + RETAKE_SECONDS
         while True:
@@ -155,7 +155,7 @@ class UpstreamSlots:
             if not await self._retake():
                 await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
-    async def _begin(self, hold: Hold, seconds: float) -> bool:
+    async def _begin(self, hold: SlotLease, seconds: float) -> bool:
         self._calling.add(hold)
         try:
             ours = await self.begin(hold, seconds=seconds)
@@ -166,10 +166,10 @@ class UpstreamSlots:
             self._lose(hold)
         return ours
 
-    async def _end(self, hold: Hold) -> None:
+    async def _end(self, hold: SlotLease) -> None:
         try:
             async with self._transactions() as session:
-                ours = await upstream_slots.end(session, hold, seconds=self._lease)
+                ours = await store_slots.end_slot_call(session, hold, seconds=self._lease)
         except Exception as error:  # noqa: BLE001 - whatever it was, the row is ours until a renewal says otherwise
             log.warning("upstream_slots.end_failed", slot=hold.slot, error=type(error).__name__)
             ours = True
@@ -178,12 +178,12 @@ class UpstreamSlots:
         else:
             self._lose(hold)
 
-    def _put_aside(self, hold: Hold) -> None:
+    def _put_aside(self, hold: SlotLease) -> None:
         self._calling.discard(hold)
         self._idle.append(hold)
         self._shed()
 
-    def _lose(self, hold: Hold) -> None:
+    def _lose(self, hold: SlotLease) -> None:
         log.warning("upstream_slots.lost", slot=hold.slot)
         self._calling.discard(hold)
         self._idle = [other for other in self._idle if other != hold]
@@ -214,14 +214,14 @@ class UpstreamSlots:
         self._put_aside(hold)
         return True
 
-    async def _take_row(self) -> Hold | None:
+    async def _take_row(self) -> SlotLease | None:
         async with self._transactions() as session:
-            return await upstream_slots.take(session, holder=self._holder, slots=self._slots, seconds=self._lease)
+            return await store_slots.take_slot(session, holder=self._holder, slots=self._slots, seconds=self._lease)
 
-    async def _free(self, hold: Hold) -> None:
+    async def _free(self, hold: SlotLease) -> None:
         try:
             async with self._transactions() as session:
-                await upstream_slots.free(session, hold)
+                await store_slots.free(session, hold)
         except Exception as error:  # noqa: BLE001 - nobody waits for this; the row's lease ends by itself
             log.warning("upstream_slots.free_failed", slot=hold.slot, error=type(error).__name__)
         self._freed.set()
@@ -238,7 +238,7 @@ class UpstreamSlots:
         held = [*self._idle, *self._calling]
         if held:
             async with self._transactions() as session:
-                kept = await upstream_slots.keep(session, held, seconds=self._lease)
+                kept = await store_slots.keep_slots(session, held, seconds=self._lease)
             for hold in held:
                 if hold not in kept and hold in self._idle:
                     self._lose(hold)

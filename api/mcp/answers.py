@@ -4,25 +4,34 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from api.access.schemas import BalanceView, WorkspaceView
+from api.billing.schemas import AutoRefillView
+from api.kernel.schemas import Answer, Listing
 from api.mcp.invocation import REFUSED
-from api.schemas.account import BalanceView, WorkspaceView
-from api.schemas.candidates import CandidateRow, FullCandidate
-from api.schemas.jobs import JobView
-from api.schemas.lists import Listing
-from api.schemas.outreach.actions import ActionView
-from api.schemas.outreach.activity import ActivityView
-from api.schemas.outreach.conversations import ConversationView, MessageView
-from api.schemas.outreach.limits import LimitsView
-from api.schemas.people_lists import ListPersonView, ListView
-from api.schemas.purchases import AutoRefillView
-from api.schemas.raw import FetchedPerson
-from api.schemas.runs import BudgetView, Failure, Omitted, Progress, RunPreview, RunView, Spent, WouldFail
-from api.schemas.search_plans import PlanView
-from api.schemas.values import Answer
-from models.rules.offers import PACK
-from models.rules.planner import Anchor, AppliedFilter, Estimate, TargetRange
-from models.rules.run_states import FinishDetail, RunStatus, StopReason
-from models.rules.times import Time
+from api.outreach.actions_schemas import ActionView
+from api.outreach.activity_schemas import ActivityView
+from api.outreach.conversations_schemas import ConversationView, MessageView
+from api.outreach.limits_schemas import LimitsView
+from api.people.lists_schemas import ListPersonView, ListView
+from api.sourcing.candidates_schemas import CandidateRow, FullCandidate
+from api.sourcing.jobs_schemas import JobView
+from api.sourcing.plans_schemas import PlanView
+from api.sourcing.raw_schemas import FetchedPerson
+from api.sourcing.runs_schemas import (
+    BudgetView,
+    Progress,
+    RunFailure,
+    RunOmitted,
+    RunPreview,
+    RunView,
+    Spent,
+    WouldFail,
+)
+from models.base.statuses import RunStatus, StopReason
+from models.base.times import Time
+from models.billing.rules.prices import PACK
+from models.sourcing.rules.plans import Anchor, AppliedFilter, Estimate, TargetRange
+from models.sourcing.rules.runs import FinishDetail
 
 CONFIRM_SEARCH = "Free so far. Call start_search with this search_id and confirm=true to run it, or refine_search."
 READ_RESULTS = "Call get_search_results with this run_id and wait_seconds=25, again and again, until done is true."
@@ -104,11 +113,11 @@ class SearchResults(Answer):
     done: bool = Field(description="The run has ended and this is its last page.")
     stop_reason: StopReason | None
     finish_detail: FinishDetail | None
-    failure: Failure | None
+    failure: RunFailure | None
     retry_at: Time | None
     progress: Progress
     spent: Spent
-    omitted: Omitted
+    omitted: RunOmitted
     data: list[FullCandidate | CandidateRow]
     next_cursor: str | None
     has_more: bool

@@ -10,17 +10,15 @@ import structlog
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, JsonValue
 
-from api.errors import render
-from api.logs import described
+from api.kernel.kernel import Kernel, OperationCall, permit
+from api.kernel.middleware import RequestEntry, describe_exception, render_error
 from api.mcp import step_up
 from api.mcp.invocation import Invocation, Report, derived_key
 from api.mcp.line import Line
 from api.mcp.tool import Executing, Result, Tool
-from api.middleware import Entry
-from api.operations.kernel import Call, Kernel, permit
-from models.database import constraint, sqlstate
-from models.errors import InternalError, ServiceError
-from models.rules.versions import CURRENT
+from models.access.rules.keys import CURRENT_VERSION
+from models.base.database import constraint, sqlstate
+from models.base.errors import InternalError, ServiceError
 
 T = TypeVar("T")
 
@@ -31,20 +29,20 @@ UNREAD = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class ToolCaller:
     """Who calls: what the edge noted of the request, the line it came by, and the kernel of the application."""
 
     kernel: Kernel
-    entry: Entry
+    entry: RequestEntry
     line: Line
 
     @property
-    def call(self) -> Call:
+    def call(self) -> OperationCall:
         """The call as operations see it. Tools speak the newest version: their schemas are of it."""
         if self.entry.admission is None:
             raise AssertionError("every MCP request is admitted")
-        return Call(
-            version=CURRENT,
+        return OperationCall(
+            version=CURRENT_VERSION,
             now=self.entry.admission.now,
             caller=self.entry.caller,
             tenant=self.entry.tenant,
@@ -56,13 +54,13 @@ class Caller:
         try:
             return await work
         except ServiceError as error:
-            step_up.note(error, self.entry)
+            step_up.note_missing_scope(error, self.entry)
             raise
         except Exception as error:  # noqa: BLE001 - the last resort of one call, as the edge is that of a request
             log.error(  # noqa: TRY400 - messages of exceptions can hold personal data; `described` leaves them out
                 "internal",
                 request_id=self.entry.request_id,
-                trace=described(error),
+                trace=describe_exception(error),
                 sqlstate=sqlstate(error),
                 constraint=constraint(error),
             )
@@ -70,10 +68,12 @@ class Caller:
 
     def body(self, error: ServiceError) -> str:
         """The error as REST shows it."""
-        return render(error, request_id=self.entry.request_id).body.decode()
+        return render_error(error, request_id=self.entry.request_id).body.decode()
 
 
-async def call_tool(tool: Tool[Any], given: Mapping[str, JsonValue], caller: Caller, report: Report) -> CallToolResult:
+async def call_tool(
+    tool: Tool[Any], given: Mapping[str, JsonValue], caller: ToolCaller, report: Report
+) -> CallToolResult:
     """Call a tool. Errors are results too: their text is the body that REST answers."""
     try:
         answer = await caller.guarded(_called(tool, given, caller, report))
@@ -87,7 +87,7 @@ async def call_tool(tool: Tool[Any], given: Mapping[str, JsonValue], caller: Cal
     return CallToolResult(content=[TextContent(text=text)], structured_content=shown)
 
 
-async def _called(tool: Tool[Any], given: Mapping[str, JsonValue], caller: Caller, report: Report) -> Result:
+async def _called(tool: Tool[Any], given: Mapping[str, JsonValue], caller: ToolCaller, report: Report) -> Result:
     call, confirmed = caller.call, given.get("confirm") is True
     if operation := tool.called(given):
         permit(operation, replace(call, dry_run=operation.executes and not confirmed, idempotency_key=UNREAD))

@@ -18,16 +18,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import Message, Receive, Scope, Send
 
-from api import body
-from api.errors import render
+from api.kernel import body
+from api.kernel.middleware import entry_of, render_error
+from api.kernel.routing import KeyedRoute
 from api.mcp import toolsets
-from api.mcp.envelope import check, wants_progress
+from api.mcp.envelope import check_message, wants_progress
 from api.mcp.line import STATE, Line
 from api.mcp.step_up import SteppingUp
-from api.middleware import entry_of
-from api.paths import KeyedRoute
-from models.errors import InvalidRequest, ServiceError
-from models.settings import Settings
+from models.base.errors import InvalidRequest, ServiceError
+from models.base.settings import Settings
 
 PATHS = ("/mcp", "/mcp/", "/api/mcp", "/api/mcp/")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -70,7 +69,7 @@ class Endpoint:
             value = _parsed(raw)
             batch = value if isinstance(value, list) else None
             message = _message(value) if batch is None else {}
-        except Refusal as refusal:
+        except RequestRefusal as refusal:
             await refusal.response(request)(scope, receive, send)
             return
         line = Line(receive, self._stopping)
@@ -90,19 +89,19 @@ class Endpoint:
         """Look at everything but the body."""
         if (refused := await self._security.validate_request(request, is_post=False)) is not None:
             told = bytes(refused.body).decode()
-            raise Refusal(InvalidRequest(f"{told}."), INVALID_REQUEST, status=refused.status_code)
+            raise RequestRefusal(InvalidRequest(f"{told}."), INVALID_REQUEST, status=refused.status_code)
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
-            raise Refusal(InvalidRequest(f"The Content-Type must be {JSON}."), INVALID_REQUEST)
+            raise RequestRefusal(InvalidRequest(f"The Content-Type must be {JSON}."), INVALID_REQUEST)
         try:
             toolsets.wanted(request.query_params.multi_items())
         except InvalidRequest as error:
-            raise Refusal(error, INVALID_PARAMS) from None
+            raise RequestRefusal(error, INVALID_PARAMS) from None
 
     async def _batch(self, messages: list[JsonValue], request: Request, line: Line) -> Response:
         """The answers to several messages, in their order; notifications have none. One request, one hit."""
         if not 1 <= len(messages) <= MOST_MESSAGES:
             error = InvalidRequest(f"A batch holds 1 to {MOST_MESSAGES} messages.")
-            return Refusal(error, INVALID_REQUEST).response(request)
+            return RequestRefusal(error, INVALID_REQUEST).response(request)
         turn = asyncio.Semaphore(AT_ONCE)
 
         async def answered(message: JsonValue) -> bytes:
@@ -118,7 +117,7 @@ class Endpoint:
         """The answer to one message of a batch; empty when it has none."""
         try:
             checked = _message(message)
-        except Refusal as refusal:
+        except RequestRefusal as refusal:
             return bytes(refusal.response(request).body)
         raw = json.dumps(checked, ensure_ascii=False).encode()
         scope = {**request.scope, "headers": _headers(request.scope, checked, raw)}
@@ -128,7 +127,7 @@ class Endpoint:
 
 
 @dataclass(eq=False)
-class Refusal(Exception):
+class RequestRefusal(Exception):
     """What is wrong with a request before any of its messages is looked at, and how JSON-RPC numbers it."""
 
     error: ServiceError
@@ -137,7 +136,7 @@ class Refusal(Exception):
 
     def response(self, request: Request) -> Response:
         """JSON-RPC around the documented body."""
-        rendered = render(self.error, request_id=entry_of(request.scope).request_id)
+        rendered = render_error(self.error, request_id=entry_of(request.scope).request_id)
         told = {"code": self.code, "message": self.error.message, "data": json.loads(rendered.body)}
         content = json.dumps({"jsonrpc": "2.0", "id": None, "error": told}, ensure_ascii=False)
         return Response(content, status_code=self.status or rendered.status, media_type=JSON)
@@ -145,23 +144,23 @@ class Refusal(Exception):
 
 async def _read(request: Request) -> bytes:
     try:
-        return await body.read(request)
+        return await body.read_body(request)
     except InvalidRequest as error:
-        raise Refusal(error, INVALID_REQUEST, status=TOO_LARGE) from None
+        raise RequestRefusal(error, INVALID_REQUEST, status=TOO_LARGE) from None
 
 
 def _parsed(raw: bytes) -> JsonValue:
     try:
-        return body.parse(raw)
+        return body.parse_body(raw)
     except InvalidRequest as error:
-        raise Refusal(error, PARSE_ERROR) from None
+        raise RequestRefusal(error, PARSE_ERROR) from None
 
 
 def _message(value: JsonValue) -> dict[str, JsonValue]:
     try:
-        return check(value)
+        return check_message(value)
     except InvalidRequest as error:
-        raise Refusal(error, INVALID_REQUEST) from None
+        raise RequestRefusal(error, INVALID_REQUEST) from None
 
 
 def takes_streams(request: Request) -> bool:

@@ -2,14 +2,14 @@
 
 from pydantic import JsonValue
 
-from models.errors import InvalidRequest
+from models.base.errors import InvalidRequest
 
 VERSION = "2.0"
 LONGEST_ID = 200
 _ANSWERS = ("result", "error")
 
 
-def check(message: JsonValue) -> dict[str, JsonValue]:
+def check_message(message: JsonValue) -> dict[str, JsonValue]:
     """The message, once it is known to be a request, a notification or an answer.
 
     Raises `InvalidRequest` naming the member that is wrong. A request whose id is no text or whole number would

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
+from api.kernel.kernel import REPLAYED, Kernel, OperationCall, Shape
+from api.kernel.operation import Operation
 from api.mcp.line import Line
-from api.operations.kernel import REPLAYED, Call, Kernel, Operation, Shape
-from models.errors import InvalidRequest
+from models.base.errors import InvalidRequest
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -63,7 +64,7 @@ class Invocation:
 
     tool: str
     kernel: Kernel
-    call: Call
+    call: OperationCall
     confirmed: bool
     key: str
     told: bytes
@@ -96,7 +97,7 @@ class Invocation:
         answer = await self._answer(operation, ask, replace(self.call, dry_run=True))
         return answer | {"next_step": REFUSED if answer.get("would_fail") else PREVIEWED}
 
-    async def _answer(self, operation: Operation[Any, Any], ask: object, call: Call) -> Json:
+    async def _answer(self, operation: Operation[Any, Any], ask: object, call: OperationCall) -> Json:
         outcome = await self.kernel.invoke(operation, ask, call, shape=SHAPE)
         answer: Json = json.loads(outcome.body)
         if call.idempotency_key is None:

@@ -11,7 +11,7 @@ MAX_ARGUMENT = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenPrompt:
     """A prompt and the text it makes of its arguments."""
 
     shown: Prompt
@@ -72,8 +72,8 @@ def _argument(name: str, description: str, *, required: bool = False) -> PromptA
     return PromptArgument(name=name, description=description, required=required)
 
 
-PROMPTS: Mapping[str, Written] = {
-    "source_from_job_description": Written(
+PROMPTS: Mapping[str, WrittenPrompt] = {
+    "source_from_job_description": WrittenPrompt(
         Prompt(
             name="source_from_job_description",
             title="Find people for a job description",
@@ -86,7 +86,7 @@ PROMPTS: Mapping[str, Written] = {
         ),
         _source,
     ),
-    "daily_reply_triage": Written(
+    "daily_reply_triage": WrittenPrompt(
         Prompt(
             name="daily_reply_triage",
             title="Go through new replies",
@@ -95,7 +95,7 @@ PROMPTS: Mapping[str, Written] = {
         ),
         _triage,
     ),
-    "pipeline_review": Written(
+    "pipeline_review": WrittenPrompt(
         Prompt(
             name="pipeline_review",
             title="Review the pipeline",

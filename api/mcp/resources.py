@@ -6,13 +6,14 @@ from collections.abc import Awaitable, Callable
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ReadResourceResult, Resource, ResourceTemplate, TextResourceContents
 
+from api.kernel.kernel import Kernel, OperationCall
 from api.mcp import guides
 from api.mcp.answers import ListWithPeople
-from api.mcp.calling import Caller
-from api.operations import people_lists, runs
-from api.operations.kernel import Call, Kernel
-from api.schemas.people_lists import ListPeople
-from models.errors import ServiceError
+from api.mcp.calling import ToolCaller
+from api.people import lists
+from api.people.lists_schemas import ListPeople
+from api.sourcing import runs
+from models.base.errors import ServiceError
 
 SCHEME = "recruitmcp://"
 MARKDOWN = "text/markdown"
@@ -52,7 +53,7 @@ TEMPLATES = [
 OBJECT = re.compile(rf"{re.escape(SCHEME)}(runs|lists)/([A-Za-z0-9_-]{{1,100}})")
 
 
-async def read(uri: str, caller: Caller) -> ReadResourceResult:
+async def read(uri: str, caller: ToolCaller) -> ReadResourceResult:
     """What stands at an address. Raises `MCPError` whose data is the REST error body."""
     name = uri.removeprefix(SCHEME)
     if uri.startswith(SCHEME) and name in ADDRESSED:
@@ -67,17 +68,17 @@ async def read(uri: str, caller: Caller) -> ReadResourceResult:
     return _contents(uri, JSON, text)
 
 
-async def _run(kernel: Kernel, call: Call, run_id: str) -> str:
+async def _run(kernel: Kernel, call: OperationCall, run_id: str) -> str:
     return (await kernel.read(runs.get_run, run_id, call)).model_dump_json()
 
 
-async def _list(kernel: Kernel, call: Call, list_id: str) -> str:
-    shown = await kernel.read(people_lists.get_list, list_id, call)
-    people = await kernel.read(people_lists.list_people, ListPeople(list_id=list_id, limit=MOST_PEOPLE), call)
+async def _list(kernel: Kernel, call: OperationCall, list_id: str) -> str:
+    shown = await kernel.read(lists.get_list, list_id, call)
+    people = await kernel.read(lists.list_people, ListPeople(list_id=list_id, limit=MOST_PEOPLE), call)
     return ListWithPeople(list=shown, people=people).model_dump_json()
 
 
-READERS: dict[str, Callable[[Kernel, Call, str], Awaitable[str]]] = {"runs": _run, "lists": _list}
+READERS: dict[str, Callable[[Kernel, OperationCall, str], Awaitable[str]]] = {"runs": _run, "lists": _list}
 
 
 def _contents(uri: str, mime_type: str, text: str) -> ReadResourceResult:

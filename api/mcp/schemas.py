@@ -10,14 +10,14 @@ NULL_MEANS = frozenset({"GivenIntent", "GivenBlock", "GivenExclude", "Range", "s
 """Parts of arguments, and tools, where null says something else than leaving a field out."""
 
 
-def plain(schema: Node) -> Node:
+def plain_schema(schema: Node) -> Node:
     """The schema without the titles that pydantic makes of names, and without saying that null is the default."""
     if isinstance(schema, list):
-        return [plain(one) for one in schema]
+        return [plain_schema(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        name: {inner: plain(value) for inner, value in node.items()} if name in _NAMED else plain(node)
+        name: {inner: plain_schema(value) for inner, value in node.items()} if name in _NAMED else plain_schema(node)
         for name, node in schema.items()
         if not (name == "title" and isinstance(node, str)) and not (name == "default" and node is None)
     }

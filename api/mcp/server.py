@@ -23,14 +23,14 @@ from mcp_types import (
 )
 from starlette.requests import Request
 
+from api.kernel.middleware import entry_of
 from api.mcp import prompts, resources, toolsets
-from api.mcp.calling import Caller, call_tool
+from api.mcp.calling import ToolCaller, call_tool
 from api.mcp.line import STATE
 from api.mcp.tool import Tool
 from api.mcp.tools import TOOLS
 from api.mcp.toolsets import Toolset
-from api.middleware import entry_of
-from models.rules.versions import CURRENT
+from models.access.rules.keys import CURRENT_VERSION
 
 NAME = "recruiting"
 TITLE = "Recruiting: sourcing and outreach"
@@ -72,7 +72,7 @@ def create_server() -> Server[Any]:
     """The server of one application. It keeps nothing between requests but its list of tools."""
     server: Server[Any] = Server(
         NAME,
-        version=CURRENT,
+        version=CURRENT_VERSION,
         title=TITLE,
         instructions=INSTRUCTIONS,
         cache_hints={
@@ -105,11 +105,11 @@ def _served(ctx: Context) -> dict[str, Tool[Any]]:
     return {name: tool for name, tool in TOOLS.items() if tool.toolset in wanted}
 
 
-def _caller(ctx: Context) -> Caller:
+def _caller(ctx: Context) -> ToolCaller:
     if ctx.request is None:
         raise AssertionError("this server is reached by HTTP alone")
     scope = ctx.request.scope
-    return Caller(ctx.request.app.state.kernel, entry_of(scope), scope[STATE])
+    return ToolCaller(ctx.request.app.state.kernel, entry_of(scope), scope[STATE])
 
 
 async def _list_tools(ctx: Context, _: PaginatedRequestParams | None) -> ListToolsResult:

@@ -2,15 +2,15 @@
 
 from starlette.types import Message, Send
 
-from api.audiences import Audiences
-from api.middleware import Entry
-from models.errors import InsufficientScope
-from models.rules.access import Scope
+from api.kernel.auth import Audiences
+from api.kernel.middleware import RequestEntry
+from models.access.rules.keys import Scope
+from models.base.errors import InsufficientScope
 
 FORBIDDEN = 403
 
 
-def note(error: Exception, entry: Entry) -> None:
+def note_missing_scope(error: Exception, entry: RequestEntry) -> None:
     """Keep which scope an access token lacks. API keys are as they are: their answers stay plain."""
     signed_in = entry.admission is not None and entry.admission.audience is not None
     if signed_in and isinstance(error, InsufficientScope):
@@ -20,7 +20,7 @@ def note(error: Exception, entry: Entry) -> None:
 class SteppingUp:
     """Sends an answer; as a challenge when a scope turned out to be lacking before it began."""
 
-    def __init__(self, send: Send, entry: Entry, audiences: Audiences, path: str) -> None:
+    def __init__(self, send: Send, entry: RequestEntry, audiences: Audiences, path: str) -> None:
         self._send = send
         self._entry = entry
         self._audiences = audiences

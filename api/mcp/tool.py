@@ -11,13 +11,13 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field, JsonValue, StringConstraints, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-from api.errors import refused
+from api.kernel.middleware import refused
+from api.kernel.operation import Effect, Operation
+from api.kernel.schemas import Ask
 from api.mcp.invocation import Invocation, Json, fingerprint
-from api.mcp.schemas import plain
+from api.mcp.schemas import plain_schema
 from api.mcp.toolsets import Toolset
-from api.mcp.words import described
-from api.operations.kernel import Effect, Operation
-from api.schemas.values import Ask
+from api.mcp.words import describe_arguments
 
 A = TypeVar("A", bound="Arguments")
 B = TypeVar("B", bound=BaseModel)
@@ -139,7 +139,9 @@ class Tool(Generic[A]):
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments."""
-        schema: dict[str, Any] = described(plain(self.arguments.model_json_schema(by_alias=True)), tool=self.name)
+        schema: dict[str, Any] = describe_arguments(
+            plain_schema(self.arguments.model_json_schema(by_alias=True)), tool=self.name
+        )
         fields = schema["properties"]
         how = {name: fields[name] for name in ("confirm", "idempotency_key") if name in fields}
         return schema | {"properties": {name: fields[name] for name in fields if name not in how} | how}
@@ -147,7 +149,7 @@ class Tool(Generic[A]):
     @cached_property
     def output_schema(self) -> dict[str, Any]:
         """The JSON schema of the answer: an object, whichever of its forms."""
-        schema = plain(TypeAdapter(self.answers).json_schema(mode="serialization"))
+        schema = plain_schema(TypeAdapter(self.answers).json_schema(mode="serialization"))
         more = (PREVIEWED if self.executes else {}) | (DONE if issubclass(self.arguments, Executing) else {})
         return {"type": "object", **schema, "properties": schema.get("properties", {}) | more}
 

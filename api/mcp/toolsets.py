@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
-from models.errors import InvalidRequest
+from models.base.errors import InvalidRequest
 
 PARAMETER = "toolsets"
 ALL = "all"

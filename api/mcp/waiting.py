@@ -2,12 +2,12 @@
 
 import asyncio
 
+from api.kernel.schemas import Listing
 from api.mcp.invocation import Invocation
-from api.operations import candidates, runs
-from api.schemas.candidates import CandidateQuery, CandidateRow, ListCandidates
-from api.schemas.lists import Listing
-from api.schemas.runs import RunView
-from models.rules.run_states import FINAL
+from api.sourcing import runs
+from api.sourcing.candidates_schemas import CandidateQuery, CandidateRow, ListCandidates
+from api.sourcing.runs_schemas import RunView
+from models.sourcing.rules.runs import FINAL
 
 LOOK_SECONDS = 0.5
 
@@ -29,7 +29,7 @@ async def until_final(
         delivered = run.progress.candidates_delivered
         last = run.status in FINAL or not wait or loop.time() >= deadline
         if last or delivered != told:
-            page = await call.read(candidates.list_candidates, ask)
+            page = await call.read(runs.list_candidates, ask)
             if last or page.has_more:
                 return run, page
             told = delivered

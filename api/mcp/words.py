@@ -144,7 +144,7 @@ HERE: Mapping[str, Mapping[str, str]] = {
 """By the name of the tool, or of the part of its arguments, and then by name."""
 
 
-def described(schema: dict[str, Any], *, tool: str) -> dict[str, Any]:
+def describe_arguments(schema: dict[str, Any], *, tool: str) -> dict[str, Any]:
     """The schema of a tool's arguments with a description at every field."""
     parts = {name: _each(part, name) for name, part in schema.get("$defs", {}).items()}
     return _each(schema, tool) | ({"$defs": parts} if parts else {})

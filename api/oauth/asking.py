@@ -6,15 +6,15 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
+from api.access import oauth
+from api.access.oauth import OAuthRefused
+from api.access.oauth_schemas import Authorization, ClientView
 from api.oauth.documents import issuer_of
 from api.oauth.forms import Fields, run
-from api.operations.oauth import clients
-from api.operations.oauth.errors import Refused
-from api.schemas.oauth import Authorization, ClientView
-from models.errors import InvalidRequest
-from models.rules.access import ALL_SCOPES, Scope
-from models.rules.oauth import proofs, redirects
-from models.rules.oauth.clients import MAX_URL
+from models.access.rules import oauth as rules_oauth
+from models.access.rules.keys import ALL_SCOPES, Scope
+from models.access.rules.oauth import MAX_URL
+from models.base.errors import InvalidRequest
 
 MAX_STATE = 2000
 FOUND, SEE_OTHER = 302, 303
@@ -25,12 +25,12 @@ async def client_of(request: Request, given: Fields) -> tuple[ClientView, str]:
     """The client and the address that it may be answered at. Raises what the person is shown: nobody is sent on."""
     client_id = given.need("client_id")
     if len(client_id) > MAX_URL:
-        raise InvalidRequest(clients.UNKNOWN)
-    client = await run(request, clients.find_client, client_id, ClientView)
+        raise InvalidRequest(oauth.UNKNOWN)
+    client = await run(request, oauth.find_client, client_id, ClientView)
     asked = given.get("redirect_uri")
     if asked is None and len(client.redirect_uris) == 1:
         return client, client.redirect_uris[0]
-    if asked is None or not any(redirects.matches(each, asked) for each in client.redirect_uris):
+    if asked is None or not any(rules_oauth.matches(each, asked) for each in client.redirect_uris):
         raise InvalidRequest("The application asks to be answered at an address that is not its own.")
     return client, asked
 
@@ -38,18 +38,18 @@ async def client_of(request: Request, given: Fields) -> tuple[ClientView, str]:
 def read(request: Request, given: Fields, client: ClientView, redirect_uri: str) -> Authorization:
     """What the client asks for. Raises `Refused`, which the client is told."""
     if len(given.all("resource")) > 1:
-        raise Refused("invalid_target", "A token is for one resource.")
+        raise OAuthRefused("invalid_target", "A token is for one resource.")
     given.check_single()
     if given.get("request") is not None:
-        raise Refused("request_not_supported", "Request objects are not taken.")
+        raise OAuthRefused("request_not_supported", "Request objects are not taken.")
     if given.get("request_uri") is not None:
-        raise Refused("request_uri_not_supported", "Request objects are not taken.")
+        raise OAuthRefused("request_uri_not_supported", "Request objects are not taken.")
     if given.need("response_type") != "code":
-        raise Refused("unsupported_response_type", "response_type must be code.")
+        raise OAuthRefused("unsupported_response_type", "response_type must be code.")
     if given.get("response_mode") not in (None, "query"):
-        raise Refused("invalid_request", "response_mode must be query.")
+        raise OAuthRefused("invalid_request", "response_mode must be query.")
     if "none" in (given.get("prompt") or "").split():
-        raise Refused("login_required", "Nobody is signed in without being asked.")
+        raise OAuthRefused("login_required", "Nobody is signed in without being asked.")
     return Authorization(
         client_id=client.client_id,
         client_name=client.name,
@@ -65,33 +65,37 @@ def state_of(given: Fields) -> str | None:
     """The state that goes back to the client. Raises `Refused` when it is too long."""
     found = given.get("state")
     if found is not None and len(found) > MAX_STATE:
-        raise Refused("invalid_request", f"state has more than {MAX_STATE} characters.")
+        raise OAuthRefused("invalid_request", f"state has more than {MAX_STATE} characters.")
     return found
 
 
 def _challenge(given: Fields) -> str:
     challenge = given.need("code_challenge")
-    if given.get("code_challenge_method") != proofs.S256:
-        raise Refused("invalid_request", f"code_challenge_method must be {proofs.S256}.")
-    if not proofs.CHALLENGE.fullmatch(challenge):
-        raise Refused("invalid_request", "code_challenge must be 43 characters of base64url.")
+    if given.get("code_challenge_method") != rules_oauth.S256:
+        raise OAuthRefused("invalid_request", f"code_challenge_method must be {rules_oauth.S256}.")
+    if not rules_oauth.CHALLENGE.fullmatch(challenge):
+        raise OAuthRefused("invalid_request", "code_challenge must be 43 characters of base64url.")
     return challenge
 
 
 def _resource(request: Request, given: Fields) -> str:
     """The audience; without one that of the first MCP path, for clients from before audiences were asked for."""
     asked, issuer = given.get("resource"), issuer_of(request)
-    found = proofs.resource_at(issuer, proofs.PATHS[0]) if asked is None else proofs.resource_of(issuer, asked)
+    found = (
+        rules_oauth.resource_at(issuer, rules_oauth.PATHS[0])
+        if asked is None
+        else rules_oauth.resource_of(issuer, asked)
+    )
     if found is None:
-        raise Refused("invalid_target", "This resource is not served here.")
+        raise OAuthRefused("invalid_target", "This resource is not served here.")
     return found
 
 
 def _scopes(given: Fields, client: ClientView) -> list[Scope]:
     registered = " ".join(word for word in (client.scope or "").split() if word in ALL_SCOPES)
-    found = proofs.scopes_of(given.get("scope") or registered)
+    found = rules_oauth.scopes_of(given.get("scope") or registered)
     if found is None:
-        raise Refused("invalid_scope", f"scope may hold {' '.join(Scope)}.")
+        raise OAuthRefused("invalid_scope", f"scope may hold {' '.join(Scope)}.")
     return [scope for scope in Scope if scope in found]
 
 

@@ -11,11 +11,11 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from api.access.oauth_schemas import Authorization
 from api.oauth.documents import issuer_of
 from api.oauth.forms import Fields
-from api.schemas.oauth import Authorization
-from models.errors import Forbidden
-from models.secrets import Vault
+from models.base.errors import Forbidden
+from models.base.secrets import Vault
 
 COOKIE = "svc_sign_in"
 SECURE_COOKIE = f"__Host-{COOKIE}"

@@ -4,10 +4,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.audiences import METADATA, Audiences
+from api.kernel.auth import METADATA, Audiences
 from api.oauth.forms import spoken, told
-from models.rules.access import Scope
-from models.rules.oauth import clients, proofs
+from models.access.rules import oauth
+from models.access.rules.keys import Scope
 
 AUTHORIZE, TOKEN, REGISTER, REVOKE = "/authorize", "/token", "/register", "/revoke"
 SERVER = "/.well-known/oauth-authorization-server"
@@ -33,10 +33,10 @@ async def resource(request: Request) -> Response:
     path = request.url.path.removeprefix(METADATA).rstrip("/")
     return told(
         {
-            "resource": audiences.at(path or proofs.PATHS[0]),
+            "resource": audiences.at(path or oauth.PATHS[0]),
             "resource_name": TITLE,
             "authorization_servers": [audiences.issuer],
-            "scopes_supported": list(proofs.FIRST_SCOPES),
+            "scopes_supported": list(oauth.FIRST_SCOPES),
             "bearer_methods_supported": ["header"],
             "resource_documentation": f"{audiences.issuer}/docs",
         }
@@ -56,13 +56,13 @@ async def server(request: Request) -> Response:
             "scopes_supported": list(Scope),
             "response_types_supported": ["code"],
             "response_modes_supported": ["query"],
-            "grant_types_supported": list(clients.GRANTS),
-            "token_endpoint_auth_methods_supported": list(clients.METHODS),
-            "revocation_endpoint_auth_methods_supported": list(clients.METHODS),
-            "code_challenge_methods_supported": [proofs.S256],
+            "grant_types_supported": list(oauth.GRANTS),
+            "token_endpoint_auth_methods_supported": list(oauth.METHODS),
+            "revocation_endpoint_auth_methods_supported": list(oauth.METHODS),
+            "code_challenge_methods_supported": [oauth.S256],
             "client_id_metadata_document_supported": True,
             "authorization_response_iss_parameter_supported": True,
-            "protected_resources": [proofs.resource_at(issuer, path) for path in proofs.PATHS],
+            "protected_resources": [oauth.resource_at(issuer, path) for path in oauth.PATHS],
             "service_documentation": f"{issuer}/docs",
         }
     )
@@ -74,9 +74,9 @@ def _both(path: str, handler: object) -> list[Route]:
 
 
 ROUTES = [
-    *(route for path in ("", *proofs.PATHS) for route in _both(METADATA + path, spoken(resource))),
+    *(route for path in ("", *oauth.PATHS) for route in _both(METADATA + path, spoken(resource))),
     # Clients that take the resource's path for the issuer's look below it, in both spellings.
-    *(route for path in ("", *proofs.PATHS) for route in _both(SERVER + path, spoken(server))),
-    *(route for path in ("", *proofs.PATHS) for route in _both(OPENID + path, spoken(server))),
-    *(route for path in proofs.PATHS for route in _both(path + OPENID, spoken(server))),
+    *(route for path in ("", *oauth.PATHS) for route in _both(SERVER + path, spoken(server))),
+    *(route for path in ("", *oauth.PATHS) for route in _both(OPENID + path, spoken(server))),
+    *(route for path in oauth.PATHS for route in _both(path + OPENID, spoken(server))),
 ]

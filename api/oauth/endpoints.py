@@ -7,12 +7,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from api.access import oauth
+from api.access.oauth import OAuthRefused, invalid_client
+from api.access.oauth_schemas import Credentials, ExchangeCode, Refresh, Register, Registered, RevokeToken, Tokens
 from api.oauth.documents import REGISTER, REVOKE, TOKEN
 from api.oauth.forms import HEADERS, Fields, document, form, invoke, run, spoken, told
-from api.operations.oauth import clients, tokens
-from api.operations.oauth.errors import Refused, invalid_client
-from api.schemas.oauth import Credentials, ExchangeCode, Refresh, Register, Registered, RevokeToken, Tokens
-from models.rules.oauth.clients import CODE_GRANT, MAX_URL, REFRESH_GRANT
+from models.access.rules.oauth import CODE_GRANT, MAX_URL, REFRESH_GRANT
 
 MAX_SECRET = 512
 
@@ -20,7 +20,7 @@ MAX_SECRET = 512
 async def register(request: Request) -> Response:
     """Register a client."""
     ask = Register(metadata=await document(request))
-    made = await run(request, clients.register, ask, Registered)
+    made = await run(request, oauth.register_oauth_client, ask, Registered)
     return told(made.model_dump(exclude_none=True), status=201)
 
 
@@ -29,13 +29,13 @@ async def token(request: Request) -> Response:
     given = await form(request)
     kind = given.need("grant_type")
     if kind == CODE_GRANT:
-        answer = await run(request, tokens.exchange, _exchange(request, given), Tokens)
+        answer = await run(request, oauth.exchange, _exchange(request, given), Tokens)
     elif kind == REFRESH_GRANT:
-        answer = await run(request, tokens.refresh, _refresh(request, given), Tokens)
+        answer = await run(request, oauth.refresh, _refresh(request, given), Tokens)
     else:
-        raise Refused("unsupported_grant_type", f"grant_type must be {CODE_GRANT} or {REFRESH_GRANT}.")
+        raise OAuthRefused("unsupported_grant_type", f"grant_type must be {CODE_GRANT} or {REFRESH_GRANT}.")
     if answer.error is not None:
-        raise Refused(answer.error, "This was used before. What it gave has been revoked: sign in again.")
+        raise OAuthRefused(answer.error, "This was used before. What it gave has been revoked: sign in again.")
     return told(answer.model_dump(exclude_none=True))
 
 
@@ -44,7 +44,7 @@ async def revoke(request: Request) -> Response:
     given = await form(request)
     given.get("token_type_hint")  # both kinds are looked up the same way
     ask = RevokeToken(client=_credentials(request, given), token=_secret(given, "token"))
-    await invoke(request, tokens.revoke, ask)
+    await invoke(request, oauth.revoke_token, ask)
     return Response(status_code=200, headers=HEADERS)
 
 
@@ -69,7 +69,7 @@ def _refresh(request: Request, given: Fields) -> Refresh:
 
 def _resource(given: Fields) -> str | None:
     if len(given.all("resource")) > 1:
-        raise Refused("invalid_target", "A token is for one resource.")
+        raise OAuthRefused("invalid_target", "A token is for one resource.")
     return given.get("resource")
 
 
@@ -85,7 +85,7 @@ def _credentials(request: Request, given: Fields) -> Credentials:
     if scheme.lower() == "basic":
         named, proof = _basic(encoded)
         if secret is not None or client_id not in (None, named):
-            raise Refused("invalid_request", "The client says in two ways who it is.")
+            raise OAuthRefused("invalid_request", "The client says in two ways who it is.")
         client_id, secret = named, proof or None
     if client_id is None or len(client_id) > MAX_URL:
         raise invalid_client()

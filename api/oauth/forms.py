@@ -8,13 +8,14 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api.body import parse
-from api.middleware import entry_of
-from api.operations.kernel import Call, Kernel, Operation, Shape
-from api.operations.oauth.errors import Refused
-from api.schemas.values import Answer
-from models.errors import InvalidRequest, RateLimited, ServiceError
-from models.rules.oauth.clients import MAX_DOCUMENT
+from api.access.oauth import OAuthRefused
+from api.kernel.body import parse_body
+from api.kernel.kernel import Kernel, OperationCall, Shape
+from api.kernel.middleware import entry_of
+from api.kernel.operation import Operation
+from api.kernel.schemas import Answer
+from models.access.rules.oauth import MAX_DOCUMENT
+from models.base.errors import InvalidRequest, RateLimited, ServiceError
 
 A = TypeVar("A")
 B = TypeVar("B", bound=Answer)
@@ -53,15 +54,15 @@ class Fields:
         """The one value. Raises `Refused` when there are several, or when it is no text."""
         found = self._found.get(name, [])
         if len(found) > 1:
-            raise Refused("invalid_request", f"{name[:100]} is given twice.")
+            raise OAuthRefused("invalid_request", f"{name[:100]} is given twice.")
         if found and ("\x00" in found[0] or any("\ud800" <= each <= "\udfff" for each in found[0])):
-            raise Refused("invalid_request", f"{name[:100]} is no text.")
+            raise OAuthRefused("invalid_request", f"{name[:100]} is no text.")
         return found[0] if found else None
 
     def need(self, name: str) -> str:
         """The one value. Raises `Refused` without it."""
         if (found := self.get(name)) is None:
-            raise Refused("invalid_request", f"{name} is missing.")
+            raise OAuthRefused("invalid_request", f"{name} is missing.")
         return found
 
     def all(self, name: str) -> list[str]:
@@ -77,12 +78,12 @@ class Fields:
 async def form(request: Request) -> Fields:
     """The body as a form. Raises `Refused`."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
-        raise Refused("invalid_request", f"The body must be {FORM}.")
+        raise OAuthRefused("invalid_request", f"The body must be {FORM}.")
     raw = await read(request, most=MAX_FORM)
     try:
         pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
     except ValueError:
-        raise Refused("invalid_request", "The body is no form.") from None
+        raise OAuthRefused("invalid_request", "The body is no form.") from None
     return Fields(pairs)
 
 
@@ -90,11 +91,11 @@ async def document(request: Request) -> dict[str, object]:
     """The body as a JSON object. Raises `Refused`."""
     raw = await read(request, most=MAX_DOCUMENT)
     try:
-        told = parse(raw)
+        told = parse_body(raw)
     except InvalidRequest as error:
-        raise Refused("invalid_client_metadata", error.message) from None
+        raise OAuthRefused("invalid_client_metadata", error.message) from None
     if not isinstance(told, dict):
-        raise Refused("invalid_client_metadata", "The body must be a JSON object.")
+        raise OAuthRefused("invalid_client_metadata", "The body must be a JSON object.")
     return dict(told)
 
 
@@ -104,7 +105,7 @@ async def read(request: Request, *, most: int) -> bytes:
     async for chunk in request.stream():
         raw += chunk
         if len(raw) > most:
-            raise Refused("invalid_request", f"The body is larger than {most} bytes.")
+            raise OAuthRefused("invalid_request", f"The body is larger than {most} bytes.")
     return raw
 
 
@@ -120,7 +121,7 @@ async def invoke(request: Request, operation: Operation[Any, Any], ask: object) 
     if entry.admission is None:
         raise AssertionError("public paths are admitted like every other")
     kernel: Kernel = request.app.state.kernel
-    call = Call(version=entry.version, now=entry.admission.now, network=entry.network)
+    call = OperationCall(version=entry.version, now=entry.admission.now, network=entry.network)
     return (await kernel.invoke(operation, ask, call, shape=SHAPE)).body
 
 
@@ -135,22 +136,22 @@ def spoken(handler: Handler) -> Handler:
             return Response(status_code=204, headers=PREFLIGHT)
         try:
             return await handler(request)
-        except Refused as error:
+        except OAuthRefused as error:
             return refusal(request, error)
         except InvalidRequest as error:
-            return refusal(request, Refused("invalid_request", error.message))
+            return refusal(request, OAuthRefused("invalid_request", error.message))
         except RateLimited:
             raise
         except ServiceError as error:
             if error.status >= SERVER_ERROR:
                 raise
-            busy = Refused("temporarily_unavailable", "Somebody else is changing this. Try again.", status=503)
+            busy = OAuthRefused("temporarily_unavailable", "Somebody else is changing this. Try again.", status=503)
             return refusal(request, busy)
 
     return answered
 
 
-def refusal(request: Request, error: Refused) -> Response:
+def refusal(request: Request, error: OAuthRefused) -> Response:
     """An OAuth error as JSON (RFC 6749, section 5.2)."""
     answer = told({"error": error.code, "error_description": error.description}, status=error.status)
     if error.code == "invalid_client" and request.headers.get("authorization", "").lower().startswith("basic "):

@@ -5,17 +5,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from api.access import sign_in
+from api.access.oauth import OAuthRefused
+from api.access.oauth_schemas import Authorization, Consent, Decide, Decided, Mailed, MailLink, OpenLink
+from api.kernel.schemas import Email
 from api.oauth import asking, browser
 from api.oauth.documents import AUTHORIZE
 from api.oauth.forms import Fields, Handler, form, run
-from api.operations.oauth import sign_in
-from api.operations.oauth.errors import Refused
 from api.pages.render import page
-from api.schemas.oauth import Authorization, Consent, Decide, Decided, Mailed, MailLink, OpenLink
-from api.schemas.values import Email
-from models.errors import InvalidRequest, InvalidVerificationLink, ServiceError
-from models.rules.oauth.proofs import MEANING
-from models.rules.oauth.redirects import host_of
+from models.access.rules.oauth import MEANING, host_of
+from models.base.errors import InvalidRequest, InvalidVerificationLink, ServiceError
 
 EMAIL: TypeAdapter[str] = TypeAdapter(Email)
 MAX_TOKEN = 200
@@ -29,7 +28,7 @@ def _shown(handler: Handler) -> Handler:
     async def answered(request: Request) -> Response:
         try:
             return await handler(request)
-        except Refused as error:
+        except OAuthRefused as error:
             return page("notice.html", status=BAD_REQUEST, heading=NOT_CONNECTED, message=error.description)
         except ServiceError as error:
             return page("notice.html", status=error.status, heading=NOT_CONNECTED, message=error.message)
@@ -43,7 +42,7 @@ async def begin(request: Request) -> Response:
     client, redirect_uri = await asking.client_of(request, given)
     try:
         authorization = asking.read(request, given, client, redirect_uri)
-    except Refused as error:
+    except OAuthRefused as error:
         told = {"error": error.code, "error_description": error.description, "state": _state(given)}
         return asking.sent_back(request, redirect_uri, told)
     known = browser.fresh(request)
@@ -55,7 +54,7 @@ def _state(given: Fields) -> str | None:
     """The state as far as it can be told from the request."""
     try:
         return asking.state_of(given)
-    except Refused:
+    except OAuthRefused:
         return None
 
 
@@ -120,7 +119,7 @@ async def decide(request: Request) -> Response:
         scopes=given.all("scope") if allowed else None,
     )
     try:
-        decided = await run(request, sign_in.decide, ask, Decided)
+        decided = await run(request, sign_in.decide_sign_in, ask, Decided)
     except InvalidRequest as error:
         return await _consent_form(request, known, token, problem=error.message)
     told = {"code": decided.code, "state": decided.state}

@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.operations.kernel import Kernel
-from api.operations.outreach.arrivals import of_anybody, store
+from api.kernel.kernel import Kernel
+from api.outreach.arrivals import of_anybody, store_callback
 from api.pages.render import page
-from models.rules.outreach.callbacks import MAX_ID_LENGTH
-from models.stores.outreach import callbacks
-from models.stores.outreach.connecting import hash_of
+from models.outreach.rules.callbacks import MAX_ID_LENGTH
+from models.outreach.store import callbacks
+from models.outreach.store.accounts import hash_state
 
 FAILURES = ("error_title", "type", "error")
 """What the provider's address has when the sign-in failed; its words are not repeated here, anybody can write them."""
@@ -42,10 +42,10 @@ async def _keep(request: Request) -> None:
     if not all(0 < len(one) <= MAX_ID_LENGTH and one.isprintable() for one in (provider_id, state)):
         return
     async with of_anybody(kernel).reading() as session:
-        account_id = await callbacks.account_of(session, provider_id=None, state_hash=hash_of(state))
+        account_id = await callbacks.account_of(session, provider_id=None, state_hash=hash_state(state))
     if account_id is not None:
         arrived = callbacks.browser_returned(kernel.vault, account_id, provider_id=provider_id, state=state)
-        await store(kernel, arrived, after=callbacks.RETURN_WAITS)
+        await store_callback(kernel, arrived, after=callbacks.RETURN_WAITS)
 
 
 ROUTES = [Route("/outreach/connected", show, methods=["GET"])]

@@ -8,9 +8,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from api.event_documents import HEADERS, MEANING
-from api.openapi import ERRORS
-from models.rules.events import DATA_OF
+from api.kernel.openapi import ERRORS, HEADERS, MEANING
+from models.events.rules.catalogue import DATA_OF
 
 Document = Mapping[str, Any]
 

@@ -6,9 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api import openapi
-from api.event_documents import ANSWER
-from api.operations.kernel import Kernel
+from api.kernel import openapi
+from api.kernel.kernel import Kernel
+from api.kernel.openapi import ANSWER
 from api.pages import docs
 from api.pages.render import page
 
@@ -20,7 +20,7 @@ def _document(request: Request) -> openapi.Document:
     state = request.app.state
     if not hasattr(state, CACHED):
         kernel: Kernel = state.kernel
-        setattr(state, CACHED, openapi.document(request.app, server=kernel.settings.public_url.rstrip("/")))
+        setattr(state, CACHED, openapi.openapi_document(request.app, server=kernel.settings.public_url.rstrip("/")))
     made: openapi.Document = getattr(state, CACHED)
     return made
 

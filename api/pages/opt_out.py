@@ -6,12 +6,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.middleware import entry_of
-from api.operations import opt_outs
-from api.operations.kernel import Call, Kernel, Shape
-from api.operations.opt_outs import OptOut
+from api.kernel.kernel import Kernel, OperationCall, Shape
+from api.kernel.middleware import entry_of
 from api.pages.render import page
-from models.errors import ServiceError
+from api.people import suppressions
+from api.people.suppressions import OptOut
+from models.base.errors import ServiceError
 
 MAX_FORM = 4096
 STOP, ERASE = "stop", "erase"
@@ -35,9 +35,9 @@ async def act(request: Request) -> Response:
         raise AssertionError("pages are admitted like every public path")
     kernel: Kernel = request.app.state.kernel
     ask = OptOut(token=request.path_params["token"], erase=asked == ERASE)
-    call = Call(version=entry.version, now=entry.admission.now)
+    call = OperationCall(version=entry.version, now=entry.admission.now)
     try:
-        await kernel.invoke(opt_outs.opt_out, ask, call, shape=Shape(status=lambda _: 200))
+        await kernel.invoke(suppressions.opt_out, ask, call, shape=Shape(status=lambda _: 200))
     except ServiceError as error:
         return page("notice.html", status=error.status, heading="Nothing was changed", message=error.message)
     return page("notice.html", heading="Done", message=DONE[asked])

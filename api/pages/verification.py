@@ -6,12 +6,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.middleware import entry_of
-from api.operations import workspaces
-from api.operations.kernel import Call, Kernel, Shape
+from api.access import workspaces
+from api.access.schemas import Verify
+from api.kernel.kernel import Kernel, OperationCall, Shape
+from api.kernel.middleware import entry_of
 from api.pages.render import page
-from api.schemas.account import Verify
-from models.errors import InvalidVerificationLink, ServiceError
+from models.base.errors import InvalidVerificationLink, ServiceError
 
 MAX_FORM = 4096
 MAX_TOKEN = 200
@@ -33,7 +33,7 @@ async def confirm(request: Request) -> Response:
         if entry.admission is None:
             raise AssertionError("pages are admitted like every public path")
         kernel: Kernel = request.app.state.kernel
-        call = Call(version=entry.version, now=entry.admission.now)
+        call = OperationCall(version=entry.version, now=entry.admission.now)
         await kernel.invoke(workspaces.verify, Verify(token=token), call, shape=Shape(status=lambda _: 200))
     except ServiceError as error:
         return _refused(error)

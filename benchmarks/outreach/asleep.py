@@ -16,8 +16,8 @@ from temporalio.client import Client
 
 from benchmarks.outreach.owner import Json, Owner, owner
 from benchmarks.processes import Usage
-from models.database import Database
-from models.reach import everywhere
+from models.base.database import Database
+from models.base.tenants import all_tenants
 
 STEPS: list[Json] = [
     {"type": "invite"},
@@ -108,7 +108,7 @@ async def events_of_some(client: Client, count: int) -> int:
 
 async def measure(of: Owner, count: int, seconds: int) -> None:
     """The idle installation, then the same with everybody asleep."""
-    database = Database(of.facts["database_url"], pool_size=2).within(everywhere("a benchmark"))
+    database = Database(of.facts["database_url"], pool_size=2).within(all_tenants("a benchmark"))
     bare = idle(of, seconds)
     took = await fall_asleep(of, database, count)
     client = await Client.connect(of.facts["temporal_address"])

@@ -21,13 +21,13 @@ import httpx
 
 from api.app import create_app
 from benchmarks.api import database, join
-from models.database import Database
-from models.ids import new_id
-from models.reach import UNHELD, everywhere
-from models.secrets import Vault
-from models.settings import Settings
-from models.stores import people
-from models.tables import Action, OutreachAccount
+from models.base.database import Database
+from models.base.ids import new_id
+from models.base.secrets import Vault
+from models.base.settings import Settings
+from models.base.tenants import UNHELD, all_tenants
+from models.outreach.tables import Action, OutreachAccount
+from models.people.store import people
 
 AIM = 1.0
 SECRET = "a secret of the benchmark, long enough"  # noqa: S105 - of an installation that lives for a minute
@@ -103,7 +103,7 @@ def _profile(profile_id: str, url: str) -> Json:
 
 async def _at_work(url: str, workspace: str, account: str, ids: list[str], now: datetime) -> None:
     """An account with messages and visits: most were done in the last 150 days, the others are booked ahead."""
-    opened = Database(url, pool_size=1).within(everywhere("a benchmark"))
+    opened = Database(url, pool_size=1).within(all_tenants("a benchmark"))
     began = now - timedelta(days=200)
     async with opened.transaction() as session:
         session.add(

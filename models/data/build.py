@@ -15,8 +15,8 @@ import numpy as np
 
 from models.data.building import companies, curated, languages, occupations, places
 from models.data.building.everyday import words_in_use
-from models.data.shipped import SHIPPED
-from models.rules.places import LEVELS, Level
+from models.market.place_names import LEVELS, Level
+from models.market.reference import SHIPPED
 
 SCHEMA = """
 CREATE TABLE value (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;

@@ -8,13 +8,13 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 from sqlmodel import SQLModel
 
-import models.tables
-from models.database import CONNECT_SECONDS
-from models.reach import UNHELD
+from models.base import tables as base_tables
+from models.base.database import CONNECT_SECONDS
+from models.base.tenants import UNHELD
 
 
 def _included(_object: object, name: str | None, kind: str, _reflected: object, _compared: object) -> bool:
-    return kind != "table" or name in models.tables.Row.metadata.tables
+    return kind != "table" or name in base_tables.Row.metadata.tables
 
 
 def _migrate(connection: Connection) -> None:

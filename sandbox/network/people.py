@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import quote, unquote
 
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.population.draws import Draws
 from sandbox.people.population.employers import slug_of
 

@@ -26,7 +26,7 @@ from sandbox.network.relations import Relations
 from sandbox.network.schema import Ids, open_tables
 from sandbox.network.temper import Tempers
 from sandbox.network.users import Users
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.population.draws import Draws
 from sandbox.side import Side
 from sandbox.state import State

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
-from sandbox.people import ask as reading
+from sandbox.people import ask as people_ask
 from sandbox.people.gate import Call
 from sandbox.people.lookup import plain
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.population.employers import Employer
 from sandbox.people.wire import Answer, ApiError, selected, titled
 
@@ -28,7 +28,7 @@ class Companies:
         """Give the best match as a flat object; 404 when there is none."""
         firm, matched = self._find(call.ask, _INPUTS)
         likelihood = _LIKELIHOOD[matched]
-        least = reading.whole(call.ask, "min_likelihood", low=0, high=10, default=2)
+        least = people_ask.whole(call.ask, "min_likelihood", low=0, high=10, default=2)
         if likelihood < least:
             raise ApiError(404, "no companies were found matching your request")
         facts = self._facts(firm) | {
@@ -39,11 +39,11 @@ class Companies:
             "headline": None,
             "summary": None,
         }
-        facts = selected(facts, reading.text(call.ask, "data_include"))
-        if reading.flag(call.ask, "titlecase"):
+        facts = selected(facts, people_ask.text(call.ask, "data_include"))
+        if people_ask.flag(call.ask, "titlecase"):
             facts = titled(facts)
         body = {"status": 200, "likelihood": likelihood} | facts
-        if reading.flag(call.ask, "include_if_matched"):
+        if people_ask.flag(call.ask, "include_if_matched"):
             body["matched"] = [matched]
         return Answer(body, credits=1)
 
@@ -54,7 +54,7 @@ class Companies:
         return Answer(body)
 
     def _find(self, ask: Mapping[str, Any], inputs: tuple[str, ...]) -> tuple[Employer, str]:
-        given = {name: value for name in inputs if (value := reading.text(ask, name))}
+        given = {name: value for name in inputs if (value := people_ask.text(ask, name))}
         if not given:
             raise ApiError(400, f"one of {', '.join(inputs)} is needed")
         for name, value in given.items():

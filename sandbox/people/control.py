@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sandbox.people.columns import WordColumn, tokens_of
 from sandbox.people.fields import index_of
 from sandbox.people.ledger import CallLog, Credits, RateLimits
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.population.draws import Bools
 from sandbox.people.presence import Fate, PersonState, Presence
 

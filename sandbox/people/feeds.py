@@ -8,9 +8,9 @@ from starlette.responses import StreamingResponse
 
 from sandbox.breakage import ConnectionCut
 from sandbox.faults import FaultKind
-from sandbox.people import ask as reading
+from sandbox.people import ask as people_ask
 from sandbox.people.gate import Call
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.population.columns import DATASET_VERSION, PREVIOUS_VERSION
 from sandbox.people.population.draws import mixed
 from sandbox.people.presence import Fate, Presence
@@ -72,7 +72,7 @@ class Feeds:
             raise _refused("origin_version and current_version must be consecutive known versions")
 
     def _wanted(self, ask: Mapping[str, Any]) -> tuple[str, ...]:
-        kind, ids = reading.text(ask, "type"), ask.get("ids")
+        kind, ids = people_ask.text(ask, "type"), ask.get("ids")
         if kind is None and ids is None:
             raise _refused("one of type and ids is needed")
         if kind is not None and kind not in TYPES:
@@ -124,7 +124,7 @@ def _with_fields(changes: dict[str, list[dict[str, Any]]], fields: object) -> di
 
 
 def _start(ask: Mapping[str, Any]) -> int:
-    token = reading.text(ask, "scroll_token") or "0"
+    token = people_ask.text(ask, "scroll_token") or "0"
     if not token.isdigit():
         raise _refused("scroll_token is not valid")
     return int(token)

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from sandbox.people.columns import Column, Entries, NumberColumn, PresenceColumn, WordColumn, coded
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.population.columns import NOW, OPEN, SELF_EMPLOYED, Oddity, Precision, Words
 from sandbox.people.population.draws import Bools, Ints
 from sandbox.people.population.employers import Employer

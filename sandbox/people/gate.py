@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from sandbox.breakage import GATEWAY_PAGE, HANG_SECONDS, LostConnection, until_gone
 from sandbox.clock import Clock
 from sandbox.faults import FaultKind, Faults, OrderedFault
-from sandbox.people import ask as reading
+from sandbox.people import ask as people_ask
 from sandbox.people.ledger import PROVIDER, CallLog, Credits, RateLimits, Window
 from sandbox.people.wire import Answer, ApiError, encoded, respond
 
@@ -107,7 +107,7 @@ class Gate:
     async def _answer(self, request: Request, operation: Operation, turn: _Turn) -> Response:
         turn.compress = "gzip" in request.headers.get("accept-encoding", "").lower()
         try:
-            ask = await reading.read_ask(request)
+            ask = await people_ask.read_ask(request)
             turn.api_key = request.headers.get("x-api-key") or str(ask.pop("api_key", ""))
             self._admit(request, operation, turn)
             return await self._executed(request, operation, turn, ask)
@@ -124,7 +124,7 @@ class Gate:
         answer = operation.perform(Call(operation.name, request.path_params, ask, self.faults))
         if isinstance(answer, Response):
             return answer
-        response = self._shaped(operation, turn, answer, pretty=reading.flag(ask, "pretty"))
+        response = self._shaped(operation, turn, answer, pretty=people_ask.flag(ask, "pretty"))
         broken = await self._break(request, operation, turn, after_execution=True)
         return response if broken is None else broken
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sandbox.people import ask as reading
+from sandbox.people import ask
 from sandbox.people.gate import Call
 from sandbox.people.lookup import plain
 from sandbox.people.population.places import City, Country, Places
@@ -21,14 +21,14 @@ class Locations:
 
     def clean(self, call: Call) -> Answer:
         """Give the largest place that bears the name within the areas named after it; free."""
-        text = reading.text(call.ask, "location")
+        text = ask.text(call.ask, "location")
         if not text or not text.strip():
             raise ApiError(400, "location is missing")
         parts = [plain(part) for part in text.split(",") if part.strip()]
         body = self._locality(parts) or self._area(parts)
         if body is None:
             raise ApiError(404, "no location was found matching your request")
-        if reading.flag(call.ask, "titlecase"):
+        if ask.flag(call.ask, "titlecase"):
             body = titled(body)
         return Answer({"status": 200} | body)
 

@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from sandbox.data.build_cities import ascii_form
-from sandbox.people import ask as reading
-from sandbox.people.population import Population
+from sandbox.people import ask as people_ask
+from sandbox.people.population.build import Population
 from sandbox.people.presence import Presence
 from sandbox.people.wire import ApiError
 
@@ -56,7 +56,7 @@ class Lookup:
         Raises:
             ApiError: 400 when the inputs are below the documented minimum.
         """
-        given = {name: reading.texts(ask, name) for name in KNOWN if name in ask}
+        given = {name: people_ask.texts(ask, name) for name in KNOWN if name in ask}
         given = {name: values for name, values in given.items() if values}
         if "pdl_id" in given:
             return self._certain("pdl_id", [self._presence.resolve(value) for value in given["pdl_id"]])

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.faults import FaultKind
-from sandbox.people import ask as reading
+from sandbox.people import ask as people_ask
 from sandbox.people.gate import Call
 from sandbox.people.lookup import KNOWN, Lookup, Match
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.presence import Presence
 from sandbox.people.required import fulfils
 from sandbox.people.wire import Answer, ApiError, selected, titled, wanted_fields
@@ -104,8 +104,8 @@ class People:
 
     def _enriched(self, ask: Mapping[str, Any]) -> dict[str, Any]:
         _refuse_unknown(ask, KNOWN | _CONTROL)
-        least = reading.whole(ask, "min_likelihood", low=0, high=10, default=_DEFAULT_LIKELIHOOD)
-        required = reading.text(ask, "required")
+        least = people_ask.whole(ask, "min_likelihood", low=0, high=10, default=_DEFAULT_LIKELIHOOD)
+        required = people_ask.text(ask, "required")
         for match in self.lookup.find(ask):
             if match.likelihood >= least and fulfils(required, self.population.record(match.number)):
                 return self._enrichment(match, ask)
@@ -113,14 +113,14 @@ class People:
 
     def _enrichment(self, match: Match, ask: Mapping[str, Any]) -> dict[str, Any]:
         body = {"status": 200, "likelihood": match.likelihood, "data": self._shown(match.number, ask)}
-        if reading.flag(ask, "include_if_matched"):
+        if people_ask.flag(ask, "include_if_matched"):
             body["matched"] = list(match.matched)
         return body
 
     def _shown(self, number: int, ask: Mapping[str, Any]) -> dict[str, Any]:
-        data_include = reading.text(ask, "data_include")
+        data_include = people_ask.text(ask, "data_include")
         record = selected(self.population.record(number, wanted_fields(data_include)), data_include)
-        return titled(record) if reading.flag(ask, "titlecase") else record
+        return titled(record) if people_ask.flag(ask, "titlecase") else record
 
     def _refuse_when_disabled(self, call: Call) -> None:
         fault = call.strike(FaultKind.RETRIEVE_DISABLED)

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.population.columns import Oddity
 from sandbox.people.population.draws import Bools
 from sandbox.state import State

@@ -15,7 +15,7 @@ import numpy as np
 
 from sandbox.people.columns import NumberColumn, WordColumn, tokens_of, wildcard
 from sandbox.people.fields import FIELDS, Index, Kind, index_of
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.population.draws import Bools, Ints
 
 MOST_TERMS = 1000

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from sandbox.faults import FaultKind
-from sandbox.people import ask as reading
+from sandbox.people import ask as people_ask
 from sandbox.people.fields import index_of
 from sandbox.people.gate import Call
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.population.draws import Bools
 from sandbox.people.presence import Presence
 from sandbox.people.query import QueryRefused, compile_query
@@ -65,7 +65,7 @@ class Search:
             mask = compile_query(query).mask(self.population)
         except QueryRefused as refusal:
             raise ApiError(400, str(refusal)) from None
-        found = np.flatnonzero(mask & self.presence.mask & self._dataset(reading.text(ask, "dataset")))
+        found = np.flatnonzero(mask & self.presence.mask & self._dataset(people_ask.text(ask, "dataset")))
         rows = found[found > page.after][page.start : page.start + page.size].tolist()
         if not rows:
             raise ApiError(404, "no records were found matching your request")
@@ -76,11 +76,11 @@ class Search:
         return self._answer(ask, rows=rows, last=last, total=len(found), page=page)
 
     def _answer(self, ask: Mapping[str, Any], *, rows: list[int], last: int, total: int, page: _Page) -> Answer:
-        data_include = reading.text(ask, "data_include")
+        data_include = people_ask.text(ask, "data_include")
         records = [
             selected(self.population.record(number, wanted_fields(data_include)), data_include) for number in rows
         ]
-        if reading.flag(ask, "titlecase"):
+        if people_ask.flag(ask, "titlecase"):
             records = [titled(record) for record in records]
         # A short page is the last one; a full last page keeps its token, and the next call is answered 404.
         token = f"{last}${page.digest}" if len(rows) == page.size else None
@@ -93,17 +93,17 @@ class Search:
             raise ApiError(400, f"unknown parameter {unknown[0]}")
         if "sql" in ask:
             raise ApiError(400, "sql is not supported")
-        query = reading.json_object(ask, "query")
+        query = people_ask.json_object(ask, "query")
         if not query:
             raise ApiError(400, "query is missing")
         return query
 
     def _page_of(self, call: Call, query: Mapping[str, Any]) -> _Page:
         ask = call.ask
-        token = reading.text(ask, "scroll_token")
-        start = reading.whole(ask, "from", low=0, high=_LAST_OFFSET, default=0)
-        size = reading.whole(ask, "size", low=1, high=MOST_ROWS, default=1)
-        digest = _digest(query, reading.text(ask, "dataset"))
+        token = people_ask.text(ask, "scroll_token")
+        start = people_ask.whole(ask, "from", low=0, high=_LAST_OFFSET, default=0)
+        size = people_ask.whole(ask, "size", low=1, high=MOST_ROWS, default=1)
+        digest = _digest(query, people_ask.text(ask, "dataset"))
         if token is None:
             return _Page(size=size, start=start, after=-1, digest=digest)
         if "from" in ask:

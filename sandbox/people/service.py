@@ -17,7 +17,7 @@ from sandbox.people.ledger import PROVIDER, CallLog, Credits, RateLimits
 from sandbox.people.locations import Locations
 from sandbox.people.lookup import Lookup
 from sandbox.people.person import People
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.presence import Presence
 from sandbox.people.search import Search
 from sandbox.people.suggestions import Suggestions

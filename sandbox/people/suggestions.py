@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from sandbox.people import ask as reading
+from sandbox.people import ask
 from sandbox.people.columns import WordColumn
 from sandbox.people.fields import index_of
 from sandbox.people.gate import Call
 from sandbox.people.lookup import plain
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.wire import Answer, ApiError
 
 _COLUMNS: Mapping[str, str] = {
@@ -43,12 +43,12 @@ class Suggestions:
 
     def perform(self, call: Call) -> Answer:
         """Give up to `size` values; an empty list when none fits."""
-        name = reading.text(call.ask, "field")
+        name = ask.text(call.ask, "field")
         if name is None or name not in _COLUMNS:
             raise ApiError(400, f"field must be one of {', '.join(sorted(_COLUMNS))}")
-        wanted = plain(reading.text(call.ask, "text") or "")
-        size = reading.whole(call.ask, "size", low=1, high=_MOST, default=_DEFAULT)
-        titled = reading.flag(call.ask, "titlecase")
+        wanted = plain(ask.text(call.ask, "text") or "")
+        size = ask.whole(call.ask, "size", low=1, high=_MOST, default=_DEFAULT)
+        titled = ask.flag(call.ask, "titlecase")
         found = [
             {"name": value.title() if titled else value, "count": count, "meta": self._meta(name, value)}
             for value, count in self._values(name)

@@ -16,12 +16,13 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities import dispatcher
 from activities.dispatcher import Dispatcher
-from models.database import Database
-from models.reach import everywhere
-from models.rules.subjects import Subject
-from models.stores import deliveries, doorbells
-from tests.models.stores.conftest import join
-from tests.models.stores.webhook_world import World
+from models.base import outbox
+from models.base.database import Database
+from models.base.subjects import Subject
+from models.base.tenants import all_tenants
+from models.events.store import deliveries
+from tests.models.conftest import join
+from tests.models.events.webhook_world import World
 from workflows.doorbell import Doorbell
 
 FIRST, MOST = 0.4, 1.6
@@ -61,7 +62,7 @@ async def client(temporal_address: str, temporal_namespace: str) -> Client:
 
 @pytest.fixture
 async def world(database_url: str) -> AsyncIterator[World]:
-    database = Database(database_url, pool_size=4).within(everywhere("tests"))
+    database = Database(database_url, pool_size=4).within(all_tenants("tests"))
     yield World(database, await database.run(join))
     await database.close()
 
@@ -100,7 +101,7 @@ async def listening(database_url: str) -> None:
 async def notify(world: World, payload: str = "") -> None:
     async with world.database.transaction() as session:
         await session.execute(
-            text("select pg_notify(:channel, :payload)"), {"channel": doorbells.CHANNEL, "payload": payload}
+            text("select pg_notify(:channel, :payload)"), {"channel": outbox.CHANNEL, "payload": payload}
         )
 
 
@@ -144,7 +145,7 @@ async def test_a_row_that_is_rung_anew_is_rung_at_once_though_it_is_left_alone(
     await bell.until_rung(row.id)
     await notify(world)
     async with world.database.transaction() as session:
-        await doorbells.ring(session, deliveries.subject(row.id))
+        await outbox.wake(session, deliveries.delivery_subject(row.id))
     await bell.until_rung(row.id, 2)
     await asyncio.sleep(0.3)
     assert len(bell.rung) == 2, "the notification that told nothing new was no reason to ring"
@@ -158,7 +159,7 @@ async def test_who_says_again_has_silent_rows_rung_at_once(
     await world.emit()
     row = await world.one(receiver)
     await bell.until_rung(row.id)
-    await notify(world, doorbells.AGAIN)
+    await notify(world, outbox.AGAIN)
     await bell.until_rung(row.id, 2)
 
 
@@ -186,7 +187,7 @@ async def test_a_ring_that_fails_is_tried_again_soon_and_holds_up_no_other(
     await world.emit(3)
     first, *others = await world.of(receiver)
     bell.refuses = lambda row_id: row_id == first.id
-    await notify(world, doorbells.AGAIN)
+    await notify(world, outbox.AGAIN)
     for row in others:
         await bell.until_rung(row.id)
     async with asyncio.timeout(SOON):

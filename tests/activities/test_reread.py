@@ -9,14 +9,12 @@ from sqlalchemy import text
 
 from activities.reread import Reread, reread
 from activities.upstream.payments import Buyer, ChargeAsk, CheckoutAsk, PaymentsUnclear
-from models.database import Database
-from models.reach import everywhere
-from models.rules.offers import OFFER_OF
-from models.rules.payments import PaymentKind
-from models.stores import credits
-from models.stores.payments import rows
-from models.tenancy import Tenant
-from tests.models.stores.conftest import Member, join
+from models.base.database import Database
+from models.base.tenants import Tenant, all_tenants
+from models.billing.rules.payments import PaymentKind
+from models.billing.rules.prices import OFFER_OF
+from models.billing.store import credits, payments
+from tests.models.conftest import Member, join
 from tests.provider import Provider, provider
 
 SINCE = datetime.now(UTC) - timedelta(hours=1)
@@ -24,7 +22,7 @@ SINCE = datetime.now(UTC) - timedelta(hours=1)
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
-    opened = Database(database_url, pool_size=4).within(everywhere("tests"))
+    opened = Database(database_url, pool_size=4).within(all_tenants("tests"))
     yield opened
     await opened.close()
 
@@ -80,7 +78,7 @@ async def test_what_a_restored_database_does_not_know_is_granted_once_however_of
         ("pay_2", "checkout", "paid"),
     ]
     async with database.transaction() as session:
-        assert await rows.payment_method(session, member.tenant.workspace_id) is not None
+        assert await payments.payment_method(session, member.tenant.workspace_id) is not None
     assert await reread(database, shop.adapter, SINCE) == Reread(first.callbacks, 0, 0)
     assert await balance(database, member) == before + 2 * 7500 + 5000
 

@@ -12,9 +12,9 @@ from fastapi import FastAPI
 from sqlalchemy import CursorResult, text
 
 from api.app import create_app
-from models.database import Database
-from models.reach import everywhere
-from models.settings import Settings
+from models.base.database import Database
+from models.base.settings import Settings
+from models.base.tenants import all_tenants
 
 SECRET_KEY = "a secret of the tests, long enough"
 PLENTY = 1_000_000
@@ -73,7 +73,7 @@ async def http(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture(scope="module")
 def database(app: FastAPI) -> Database:
     found: Database = app.state.kernel.database
-    return found.within(everywhere("tests"))
+    return found.within(all_tenants("tests"))
 
 
 @pytest.fixture

@@ -11,11 +11,12 @@ from fastapi import FastAPI
 from sqlalchemy import text
 from starlette.responses import Response
 
-from api.operations.kernel import Context, Effect, operation
-from api.rest.routing import Invoke, Router
-from api.schemas.values import Answer, Ask
-from models.errors import InsufficientCredits
-from models.rules.access import Scope
+from api.kernel.context import Context
+from api.kernel.operation import Effect, operation
+from api.kernel.routing import Invoke, Router
+from api.kernel.schemas import Answer, Ask
+from models.access.rules.keys import Scope
+from models.base.errors import InsufficientCredits
 
 
 class Spend(Ask):

@@ -126,7 +126,7 @@ CEILINGS = {
     "dialect_in_names": 34,
     "private_imports": 0,
     "silenced_without_reason": 77,
-    "long_files": 2,
+    "long_files": 3,
     "riddles": 560,
     "dialect_in_prose": 198,
 }

@@ -4,7 +4,7 @@ import asyncio
 
 import asyncpg
 
-from models.reach import UNHELD
+from models.base.tenants import UNHELD
 from stack.postgres import Postgres
 from tests.chaos.deadlocks import deadlocks
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from models.rules.deliveries import signature
+from models.events.rules.deliveries import signature
 from tests.chaos.listening import ambiguous, forged, untold
 from tests.chaos.purchases import purchase_faults
 from tests.chaos.searches import search_faults

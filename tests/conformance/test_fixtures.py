@@ -10,7 +10,7 @@ from api.mcp.prompts import PROMPTS
 from api.mcp.resources import LISTED, TEMPLATES
 from api.mcp.server import create_server
 from api.mcp.tools import TOOLS
-from models.settings import Settings
+from models.base.settings import Settings
 from tests.conformance.fixtures.server import PRESCRIBED, create_fixtured_server
 
 

@@ -5,12 +5,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from models.reach import everywhere
-from models.rules.access import Scope
+from models.access.rules.keys import Scope
+from models.base.tenants import all_tenants
 from tests.api.conftest import Workspace, application
-from tests.api.people import slug, url
-from tests.api.sourcing import fund
-from tests.api.test_isolation import CHANGED, Tenant, furnish, new_workspace
+from tests.api.kernel.test_isolation import CHANGED, Tenant, furnish, new_workspace
+from tests.api.people.people import slug, url
+from tests.api.sourcing.sourcing import fund
 
 IDS_VARIABLE = "FUZZ_IDS"
 OWN_KEY_VARIABLE = "FUZZ_OWN_KEY"
@@ -45,7 +45,7 @@ class World:
 async def furnished(database_url: str, **changed: Any) -> World:
     """A workspace with credits and objects of every kind, made by the operations and stores themselves."""
     async with application(database_url, **CHANGED | changed) as app:
-        database = app.state.kernel.database.within(everywhere("tests"))
+        database = app.state.kernel.database.within(all_tenants("tests"))
         tenant = await new_workspace(app)
         (own,) = (await tenant.call("GET", "/v1/api-keys")).json()["data"]
         world = World(tenant.http.headers["authorization"].removeprefix("Bearer "), own["id"])

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from api.internal import ANSWER_SECONDS
-from models.settings import Settings
+from api.kernel.internal import ANSWER_SECONDS
+from models.base.settings import Settings
 from tests.journeys.beside import Beside, beside
 from tests.journeys.installation import Installation, installed
 from tests.journeys.paying import with_card

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from models.database import Database
-from models.reach import everywhere
-from models.stores.outreach import accounts
+from models.base.database import Database
+from models.base.tenants import all_tenants
+from models.outreach.store import accounts
 from tests.journeys.installation import Installation, installed
 from tests.journeys.paying import with_card
 from tests.journeys.recruiter import Recruiter
@@ -71,9 +71,9 @@ def provider_id_of(installation: Installation, account_id: str) -> str | None:
     """The provider's id of the account, which the API does not show."""
 
     async def read() -> str | None:
-        database = Database(installation.facts["database_url"], pool_size=0).within(everywhere("tests"))
+        database = Database(installation.facts["database_url"], pool_size=0).within(all_tenants("tests"))
         async with database.transaction() as session:
-            found = (await accounts.locked(session, account_id)).account.provider_id
+            found = (await accounts.lock_account_by_id(session, account_id)).account.provider_id
         await database.close()
         return found
 

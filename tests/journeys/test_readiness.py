@@ -9,7 +9,7 @@ import httpx
 import psutil
 import pytest
 
-from api.internal import ANSWER_SECONDS
+from api.kernel.internal import ANSWER_SECONDS
 from tests.journeys.beside import Beside, beside
 from tests.journeys.installation import Installation, installed
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import text
 
-from models.database import Database
-from models.reach import everywhere
+from models.base.database import Database
+from models.base.tenants import all_tenants
 from tests.journeys.installation import Facts, Installation, installed
 from tests.journeys.recruiter import Recruiter
 
@@ -39,7 +39,7 @@ def forget_profiles(facts: Facts) -> None:
     """Empty the profile cache, so that every run pays its profiles."""
 
     async def work() -> None:
-        database = Database(facts["database_url"], pool_size=0).within(everywhere("tests"))
+        database = Database(facts["database_url"], pool_size=0).within(all_tenants("tests"))
         async with database.transaction() as session:
             await session.execute(text("delete from cached_profiles"))
         await database.close()

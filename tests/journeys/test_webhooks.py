@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 import stripe
 
-from models.clock import service_time
-from models.database import Database
-from models.reach import everywhere
-from models.rules.deliveries import IN_FLIGHT, signature
-from models.rules.events import CreditsLow, EventType
-from models.stores import events
-from models.tenancy import Tenant
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.tenants import Tenant, all_tenants
+from models.events.rules.catalogue import CreditsLow, EventType
+from models.events.rules.deliveries import IN_FLIGHT, signature
+from models.events.store import events
 from tests.journeys.installation import Installation, installed
 from tests.journeys.receiver import Receiver
 from tests.journeys.recruiter import Recruiter
@@ -76,7 +75,7 @@ def emit(installation: Installation, recruiter: Recruiter, count: int) -> None:
     """Tell so many events, each in a transaction of its own, as changes on the account would."""
 
     async def work() -> None:
-        database = Database(installation.facts["database_url"], pool_size=4).within(everywhere("tests"))
+        database = Database(installation.facts["database_url"], pool_size=4).within(all_tenants("tests"))
         low = CreditsLow(grant_id="grt_1", balance_credits=1, threshold_credits=2)
         for _ in range(count):
             async with database.transaction() as session:

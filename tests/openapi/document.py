@@ -4,9 +4,9 @@ import json
 import sys
 from pathlib import Path
 
-from api import openapi
 from api.app import create_app
-from models.settings import Settings
+from api.kernel import openapi
+from models.base.settings import Settings
 
 SERVER = "https://recruiting.test"
 """Where the document says it is served; the linters refuse localhost and example.com."""
@@ -18,7 +18,7 @@ def write(file: Path) -> None:
         database_url="postgresql+asyncpg://nobody@127.0.0.1:1/none",
         secret_key="a secret of the tests, long enough",
     )
-    file.write_text(json.dumps(openapi.document(create_app(settings), server=SERVER), indent=1))
+    file.write_text(json.dumps(openapi.openapi_document(create_app(settings), server=SERVER), indent=1))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 from sandbox.network.service import NetworkSettings
 from sandbox.people.gate import KEY_LENGTH
 from sandbox.people.ledger import START_CREDITS, UNLIMITED_PER_MINUTE
-from sandbox.people.population import Population, build_population
+from sandbox.people.population.build import Population, build_population
 from sandbox.people.service import PeopleSettings
 from sandbox.server import Settings
 from tests.sandbox.serving import serving

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from tests.sandbox.conftest import Object, Running
 
 EVERYBODY: Object = {"match_all": {}}

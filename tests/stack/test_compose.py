@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import yaml
 
-from models.settings import Settings
-from models.traces import DISABLED, ENDPOINTS, EXPORTER
+from models.base.settings import Settings
+from models.operate.traces import DISABLED, ENDPOINTS, EXPORTER
 from stack.compose import COMPOSE_FILE, UnusableComposeFile, read_temporal
 from stack.processes import NAMES
 

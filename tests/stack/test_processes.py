@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from models.settings import Settings
+from models.base.settings import Settings
 from stack import processes
 from stack.installation import Choices, Installation
 from stack.postgres import Postgres

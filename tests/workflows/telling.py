@@ -17,7 +17,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 import worker
-from models.rules.subjects import Subject
+from models.base.subjects import Subject
 from workflows import names
 from workflows.contracts import NextStep, Queue, Step
 from workflows.doorbell import Doorbell

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from temporalio.envconfig import ClientConfigProfile
 from temporalio.service import TLSConfig
 
-from models.settings import Settings
+from models.base.settings import Settings
 from workflows.connection import connect, reachable, tls
 
 pytestmark = pytest.mark.timeout(120)

@@ -13,8 +13,8 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
 
 import worker
-from models import traces
-from models.rules.subjects import Subject
+from models.base.subjects import Subject
+from models.operate import traces
 from tests.collector import Collector, collecting
 from tests.workflows.record import HISTORIES
 from tests.workflows.replaying import kept

@@ -8,9 +8,9 @@ from temporalio import activity
 from temporalio.worker import Worker
 
 import worker
-from models.metrics import Metrics
-from models.rules.subjects import Subject
-from models.settings import Settings
+from models.base.settings import Settings
+from models.base.subjects import Subject
+from models.operate.metrics import Metrics
 from workflows import names
 from workflows.connection import connect
 from workflows.contracts import Do, NextStep, Queue, Step

@@ -12,8 +12,8 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
 
 import worker
-from activities.failures import SilentFailures
-from models.rules.subjects import Subject
+from activities.interceptors import SilentFailures
+from models.base.subjects import Subject
 from workflows import names, waiting
 from workflows.contracts import Call, Do, NextStep, Queue, Step
 from workflows.doorbell import Doorbell

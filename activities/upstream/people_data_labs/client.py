@@ -16,15 +16,15 @@ import httpx
 import structlog
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
 
-from activities.upstream.ports import (
+from activities.upstream.ports.people import (
     FeedUnavailable,
     SourceBusy,
     SourceNotConfigured,
     SourceRefusedQuery,
     SourceUnusable,
 )
-from models import traces
-from models.traces import Fact
+from models.operate import traces
+from models.operate.traces import Fact
 
 log = structlog.get_logger(__name__)
 
@@ -59,7 +59,7 @@ class _PassingFault(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SourceAnswer:
     """What the source said: `found` is false for its 404, which is a normal outcome; `body` is null then."""
 
     found: bool
@@ -82,7 +82,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Client:
+class PeopleDataLabsClient:
     """A pooled client. Repeats what is worth repeating: every call is a read, at worst billed to us twice."""
 
     def __init__(
@@ -112,7 +112,7 @@ class Client:
         """Close the pool."""
         await self._http.aclose()
 
-    async def post(self, path: str, body: Mapping[str, Any], *, read_seconds: float = READ_SECONDS) -> Answer:
+    async def post(self, path: str, body: Mapping[str, Any], *, read_seconds: float = READ_SECONDS) -> SourceAnswer:
         """Call `path` with a JSON body.
 
         Raises:
@@ -123,7 +123,7 @@ class Client:
             self._http.build_request("POST", path, content=json.dumps(body).encode(), timeout=timeout)
         )
 
-    async def get(self, path: str, parameters: Mapping[str, str]) -> Answer:
+    async def get(self, path: str, parameters: Mapping[str, str]) -> SourceAnswer:
         """Call `path`, where the source takes nothing but a query. Raises what `post` raises."""
         timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
         return await self._repeated(self._http.build_request("GET", path, params=dict(parameters), timeout=timeout))
@@ -141,7 +141,7 @@ class Client:
         try:
             with traces.upstream("people_data_labs", path) as span:
                 async with self._http.stream("GET", path, timeout=timeout) as response:
-                    traces.tell(span, Fact.STATUS, response.status_code)
+                    traces.set_attribute(span, Fact.STATUS, response.status_code)
                     yield self._taken(path, response)
         except _PassingFault as fault:
             raise fault.busy from None
@@ -160,7 +160,7 @@ class Client:
             self._not_ok(path, status, response.headers)
         return response
 
-    async def _repeated(self, request: httpx.Request) -> Answer:
+    async def _repeated(self, request: httpx.Request) -> SourceAnswer:
         if not self._configured:
             raise SourceNotConfigured("no key for the people source", cooldown_seconds=NOT_CONFIGURED_SECONDS)
         repeating = AsyncRetrying(
@@ -174,13 +174,13 @@ class Client:
         except _PassingFault as fault:
             raise fault.busy from None
 
-    async def _once(self, request: httpx.Request) -> Answer:
+    async def _once(self, request: httpx.Request) -> SourceAnswer:
         began = time.monotonic()
         operation = request.url.path
         try:
             with traces.upstream("people_data_labs", operation) as span:
                 response = await self._http.send(request, stream=True)
-                traces.tell(span, Fact.STATUS, response.status_code)
+                traces.set_attribute(span, Fact.STATUS, response.status_code)
                 try:
                     body = await _read(response)
                 finally:
@@ -206,9 +206,9 @@ class Client:
             return _usable(body, parsed)
         return self._not_ok(operation, status, response.headers)
 
-    def _not_ok(self, operation: str, status: int, headers: httpx.Headers) -> Answer:
+    def _not_ok(self, operation: str, status: int, headers: httpx.Headers) -> SourceAnswer:
         if status == HTTPStatus.NOT_FOUND:
-            return Answer(found=False, body=None)
+            return SourceAnswer(found=False, body=None)
         if status == HTTPStatus.BAD_REQUEST:
             raise SourceRefusedQuery(f"{operation} refused the request")
         if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
@@ -283,12 +283,12 @@ def _no_constant(name: str) -> None:
     raise ValueError(name)
 
 
-def _usable(body: bytes, parsed: Any) -> Answer:  # noqa: ANN401 - JSON
+def _usable(body: bytes, parsed: Any) -> SourceAnswer:  # noqa: ANN401 - JSON
     if len(body) > MAX_BYTES:
         raise AnswerTooLarge("the answer is over 1 MiB")
     if not isinstance(parsed, dict | list):
         raise SourceUnusable("the answer is not JSON")
-    return Answer(found=True, body=parsed)
+    return SourceAnswer(found=True, body=parsed)
 
 
 def _worse(status: int, parsed: Any) -> int:  # noqa: ANN401 - JSON

@@ -4,9 +4,8 @@ from typing import Any
 
 from activities.upstream.people_data_labs import letter_case
 from activities.upstream.people_data_labs.records import COUNTRY_CODES, Record, cased, line, lines
-from activities.upstream.ports import CompanyClue, FoundCompany, SourceUnusable
-from models.rules.companies import plain_domain
-from models.rules.company_calls import CompanyDetails
+from activities.upstream.ports.people import CompanyClue, FoundCompany, SourceUnusable
+from models.market.companies import CompanyDetails, plain_domain
 
 LONGEST_ID = 200
 FIRST_YEAR, LAST_YEAR = 1000, 2200

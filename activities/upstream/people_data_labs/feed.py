@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncIterator
 
-from activities.upstream.ports import SourceUnusable
+from activities.upstream.ports.people import SourceUnusable
 
 LONGEST_LINE = 4096
 """Bytes. A line that goes on is no list of ids."""

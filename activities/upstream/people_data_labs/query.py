@@ -8,9 +8,16 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from activities.upstream.ports import CompanyNames, Directory, SourceRefusedQuery
-from models.rules.filters import PeopleFilters, Range, SkillFilter, TierFilters, TitleFilter, TitleMatch
-from models.rules.sources import PEOPLE_DATA_LABS
+from activities.upstream.ports.people import CompanyNames, Directory, SourceRefusedQuery
+from models.base.values import Range
+from models.sourcing.rules.filters import (
+    PEOPLE_DATA_LABS,
+    PeopleFilters,
+    SkillFilter,
+    TierFilters,
+    TitleFilter,
+    TitleMatch,
+)
 
 Clause = dict[str, Any]
 

@@ -12,21 +12,22 @@ from datetime import date
 from typing import Any
 
 from activities.upstream.people_data_labs import letter_case
-from activities.upstream.ports import Directory, FoundPerson
-from models.rules.facts import experience_years, tenure_months
-from models.rules.identity import InvalidProfileUrl, canonical_profile_url, profile_slug
-from models.rules.people import (
+from activities.upstream.ports.people import Directory, FoundPerson
+from models.people.rules.identity import InvalidProfileUrl, canonical_profile_url, profile_slug
+from models.people.rules.profiles import (
+    CareerEntry,
     Certification,
     CurrentJob,
     Education,
-    Job,
     JobText,
-    Language,
     Profile,
     ProfileLocation,
+    SpokenLanguage,
     UntrustedText,
+    experience_years,
+    tenure_months,
 )
-from models.rules.sources import PEOPLE_DATA_LABS
+from models.sourcing.rules.filters import PEOPLE_DATA_LABS
 
 Record = dict[str, Any]
 
@@ -127,11 +128,11 @@ def held_before(record: Record, is_the_company: Callable[[Record], bool]) -> boo
     )
 
 
-def _job(entry: Record) -> Job:
+def _job(entry: Record) -> CareerEntry:
     end = _partial_date(entry.get("end_date"))
     start = _partial_date(entry.get("start_date"))
     place = next(iter(lines(entry.get("location_names"))), None)
-    return Job(
+    return CareerEntry(
         title=cased(_object(entry.get("title")).get("name"), letter_case.title),
         company=cased(_object(entry.get("company")).get("name"), letter_case.company),
         location=letter_case.place(place) if place else None,
@@ -142,7 +143,7 @@ def _job(entry: Record) -> Job:
     )
 
 
-def _current(record: Record, entries: list[Record], jobs: tuple[Job, ...]) -> CurrentJob | None:
+def _current(record: Record, entries: list[Record], jobs: tuple[CareerEntry, ...]) -> CurrentJob | None:
     """The source's main job; another open one when the main one has ended."""
     main = next((job for entry, job in zip(entries, jobs, strict=True) if entry.get("is_primary") is True), None)
     title = cased(record.get("job_title"), letter_case.title)
@@ -190,12 +191,12 @@ def _education(entry: Record) -> Education:
     )
 
 
-def _languages(record: Record) -> Iterator[Language]:
+def _languages(record: Record) -> Iterator[SpokenLanguage]:
     for entry in _objects(record.get("languages")):
         level = entry.get("proficiency")
         rated = isinstance(level, int) and 0 < level <= BEST_PROFICIENCY
         if name := line(entry.get("name")):
-            yield Language(language=name, proficiency=f"{level}/{BEST_PROFICIENCY}" if rated else None)
+            yield SpokenLanguage(language=name, proficiency=f"{level}/{BEST_PROFICIENCY}" if rated else None)
 
 
 def _certifications(record: Record) -> Iterator[Certification]:

@@ -7,11 +7,18 @@ from typing import Any
 import httpx
 import structlog
 
-from activities.upstream.people_data_labs import companies, feed, records
-from activities.upstream.people_data_labs.client import BULK_READ_SECONDS, AnswerTooLarge, Client, utc_now, within_limit
+from activities.upstream.people_data_labs import companies as people_data_labs_companies
+from activities.upstream.people_data_labs import feed, records
+from activities.upstream.people_data_labs.client import (
+    BULK_READ_SECONDS,
+    AnswerTooLarge,
+    PeopleDataLabsClient,
+    utc_now,
+    within_limit,
+)
 from activities.upstream.people_data_labs.query import plain, query_of, shape
 from activities.upstream.people_data_labs.records import Record
-from activities.upstream.ports import (
+from activities.upstream.ports.people import (
     CompanyClue,
     Directory,
     FetchedProfile,
@@ -25,8 +32,7 @@ from activities.upstream.ports import (
     SourceUnusable,
     TokenRefused,
 )
-from models.rules.filters import PeopleFilters
-from models.rules.sources import PEOPLE_DATA_LABS
+from models.sourcing.rules.filters import PEOPLE_DATA_LABS, PeopleFilters
 
 log = structlog.get_logger(__name__)
 
@@ -53,7 +59,7 @@ class PeopleDataLabs:
         now: Callable[[], datetime] = utc_now,
         today: Callable[[], date] = lambda: utc_now().date(),
     ) -> None:
-        self._client = Client(base_url=base_url, api_key=api_key, transport=transport, now=now)
+        self._client = PeopleDataLabsClient(base_url=base_url, api_key=api_key, transport=transport, now=now)
         self._today = today
 
     async def close(self) -> None:
@@ -130,9 +136,9 @@ class PeopleDataLabs:
         async with within_limit():
             for clue in clues:
                 answer = await self._client.get(
-                    "/v5/company/enrich", companies.question(clue, min_likelihood=MIN_LIKELIHOOD)
+                    "/v5/company/enrich", people_data_labs_companies.question(clue, min_likelihood=MIN_LIKELIHOOD)
                 )
-                found.append(companies.found_company(answer.body) if answer.found else None)
+                found.append(people_data_labs_companies.found_company(answer.body) if answer.found else None)
         return tuple(found)
 
     async def opted_out(self, *, at_once: int) -> AsyncIterator[list[str]]:

@@ -7,12 +7,12 @@ from activities.upstream.ports.network import (
     NetworkAccount,
     NetworkChat,
     NetworkMessage,
-    NetworkPerson,
     OutreachNetwork,
     RequestState,
     SentRequest,
-    Standing,
 )
+from activities.upstream.ports.network import PersonOnNetwork as NetworkPerson
+from activities.upstream.ports.network import ProviderStanding as Standing
 from activities.upstream.ports.network_errors import (
     AccountTrouble,
     Already,
@@ -26,9 +26,9 @@ from activities.upstream.ports.network_errors import (
     NetworkNotConfigured,
     OutcomeUnknown,
     PersonRefused,
-    Refusal,
     Trouble,
 )
+from activities.upstream.ports.network_errors import PersonRefusal as Refusal
 from activities.upstream.ports.people import (
     CompaniesSource,
     CompanyClue,

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Protocol
 
 
-class Standing(StrEnum):
+class ProviderStanding(StrEnum):
     """How an account stands at the provider (reference, section 4). Only `ready` may act."""
 
     READY = "ready"
@@ -28,7 +28,7 @@ class NetworkAccount:
     id: str
     user_id: str | None
     name: str | None
-    standing: Standing
+    standing: ProviderStanding
     created_at: datetime | None
 
 
@@ -65,7 +65,7 @@ class SentRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class NetworkPerson:
+class PersonOnNetwork:
     """A person as one account sees them. `id` is what invites and chats take; `public_identifier` is the URL slug.
 
     `request` is the pending invite of the owner, null when there is none or the pending one came from the person.
@@ -172,7 +172,7 @@ class OutreachNetwork(Protocol):
         """Disconnect for good; also succeeds when the account is gone already."""
         ...
 
-    async def person(self, account_id: str, person: str, *, fresh: bool = False) -> NetworkPerson:
+    async def person(self, account_id: str, person: str, *, fresh: bool = False) -> PersonOnNetwork:
         """A person by id or URL slug, `me` for the owner."""
         ...
 

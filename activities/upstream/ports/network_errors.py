@@ -80,7 +80,7 @@ class AccountTrouble(NetworkError):
         self.trouble = trouble
 
 
-class Refusal(StrEnum):
+class PersonRefusal(StrEnum):
     """Why not with this person. The values are the reasons an action shows."""
 
     NOT_FOUND = "not_found"
@@ -94,7 +94,7 @@ class Refusal(StrEnum):
 class PersonRefused(NetworkError):
     """Refused for this person alone: no repeat, no effect on the account."""
 
-    def __init__(self, reason: Refusal, code: str) -> None:
+    def __init__(self, reason: PersonRefusal, code: str) -> None:
         super().__init__(code)
         self.reason = reason
 

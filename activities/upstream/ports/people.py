@@ -6,9 +6,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from models.rules.company_calls import CompanyDetails
-from models.rules.filters import PeopleFilters
-from models.rules.people import Profile
+from models.market.companies import CompanyDetails
+from models.people.rules.profiles import Profile
+from models.sourcing.rules.filters import PeopleFilters
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ async def asked(call: Awaitable[T]) -> T:
 
 
 @asynccontextmanager
-async def listed(service: Any, customer_id: str) -> AsyncIterator[AsyncIterator[Any]]:  # noqa: ANN401 - one of several services
+async def list_objects(service: Any, customer_id: str) -> AsyncIterator[AsyncIterator[Any]]:  # noqa: ANN401 - one of several services
     """A customer's objects, newest first, page by page."""
     try:
         first = await service.list_async({"customer": customer_id, "limit": PAGE})

@@ -10,21 +10,21 @@ import stripe
 
 from activities.upstream.payments import (
     Buyer,
-    Charge,
     ChargeAsk,
     Checkout,
     CheckoutAsk,
     OutreachAsk,
     PaymentsUnclear,
+    ProviderCharge,
     Purchase,
 )
 from activities.upstream.stripe import transport
-from activities.upstream.stripe.calls import PAGE, asked, listed, translated
+from activities.upstream.stripe.calls import PAGE, asked, list_objects, translated
 from activities.upstream.stripe.events import ITEM, KIND, PAYMENT, READERS, WORKSPACE, happenings, purchase
 from activities.upstream.stripe.outreach import OutreachSubscriptions
-from models.rules.offers import CURRENCY, Offer
-from models.rules.outreach_plans import Held
-from models.rules.payments import CALL_SECONDS, Happening, PaymentKind
+from models.billing.rules.outreach_plans import ProviderSubscription
+from models.billing.rules.payments import CALL_SECONDS, Happening, PaymentKind
+from models.billing.rules.prices import CURRENCY, Offer
 
 TAKEN = frozenset({"succeeded", "processing", "requires_capture"})
 CONNECT_SECONDS = 10.0
@@ -63,27 +63,27 @@ class StripePayments:
 
     async def find_checkout(self, payment_id: str, customer_id: str) -> Checkout | None:
         """Look through the customer's sessions."""
-        async with listed(self._client.v1.checkout.sessions, customer_id) as sessions:
+        async with list_objects(self._client.v1.checkout.sessions, customer_id) as sessions:
             async for session in sessions:
                 if session.client_reference_id == payment_id:
                     return _checkout(session)
         return None
 
-    async def charge(self, ask: ChargeAsk) -> Charge:
+    async def charge(self, ask: ChargeAsk) -> ProviderCharge:
         """A payment intent, confirmed at once without the person."""
         try:
             intent = await self._client.v1.payment_intents.create_async(
                 _intent(ask), {"idempotency_key": ask.payment_id}
             )
         except stripe.CardError as error:
-            return Charge(_intent_of(error), error.code or "card_declined")
+            return ProviderCharge(_intent_of(error), error.code or "card_declined")
         except stripe.StripeError as error:
             raise translated(error) from error
         return _charge(intent)
 
-    async def find_charge(self, payment_id: str, customer_id: str) -> Charge | None:
+    async def find_charge(self, payment_id: str, customer_id: str) -> ProviderCharge | None:
         """Look through the customer's payment intents."""
-        async with listed(self._client.v1.payment_intents, customer_id) as intents:
+        async with list_objects(self._client.v1.payment_intents, customer_id) as intents:
             async for intent in intents:
                 if intent.metadata and intent.metadata.to_dict().get(PAYMENT) == payment_id:
                     return _charge(intent)
@@ -99,11 +99,11 @@ class StripePayments:
         except stripe.StripeError as error:
             raise translated(error) from error
 
-    async def hold_outreach(self, ask: OutreachAsk) -> Held:
+    async def hold_outreach(self, ask: OutreachAsk) -> ProviderSubscription:
         """A subscription of one item, as many as there are accounts."""
         return await self._outreach.hold(ask)
 
-    async def find_outreach(self, workspace_id: str, customer_id: str) -> Held:
+    async def find_outreach(self, workspace_id: str, customer_id: str) -> ProviderSubscription:
         """Look through the customer's subscriptions."""
         return await self._outreach.find(workspace_id, customer_id)
 
@@ -176,11 +176,11 @@ def _checkout(session: Any) -> Checkout:  # noqa: ANN401 - the library's object
     return Checkout(session.id, session.url or "", datetime.fromtimestamp(session.expires_at, UTC))
 
 
-def _charge(intent: Any) -> Charge:  # noqa: ANN401 - the library's object
+def _charge(intent: Any) -> ProviderCharge:  # noqa: ANN401 - the library's object
     if intent.status in TAKEN:
-        return Charge(intent.id)
+        return ProviderCharge(intent.id)
     failed = intent.last_payment_error
-    return Charge(intent.id, (failed.code if failed else None) or intent.status or "declined")
+    return ProviderCharge(intent.id, (failed.code if failed else None) or intent.status or "declined")
 
 
 def _intent_of(error: stripe.CardError) -> str | None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from activities.upstream.payments import Purchase
-from models.rules.payments import (
+from models.billing.rules.payments import (
     ChargePaid,
     CheckoutPaid,
     CyclePaid,

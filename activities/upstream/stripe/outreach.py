@@ -8,11 +8,11 @@ from typing import Any
 import stripe
 
 from activities.upstream.payments import OutreachAsk, PaymentsDeclined, PaymentsUnclear
-from activities.upstream.stripe.calls import listed, translated
+from activities.upstream.stripe.calls import list_objects, translated
 from activities.upstream.stripe.events import OUTREACH, PLAN_STATUS, WORKSPACE
-from models.rules.offers import CURRENCY, OUTREACH_ACCOUNT_CENTS
-from models.rules.outreach_plans import Held
-from models.rules.payments import PlanStatus
+from models.billing.rules.outreach_plans import ProviderSubscription
+from models.billing.rules.payments import PlanStatus
+from models.billing.rules.prices import CURRENCY, OUTREACH_ACCOUNT_CENTS
 
 PRODUCT = {"id": "outreach_account", "name": "Outreach account"}
 AT_ONCE: dict[str, Any] = {
@@ -20,7 +20,7 @@ AT_ONCE: dict[str, Any] = {
     "payment_behavior": "error_if_incomplete",
     "proration_behavior": "always_invoice",
 }
-NOTHING = Held(None, 0, None, PlanStatus.ACTIVE)
+NOTHING = ProviderSubscription(None, 0, None, PlanStatus.ACTIVE)
 
 
 class OutreachSubscriptions:
@@ -29,12 +29,12 @@ class OutreachSubscriptions:
     def __init__(self, client: stripe.StripeClient) -> None:
         self._client = client
 
-    async def find(self, workspace_id: str, customer_id: str) -> Held:
+    async def find(self, workspace_id: str, customer_id: str) -> ProviderSubscription:
         """What there is."""
         found = await self._find(workspace_id, customer_id)
         return NOTHING if found is None else _held(found)
 
-    async def hold(self, ask: OutreachAsk) -> Held:
+    async def hold(self, ask: OutreachAsk) -> ProviderSubscription:
         """Make it what is asked for."""
         found = await self._find(ask.workspace_id, ask.customer_id)
         if found is None:
@@ -47,14 +47,14 @@ class OutreachSubscriptions:
         return await self._change(ask, found)
 
     async def _find(self, workspace_id: str, customer_id: str) -> Any:  # noqa: ANN401 - the library's object
-        async with listed(self._client.v1.subscriptions, customer_id) as subscriptions:
+        async with list_objects(self._client.v1.subscriptions, customer_id) as subscriptions:
             async for found in subscriptions:
                 metadata = found.metadata.to_dict() if found.metadata else {}
                 if metadata.get(OUTREACH) == workspace_id and found.status not in ENDED:
                     return found
         return None
 
-    async def _begin(self, ask: OutreachAsk) -> Held:
+    async def _begin(self, ask: OutreachAsk) -> ProviderSubscription:
         await self._know_product()
         asks: Any = {
             "customer": ask.customer_id,
@@ -65,13 +65,13 @@ class OutreachSubscriptions:
         }
         return await self._paid(self._client.v1.subscriptions.create_async(asks, _key(ask)))
 
-    async def _change(self, ask: OutreachAsk, found: Any) -> Held:  # noqa: ANN401 - the library's object
+    async def _change(self, ask: OutreachAsk, found: Any) -> ProviderSubscription:  # noqa: ANN401 - the library's object
         asks: Any = {"items": [{"id": _item(found).id, "quantity": ask.accounts}], **AT_ONCE}
         if ask.method_id is not None:
             asks["default_payment_method"] = ask.method_id
         return await self._paid(self._client.v1.subscriptions.update_async(found.id, asks, _key(ask)))
 
-    async def _paid(self, call: Any) -> Held:  # noqa: ANN401 - a call of the library
+    async def _paid(self, call: Any) -> ProviderSubscription:  # noqa: ANN401 - a call of the library
         try:
             return _held(await call)
         except stripe.CardError as error:
@@ -79,7 +79,7 @@ class OutreachSubscriptions:
         except stripe.StripeError as error:
             raise translated(error) from error
 
-    async def _end(self, subscription_id: str) -> Held:
+    async def _end(self, subscription_id: str) -> ProviderSubscription:
         """What is left of the month is credited. One that has ended meanwhile is as good."""
         try:
             await self._client.v1.subscriptions.cancel_async(subscription_id, {"prorate": True, "invoice_now": True})
@@ -124,9 +124,9 @@ def _item(subscription: Any) -> Any:  # noqa: ANN401 - the library's objects
     return items[0]
 
 
-def _held(subscription: Any) -> Held:  # noqa: ANN401 - the library's object
+def _held(subscription: Any) -> ProviderSubscription:  # noqa: ANN401 - the library's object
     method = subscription.default_payment_method
-    return Held(
+    return ProviderSubscription(
         subscription_id=str(subscription.id),
         accounts=int(_item(subscription).quantity or 0),
         method_id=None if method is None else str(method),

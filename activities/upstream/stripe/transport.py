@@ -5,8 +5,8 @@ from typing import Any
 
 import stripe
 
-from models import traces
-from models.traces import Fact
+from models.operate import traces
+from models.operate.traces import Fact
 
 
 class SpannedClient(stripe.HTTPXClient):
@@ -16,5 +16,5 @@ class SpannedClient(stripe.HTTPXClient):
         """One call."""
         with traces.upstream("stripe", method.upper()) as span:
             answer = await super().request_async(method, *asked, **more)
-            traces.tell(span, Fact.STATUS, answer[1])
+            traces.set_attribute(span, Fact.STATUS, answer[1])
             return answer

@@ -14,9 +14,16 @@ import httpx
 import structlog
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-from activities.upstream.ports import AccountTrouble, NetworkBusy, NetworkError, PersonRefused, Refusal, Trouble
-from activities.upstream.unipile.failures import Action, Problem, classify, interrupted, needs_look
-from models import traces
+from activities.upstream.ports.network_errors import (
+    AccountTrouble,
+    NetworkBusy,
+    NetworkError,
+    PersonRefusal,
+    PersonRefused,
+    Trouble,
+)
+from activities.upstream.unipile.failures import AskedAction, ProviderProblem, classify, interrupted_call, needs_look
+from models.operate import traces
 
 log = structlog.get_logger(__name__)
 
@@ -34,11 +41,11 @@ _TYPE = re.compile(r"[a-z_]{1,50}/[a-z_]{1,50}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ProviderCall:
     """One call. `operation` names it in logs, `path` are its segments as they are, before they are encoded."""
 
     operation: str
-    action: Action
+    action: AskedAction
     method: str
     path: tuple[str, ...]
     query: Mapping[str, str] = field(default_factory=dict)
@@ -49,12 +56,12 @@ class Ask:
 class ProblemAnswer(Exception):
     """The provider answered with an error; what it means may depend on how the account stands."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ProviderProblem) -> None:
         super().__init__(problem.code)
         self.problem = problem
 
 
-class Client:
+class UnipileClient:
     """Pooled connections for reads; each act gets a connection of its own, so that none dies on a stale one."""
 
     def __init__(self, *, base_url: str, api_key: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
@@ -80,7 +87,7 @@ class Client:
         await self._reading.aclose()
         await self._acting.aclose()
 
-    async def call(self, ask: Ask) -> Json:
+    async def call(self, ask: ProviderCall) -> Json:
         """The JSON object of a 2xx answer. A read is repeated once after a passing fault, nothing else ever.
 
         Raises:
@@ -98,7 +105,7 @@ class Client:
         )
         return await repeating(self._once, ask)
 
-    async def _once(self, ask: Ask) -> Json:
+    async def _once(self, ask: ProviderCall) -> Json:
         began = time.monotonic()
         limit = ACT_SECONDS if ask.action.acts else READ_SECONDS
         outcome = "cut_off"
@@ -111,7 +118,7 @@ class Client:
             raise NetworkBusy("unreachable") from None
         except (httpx.HTTPError, TimeoutError) as error:
             outcome = type(error).__name__
-            raise interrupted(ask.action, "no_answer") from None
+            raise interrupted_call(ask.action, "no_answer") from None
         except ProblemAnswer as error:
             outcome = error.problem.code
             raise
@@ -125,7 +132,7 @@ class Client:
             milliseconds = round((time.monotonic() - began) * 1000)
             log.info("unipile.call", operation=ask.operation, outcome=outcome, milliseconds=milliseconds)
 
-    async def _answer(self, ask: Ask, limit: float) -> Json:
+    async def _answer(self, ask: ProviderCall, limit: float) -> Json:
         http = self._acting if ask.action.acts else self._reading
         request = http.build_request(
             ask.method,
@@ -144,7 +151,7 @@ class Client:
         if not response.is_success or (body is not None and body.get("object") == "Error"):
             raise ProblemAnswer(_problem(ask, response, body))
         if body is None:
-            raise interrupted(ask.action, "unreadable")
+            raise interrupted_call(ask.action, "unreadable")
         return body
 
 
@@ -162,16 +169,16 @@ def _path(segments: tuple[str, ...]) -> str:
         PersonRefused: an id that cannot stand in a path.
     """
     if any(segment in ("", ".", "..") for segment in segments):
-        raise PersonRefused(Refusal.NOT_FOUND, "impossible_id")
+        raise PersonRefused(PersonRefusal.NOT_FOUND, "impossible_id")
     return "/v2/" + "/".join(quote(segment, safe="") for segment in segments)
 
 
-def _problem(ask: Ask, response: httpx.Response, body: Json | None) -> Problem:
+def _problem(ask: ProviderCall, response: httpx.Response, body: Json | None) -> ProviderProblem:
     said = body or {}
     type_, request_id = said.get("type"), said.get("req_id")
     text = " ".join(part for part in (said.get("title"), said.get("detail")) if isinstance(part, str)).lower()
     status = said.get("status") if response.is_success else response.status_code
-    problem = Problem(
+    problem = ProviderProblem(
         action=ask.action,
         status=status if isinstance(status, int) else 500,
         type=type_ if isinstance(type_, str) and _TYPE.fullmatch(type_) else None,

@@ -5,7 +5,8 @@ from typing import Any, Protocol
 
 import structlog
 
-from activities.upstream.ports import AskRefused, CallbackEndpoint, NetworkBusy
+from activities.upstream.ports.network import CallbackEndpoint
+from activities.upstream.ports.network_errors import AskRefused, NetworkBusy
 from activities.upstream.unipile import shapes
 from activities.upstream.unipile.client import Json
 from activities.upstream.unipile.paging import rows_of

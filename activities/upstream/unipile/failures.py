@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
 
-from activities.upstream.ports import (
+from activities.upstream.ports.network_errors import (
     AccountTrouble,
     Already,
     AlreadyDone,
@@ -21,11 +21,11 @@ from activities.upstream.ports import (
     NetworkError,
     NetworkNotConfigured,
     OutcomeUnknown,
+    PersonRefusal,
     PersonRefused,
-    Refusal,
     Trouble,
 )
-from models.rules.outreach.pauses import is_weekly
+from models.outreach.rules.pauses import is_weekly
 
 DEFAULT_HOLD_SECONDS = 900.0
 LONGEST_HOLD_SECONDS = 6 * 3600.0
@@ -37,7 +37,7 @@ _RECENT_WORDS = ("resend", "recently", "already invited")
 _RELATION_WORDS = ("already a relation", "existing relation", "already connected", "already in your network")
 
 
-class Action(StrEnum):
+class AskedAction(StrEnum):
     """What was asked."""
 
     READ = "read"
@@ -50,17 +50,17 @@ class Action(StrEnum):
     @property
     def acts(self) -> bool:
         """Whether it does something in the network that must not be done twice."""
-        return self not in (Action.READ, Action.CORE)
+        return self not in (AskedAction.READ, AskedAction.CORE)
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ProviderProblem:
     """An error answer. `type` is null when the body names none; `text` is title and detail, in lower case.
 
     `retry_after` and `reset` are the headers of that name, in seconds.
     """
 
-    action: Action
+    action: AskedAction
     status: int
     type: str | None = None
     text: str = ""
@@ -73,16 +73,16 @@ class Problem:
         return self.type or f"http_{self.status}"
 
 
-def needs_look(problem: Problem) -> bool:
+def needs_look(problem: ProviderProblem) -> bool:
     """Whether the account has to be looked at before the error can be understood: it may be gone or disconnected."""
-    if problem.action is Action.CORE:
+    if problem.action is AskedAction.CORE:
         return False
     if problem.type == "api/resource_not_found":
         return True
     return problem.type not in _BY_TYPE and problem.status in (401, 403, 404, 410)
 
 
-def classify(problem: Problem) -> NetworkError:
+def classify(problem: ProviderProblem) -> NetworkError:
     """The failure to raise, taking the account for granted."""
     by_type = _BY_TYPE.get(problem.type or "")
     if by_type is not None:
@@ -94,112 +94,112 @@ def classify(problem: Problem) -> NetworkError:
     return AskRefused(problem.code) if refused else _passing(problem)
 
 
-def interrupted(action: Action, code: str) -> NetworkError:
+def interrupted_call(action: AskedAction, code: str) -> NetworkError:
     """A write whose answer never came, or a read without a usable answer."""
     return OutcomeUnknown(code) if action.acts else NetworkBusy(code)
 
 
-def _not_configured(problem: Problem) -> NetworkError:
+def _not_configured(problem: ProviderProblem) -> NetworkError:
     return NetworkNotConfigured(problem.code)
 
 
-def _disconnected(problem: Problem) -> NetworkError:
+def _disconnected(problem: ProviderProblem) -> NetworkError:
     return AccountTrouble(Trouble.DISCONNECTED, problem.code)
 
 
-def _restricted(problem: Problem) -> NetworkError:
+def _restricted(problem: ProviderProblem) -> NetworkError:
     return AccountTrouble(Trouble.RESTRICTED, problem.code)
 
 
-def _proxy(problem: Problem) -> NetworkError:
+def _proxy(problem: ProviderProblem) -> NetworkError:
     if problem.action.acts:
         return OutcomeUnknown(problem.code, interrupted=True)
     return (
         NetworkBusy(problem.code)
-        if problem.action is Action.CORE
+        if problem.action is AskedAction.CORE
         else AccountTrouble(Trouble.INTERRUPTED, problem.code)
     )
 
 
-def _passing(problem: Problem) -> NetworkError:
-    return interrupted(problem.action, problem.code)
+def _passing(problem: ProviderProblem) -> NetworkError:
+    return interrupted_call(problem.action, problem.code)
 
 
-def _held(problem: Problem) -> NetworkError:
+def _held(problem: ProviderProblem) -> NetworkError:
     """The provider's own limiter: section 11, rule 1."""
     wait = problem.retry_after if problem.retry_after is not None else problem.reset
     wait = DEFAULT_HOLD_SECONDS if wait is None else wait
-    if problem.action is Action.CORE:
+    if problem.action is AskedAction.CORE:
         return NetworkBusy(problem.code, retry_after=wait)
     limit = Limit.DAILY if wait > LONGEST_HOLD_SECONDS else Limit.METHOD
     return LimitReached(limit, problem.code, retry_after=wait)
 
 
-def _slowed_down(problem: Problem) -> NetworkError:
+def _slowed_down(problem: ProviderProblem) -> NetworkError:
     """The network's limit: section 11, rules 2 and 3."""
     limit = Limit.WEEKLY if is_weekly(problem.text) else Limit.DAILY
     return LimitReached(limit, problem.code, retry_after=problem.retry_after, read_back=problem.action.acts)
 
 
-def _too_many(problem: Problem) -> NetworkError:
+def _too_many(problem: ProviderProblem) -> NetworkError:
     """A 429 of nobody we know: only the limiter announces a reliable time."""
     return _held(problem) if problem.retry_after is not None else _slowed_down(problem)
 
 
-def _unprocessable(problem: Problem) -> NetworkError:
+def _unprocessable(problem: ProviderProblem) -> NetworkError:
     """Section 11, rules 2 to 6."""
     text = problem.text
     weekly = is_weekly(text)
     if weekly or any(word in text for word in _LIMIT_WORDS):
         return LimitReached(Limit.WEEKLY if weekly else Limit.DAILY, problem.code)
-    if problem.action is Action.INVITE:
+    if problem.action is AskedAction.INVITE:
         if any(word in text for word in _RECENT_WORDS):
             return AlreadyDone(Already.INVITED, problem.code)
         if any(word in text for word in _RELATION_WORDS):
             return AlreadyDone(Already.CONNECTED, problem.code)
-    if problem.action is Action.MESSAGE and ("relation" in text or "connect" in text):
-        return PersonRefused(Refusal.NOT_CONNECTED, problem.code)
-    return PersonRefused(Refusal.REFUSED, problem.code)
+    if problem.action is AskedAction.MESSAGE and ("relation" in text or "connect" in text):
+        return PersonRefused(PersonRefusal.NOT_CONNECTED, problem.code)
+    return PersonRefused(PersonRefusal.REFUSED, problem.code)
 
 
-def _conflict(problem: Problem) -> NetworkError:
+def _conflict(problem: ProviderProblem) -> NetworkError:
     if not problem.action.acts:
-        return PersonRefused(Refusal.REFUSED, problem.code)
-    if problem.action is Action.INVITE:
+        return PersonRefused(PersonRefusal.REFUSED, problem.code)
+    if problem.action is AskedAction.INVITE:
         return AlreadyDone(Already.CONNECTED, problem.code)
-    return AlreadyDone(Already.GONE if problem.action is Action.WITHDRAW else Already.UNCLEAR, problem.code)
+    return AlreadyDone(Already.GONE if problem.action is AskedAction.WITHDRAW else Already.UNCLEAR, problem.code)
 
 
-def _not_found(problem: Problem) -> NetworkError:
-    if problem.action is Action.WITHDRAW:
+def _not_found(problem: ProviderProblem) -> NetworkError:
+    if problem.action is AskedAction.WITHDRAW:
         return AlreadyDone(Already.GONE, problem.code)
-    return PersonRefused(Refusal.NOT_FOUND, problem.code)
+    return PersonRefused(PersonRefusal.NOT_FOUND, problem.code)
 
 
-def _not_allowed(problem: Problem) -> NetworkError:
-    return PersonRefused(Refusal.NOT_ALLOWED, problem.code)
+def _not_allowed(problem: ProviderProblem) -> NetworkError:
+    return PersonRefused(PersonRefusal.NOT_ALLOWED, problem.code)
 
 
-def _invalid(problem: Problem) -> NetworkError:
+def _invalid(problem: ProviderProblem) -> NetworkError:
     return AskRefused(CURSOR_WANTED if "cursor" in problem.text else problem.code)
 
 
-def _invalid_for_network(problem: Problem) -> NetworkError:
+def _invalid_for_network(problem: ProviderProblem) -> NetworkError:
     if "user" in problem.text and "cursor" not in problem.text:
-        return PersonRefused(Refusal.NOT_FOUND, problem.code)
+        return PersonRefused(PersonRefusal.NOT_FOUND, problem.code)
     return _invalid(problem)
 
 
-def _missing_feature(problem: Problem) -> NetworkError:
+def _missing_feature(problem: ProviderProblem) -> NetworkError:
     return FeatureMissing(problem.code)
 
 
-def _unauthorized(problem: Problem) -> NetworkError:
+def _unauthorized(problem: ProviderProblem) -> NetworkError:
     """A 401 of nobody we know: of a core call it means our key; else the account was looked at and is not to blame."""
-    return _not_configured(problem) if problem.action is Action.CORE else NetworkBusy(problem.code)
+    return _not_configured(problem) if problem.action is AskedAction.CORE else NetworkBusy(problem.code)
 
 
-_Reading = Callable[[Problem], NetworkError]
+_Reading = Callable[[ProviderProblem], NetworkError]
 _BY_TYPE: Mapping[str, _Reading] = {
     "api/missing_authorization": _not_configured,
     "api/expired_authorization": _not_configured,

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from activities.upstream.ports import (
+from activities.upstream.ports.network import (
     CallbackEndpoint,
     Distance,
     MessageSent,
     NetworkAccount,
     NetworkChat,
     NetworkMessage,
-    NetworkPerson,
+    PersonOnNetwork,
+    ProviderStanding,
     RequestState,
     SentRequest,
-    Standing,
 )
 
 Json = Mapping[str, Any]
@@ -34,13 +34,13 @@ _REQUEST_STATES = {
     "WITHDRAWN": RequestState.WITHDRAWN,
 }
 _STANDINGS = {
-    "running": Standing.READY,
-    "degraded": Standing.READY,
-    "partial": Standing.READY,
-    "disconnected": Standing.DISCONNECTED,
-    "errored": Standing.INTERRUPTED,
-    "error": Standing.INTERRUPTED,
-    "paused": Standing.SUSPENDED,
+    "running": ProviderStanding.READY,
+    "degraded": ProviderStanding.READY,
+    "partial": ProviderStanding.READY,
+    "disconnected": ProviderStanding.DISCONNECTED,
+    "errored": ProviderStanding.INTERRUPTED,
+    "error": ProviderStanding.INTERRUPTED,
+    "paused": ProviderStanding.SUSPENDED,
 }
 
 
@@ -59,27 +59,27 @@ def account(body: Json) -> NetworkAccount:
     )
 
 
-def standing(body: Json) -> Standing:
+def standing(body: Json) -> ProviderStanding:
     """How an account stands (reference, section 4): a lock outweighs the status."""
     if body.get("is_locked") is True:
-        return Standing.RESTRICTED
-    known = _STANDINGS.get(str(body.get("status")), Standing.UNKNOWN)
-    if known is not Standing.READY:
+        return ProviderStanding.RESTRICTED
+    known = _STANDINGS.get(str(body.get("status")), ProviderStanding.UNKNOWN)
+    if known is not ProviderStanding.READY:
         return known
     if body["status"] != "running" and _classic(body) not in (None, "running"):
-        return Standing.INTERRUPTED
+        return ProviderStanding.INTERRUPTED
     sync = body.get("initial_sync")
     running = isinstance(sync, dict) and sync.get("status") in ("pending", "running")
-    return Standing.CONNECTING if running else Standing.READY
+    return ProviderStanding.CONNECTING if running else ProviderStanding.READY
 
 
-def person(body: Json) -> NetworkPerson:
+def person(body: Json) -> PersonOnNetwork:
     """A profile. Raises `Unreadable`."""
     specifics = body.get("specifics")
     found: Json = specifics if isinstance(specifics, dict) else {}
     state = found.get("relation_request_status")
     person_id, slug = required_id(body), text(body.get("public_identifier"))
-    return NetworkPerson(
+    return PersonOnNetwork(
         id=person_id,
         public_identifier=slug,
         profile_url=text(body.get("profile_url")),

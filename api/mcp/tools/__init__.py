@@ -3,12 +3,24 @@
 from collections.abc import Mapping
 from typing import Any
 
+from api.billing import tools as billing_tools
 from api.mcp.tool import Tool
-from api.mcp.tools import account, advanced, conversations, outreach, people, registers, searches
+from api.outreach import conversation_tools
+from api.outreach import tools as outreach_tools
+from api.people import tools as api_tools
+from api.sourcing import advanced_tools, people_tools, search_tools
 
 TOOLS: Mapping[str, Tool[Any]] = {
     tool.name: tool
-    for tools in (searches, people, registers, account, outreach, conversations, advanced)
+    for tools in (
+        search_tools,
+        people_tools,
+        api_tools,
+        billing_tools,
+        outreach_tools,
+        conversation_tools,
+        advanced_tools,
+    )
     for tool in tools.TOOLS
 }
 """Every tool by its name."""

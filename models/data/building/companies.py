@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from models.data.building import curated
-from models.rules.companies import company_key, plain_domain
+from models.market.companies import company_key, plain_domain
 
 COUNTRIES = frozenset(["AT", "BE", "CH", "DE", "DK", "FI", "FR", "GB", "IE", "LU", "NL", "NO", "SE"])
 BUSY_COUNTRIES = frozenset(["AU", "CA", "ES", "IT", "PL", "US"])  # there only firms of the sectors in TECHNICAL

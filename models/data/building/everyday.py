@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from models.data.building import curated
-from models.rules.places import place_key
+from models.market.place_names import place_key
 
 WORD = re.compile(r"[^\W\d_]+")
 OFTEN = 2

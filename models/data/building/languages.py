@@ -1,7 +1,7 @@
 """Languages for the reference file: the English name of each, and every name it goes by."""
 
 from models.data.building import curated
-from models.rules.places import place_key, spelled_out
+from models.market.place_names import place_key, spelled_out
 
 CODES = """
 af am ar as az be bg bn bs ca cs cy da de el en es et eu fa fi fil fr ga gl gu he hi hr hu hy id is it ja ka kk km

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from models.rules.occupations import label_key
+from models.market.occupations import label_key
 
 TIERS = {"Primary-Short": 0, "Primary-Long": 1, "Supplemental": 2}
 ABBREVIATED = re.compile(r"^(?P<long>.+?) \((?P<short>[A-Z][A-Za-z&/.-]{1,9})\)$")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from models.data.building import curated
-from models.rules.places import Level, ascii_form, place_key, spelled_out
+from models.market.place_names import Level, ascii_form, place_key, spelled_out
 
 LANGUAGES = ("en", "de", "fr", "nl")
 OWN_NUMBERS = 900_000_000_000  # ids of areas that GeoNames numbers elsewhere: far above every geonameid

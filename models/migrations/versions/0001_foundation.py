@@ -8,7 +8,7 @@ import sqlalchemy as sa
 import sqlmodel
 from alembic import op
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.dialects import postgresql
+
 
 revision = "0001"
 down_revision = None

@@ -9,6 +9,7 @@ import sqlmodel
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
+
 revision = "0003"
 down_revision = "0002"
 branch_labels = None

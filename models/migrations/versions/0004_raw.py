@@ -9,6 +9,7 @@ import sqlmodel
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
+
 revision = "0004"
 down_revision = "0003"
 branch_labels = None

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 import sqlmodel
 from alembic import op
 
+
 revision = "0006"
 down_revision = "0005"
 branch_labels = None

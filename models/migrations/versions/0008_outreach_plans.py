@@ -8,6 +8,7 @@ import sqlalchemy as sa
 import sqlmodel
 from alembic import op
 
+
 revision = "0008"
 down_revision = "0007"
 branch_labels = None

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 import sqlmodel
 from alembic import op
 
+
 revision = "0009"
 down_revision = "0008"
 branch_labels = None

@@ -2,12 +2,12 @@
 
 import pytest
 
-from activities.upstream.unipile import UnipileNetwork
-from models.database import Database
-from models.secrets import Vault
+from activities.upstream.unipile.network import UnipileNetwork
+from models.base.database import Database
+from models.base.secrets import Vault
 from tests.activities.outreach.sending import Stage, stage
 from tests.activities.upstream.unipile.conftest import Sandbox, adapter, network, quick_repeats, sandbox, served
-from tests.models.stores.conftest import Member, database, member, vault
+from tests.models.conftest import Member, database, member, vault
 
 __all__ = ["adapter", "database", "member", "network", "quick_repeats", "sandbox", "served", "vault"]
 

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from activities.outreach.sends import SendSteps
-from activities.upstream.unipile import UnipileNetwork
-from models.database import Database
-from models.secrets import Vault
+from activities.upstream.unipile.network import UnipileNetwork
+from models.base.database import Database
+from models.base.secrets import Vault
 from tests.activities.upstream.unipile.conftest import Sandbox
-from tests.models.stores.outreach.sending_world import World
+from tests.models.outreach.sending_world import World
 from workflows.contracts import Call, Do, NextStep, Step
 from workflows.names import OUTREACH_SEND
 

@@ -10,18 +10,19 @@ import pytest
 from sqlalchemy import text
 
 from activities.outreach.accounts import AccountSteps
-from activities.upstream.ports import NetworkBusy, NetworkError
-from activities.upstream.unipile import UnipileNetwork
-from models.clock import service_time
-from models.database import Database
-from models.rules.outreach.callbacks import Callback, callback_token, callback_url
-from models.secrets import Vault
-from models.stores.outreach import accounts, callbacks, connecting, endpoints
-from models.stores.outreach.callbacks import ATTEMPTS, BODY_PURPOSE, Arrived
-from models.stores.outreach.connecting import LINK_PURPOSE
-from models.tables import OutreachAccount
+from activities.upstream.ports.network_errors import NetworkBusy, NetworkError
+from activities.upstream.unipile.network import UnipileNetwork
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.secrets import Vault
+from models.outreach.engine import connect
+from models.outreach.engine.connect import LINK_PURPOSE
+from models.outreach.rules.callbacks import Callback, callback_token, callback_url
+from models.outreach.store import accounts, callbacks
+from models.outreach.store.callbacks import ATTEMPTS, BODY_PURPOSE, Arrived
+from models.outreach.tables import OutreachAccount
 from tests.activities.upstream.unipile.conftest import Sandbox
-from tests.models.stores.conftest import Member
+from tests.models.conftest import Member
 from workflows.contracts import Do, NextStep, Step
 from workflows.names import ACCOUNT_CONNECT, ACCOUNT_PROCESS
 
@@ -63,12 +64,12 @@ class Post:
 
     async def row(self) -> OutreachAccount:
         async with self.database.transaction() as session:
-            return (await accounts.locked(session, self.account_id)).account
+            return (await accounts.lock_account_by_id(session, self.account_id)).account
 
     async def ask_link(self) -> None:
         async with self.database.transaction() as session:
-            held = await accounts.locked(session, self.account_id)
-            connecting.ask_link(held.account, held.now)
+            held = await accounts.lock_account_by_id(session, self.account_id)
+            connect.ask_link(held.account, held.now)
 
     async def next(self) -> NextStep:
         return await self.steps.next(Step(id=self.account_id))
@@ -91,7 +92,7 @@ class Post:
     async def arrive(self, id: str, type: str, provider_id: str, **payload: Any) -> None:
         raw = json.dumps({"id": id, "type": type, "account_id": provider_id, "payload": payload}).encode()
         arrived = Arrived(id, type, self.account_id, self.vault.seal(BODY_PURPOSE, raw))
-        await self.database.run(lambda session: callbacks.keep(session, arrived))
+        await self.database.run(lambda session: callbacks.keep_network_callback(session, arrived))
 
     async def sign_in(self, link: str, *, owner: int) -> str:
         """The owner presses the button; the provider's id of the account. Its callback comes as `evt_add`."""
@@ -109,7 +110,9 @@ class Post:
     async def came_back(self, provider_id: str, state: str) -> None:
         """The browser does; it is kept as the page keeps it."""
         arrived = callbacks.browser_returned(self.vault, self.account_id, provider_id=provider_id, state=state)
-        await self.database.run(lambda session: callbacks.keep(session, arrived, after=callbacks.RETURN_WAITS))
+        await self.database.run(
+            lambda session: callbacks.keep_network_callback(session, arrived, after=callbacks.RETURN_WAITS)
+        )
 
     async def open_callbacks(self) -> int:
         async with self.database.transaction() as session:
@@ -152,7 +155,7 @@ async def test_a_link_leads_to_the_providers_page_and_callbacks_are_registered_f
     assert "Connect an account" in page.text
     url = callback_url(PUBLIC, callback_token(post.vault))
     async with post.database.transaction() as session:
-        assert len(await endpoints.secrets(session, post.vault, url)) == 1
+        assert len(await callbacks.secrets(session, post.vault, url)) == 1
 
 
 async def test_an_owner_who_signed_in_is_bound_and_connected_when_the_provider_says_so(post: Post) -> None:

@@ -8,15 +8,15 @@ from uuid import uuid4
 
 import pytest
 
-from activities.outreach.calls import Calls
+from activities.outreach.calls import NetworkCalls
 from activities.outreach.inbox import NetworkInbox
-from activities.upstream.unipile import UnipileNetwork
-from models.rules.outreach.callbacks import Callback, read_callback
-from models.rules.suppressions import Reason
-from models.stores import people, suppressions
-from models.stores.outreach.results import Heard
+from activities.upstream.unipile.network import UnipileNetwork
+from models.outreach.engine.record import Heard
+from models.outreach.rules.callbacks import Callback, read_callback
+from models.people.rules.registers import Reason
+from models.people.store import people, suppressions
 from tests.activities.outreach.sending import Stage
-from tests.models.stores.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE
+from tests.models.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE
 from workflows.contracts import Do
 
 pytestmark = pytest.mark.timeout(120)
@@ -222,7 +222,7 @@ async def test_nothing_is_kept_or_told_of_somebody_suppressed(sending: Stage, in
     sending.far.act("accept", person)
 
     async def suppress(session: Any) -> None:
-        await people.hold(session, [profile])
+        await people.lock_people(session, [profile])
         await suppressions.suppress(session, sending.member.tenant, profile, reason=Reason.MANUAL)
 
     await sending.run(suppress)
@@ -254,7 +254,7 @@ async def test_a_reply_between_claim_and_call_leaves_the_message_unsent(
     parcel = await sending.when_due(enrollment)
     sending.far.act("reply", person, text="Wait")
     await arrives(sending, inbox, person)
-    result = await Calls(network).carry_out(parcel, lambda: True)
+    result = await NetworkCalls(network).carry_out(parcel, lambda: True)
     assert isinstance(result, Heard)
     await sending.result(parcel, result)
     assert [kind for kind, _, _ in sending.written()] == ["invite"]

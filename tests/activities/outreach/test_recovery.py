@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from activities.outreach.inbox import NetworkInbox
-from activities.upstream.unipile import UnipileNetwork
-from models.rules.outreach.sequences import Step
-from models.rules.outreach.states import ActionType
-from models.stores.outreach import recovery
+from activities.upstream.unipile.network import UnipileNetwork
+from models.outreach.engine import recover as engine_recover
+from models.outreach.rules.sequences import SequenceStep
+from models.outreach.rules.states import ActionType
 from models.tables import WAITING
 from tests.activities.outreach.sending import Stage
-from tests.models.stores.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, VISIT
+from tests.models.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, VISIT
 from workflows.contracts import Do
 
 pytestmark = pytest.mark.timeout(120)
 
-GREETING = Step(ActionType.MESSAGE, "s_only", body="Hello {{first_name}}")
+GREETING = SequenceStep(ActionType.MESSAGE, "s_only", body="Hello {{first_name}}")
 FORGETS = ("messages", "conversations", "seen_entries", "network_people", "actions", "enrollments")
 """What a restore takes back, children first where rows refer to each other."""
 
@@ -47,9 +47,9 @@ async def restore(stage: Stage, kept: dict[str, Any]) -> None:
         )
 
 
-async def recover(stage: Stage, since: datetime) -> recovery.Begun:
+async def recover(stage: Stage, since: datetime) -> engine_recover.BegunRecovery:
     async with stage.database.transaction() as session:
-        return await recovery.begin(session, since=since)
+        return await engine_recover.begin_recovery(session, since=since)
 
 
 async def read_from(stage: Stage) -> datetime | None:
@@ -193,7 +193,7 @@ async def test_a_visit_that_was_due_counts_as_done_and_is_not_repeated(sending: 
 
 async def test_what_was_in_the_middle_of_a_call_is_rung_as_well(sending: Stage) -> None:
     """Whoever worked on it has ended, or is lost with Temporal, and it has no time at which it would wake."""
-    assert recovery.OPEN.keys() == WAITING.keys(), "which rows of a new kind are not over?"
+    assert engine_recover.OPEN.keys() == WAITING.keys(), "which rows of a new kind are not over?"
     await sending.connect(INVITE)
     profile, _ = await sending.somebody()
     enrollment = await sending.enroll(profile)

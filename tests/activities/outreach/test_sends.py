@@ -9,17 +9,17 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from activities.outreach.inbox import NetworkInbox
-from activities.upstream.unipile import UnipileNetwork
-from models.rules.outreach.sequences import Step
-from models.rules.outreach.states import ActionType
-from models.stores.outreach import approvals, claims, sends
-from models.stores.outreach.claims import Parcel
-from models.stores.outreach.sends import Draft
+from activities.upstream.unipile.network import UnipileNetwork
+from models.outreach.engine import approve, claim, reply
+from models.outreach.engine.claim import ClaimedAction
+from models.outreach.engine.reply import DraftSend
+from models.outreach.rules.sequences import SequenceStep
+from models.outreach.rules.states import ActionType
 from tests.activities.outreach.sending import Stage
-from tests.models.stores.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, VISIT, WITHDRAW
+from tests.models.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, VISIT, WITHDRAW
 from workflows.contracts import Do
 
-GREETING = Step(ActionType.MESSAGE, "s_only", body="Hello {{first_name}}")
+GREETING = SequenceStep(ActionType.MESSAGE, "s_only", body="Hello {{first_name}}")
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -124,11 +124,11 @@ async def test_a_call_made_again_after_its_claim_does_nothing(sending: Stage) ->
     assert len(sending.written()) == 1
 
 
-async def killed_after_claim(sending: Stage, enrollment: str) -> Parcel:
+async def killed_after_claim(sending: Stage, enrollment: str) -> ClaimedAction:
     """The worker dies between claim and call."""
     call = await sending.until_call(enrollment)
-    parcel = await sending.run(lambda session: claims.claim(session, sending.writer, enrollment, call.number))
-    assert isinstance(parcel, Parcel)
+    parcel = await sending.run(lambda session: claim.claim_action(session, sending.writer, enrollment, call.number))
+    assert isinstance(parcel, ClaimedAction)
     return parcel
 
 
@@ -294,9 +294,9 @@ async def direct(sending: Stage, type: ActionType, profile_id: str, written: str
     tenant = sending.member.tenant
 
     async def work(session: AsyncSession) -> str:
-        draft = Draft(sending.account_id, type, profile_id, written, {"first_name": "Jo"})
-        planned = await sends.prepare(session, sending.writer, tenant, draft, api_key_id=None)
-        return sends.queue(session, planned).id
+        draft = DraftSend(sending.account_id, type, profile_id, written, {"first_name": "Jo"})
+        planned = await reply.prepare_send(session, sending.writer, tenant, draft, api_key_id=None)
+        return reply.queue(session, planned).id
 
     return await sending.run(work)
 
@@ -339,7 +339,7 @@ async def test_a_cancelled_direct_send_is_not_made(sending: Stage) -> None:
     profile, _ = await sending.somebody()
     visit = await direct(sending, ActionType.PROFILE_VISIT, profile)
     call = await sending.until_call(visit)
-    await sending.run(lambda session: approvals.cancel(session, sending.member.tenant, visit))
+    await sending.run(lambda session: approve.cancel_send(session, sending.member.tenant, visit))
     end = await sending.act(visit, call)
     assert end.do is Do.DONE
     assert sending.written() == []

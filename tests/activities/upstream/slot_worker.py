@@ -19,9 +19,9 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities.upstream.slots import UpstreamSlots, upstream_tuner
-from models import database as databases
-from models.database import Database
-from models.reach import everywhere
+from models.base import database as base_database
+from models.base.database import Database
+from models.base.tenants import all_tenants
 
 LEASE_SECONDS = 1.5
 RENEW_SECONDS = 0.4
@@ -66,8 +66,8 @@ class Calls:
 async def main() -> None:
     """Work until SIGTERM."""
     database_url, address, namespace, queue, slots, linger = sys.argv[1:]
-    databases.IDLE_TIMEOUT = IDLE_TIMEOUT
-    database = Database(database_url, pool_size=8).within(everywhere("tests"))
+    base_database.IDLE_TIMEOUT = IDLE_TIMEOUT
+    database = Database(database_url, pool_size=8).within(all_tenants("tests"))
 
     @asynccontextmanager
     async def lingering() -> AsyncIterator[AsyncSession]:

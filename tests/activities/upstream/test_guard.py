@@ -16,9 +16,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from activities.upstream.guard import Guard, Posted
-from models.resolution import Resolver
-from models.rules.addresses import Target
-from models.rules.deliveries import AttemptError
+from models.base.outbound import Resolver, Target
+from models.events.rules.deliveries import AttemptError
 from tests.activities.upstream.receivers import OK, Behaviour, drips, floods, receiving, resets, says, waits
 
 LIMIT = 1.0

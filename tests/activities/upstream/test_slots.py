@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from sqlalchemy import text
 
-from activities.upstream import slots as slots_module
+from activities.upstream import slots as upstream_slots
 from activities.upstream.slots import SlotLost, UpstreamSlots
-from models.database import Database
-from models.reach import everywhere
+from models.base.database import Database
+from models.base.tenants import all_tenants
 
 OpenSlots = Callable[..., Awaitable[UpstreamSlots]]
 SHORT = {"lease_seconds": 0.6, "renew_seconds": 0.15}
@@ -18,7 +18,7 @@ SHORT = {"lease_seconds": 0.6, "renew_seconds": 0.15}
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
-    database = Database(database_url, pool_size=0).within(everywhere("tests"))
+    database = Database(database_url, pool_size=0).within(all_tenants("tests"))
     yield database
     await database.close()
 
@@ -110,7 +110,7 @@ async def test_a_process_that_vanished_blocks_its_slot_for_the_call_and_no_longe
 ) -> None:
     gone, other = await open_slots(1), await open_slots(1)
     await gone.take()
-    call = gone.calling(limit_seconds=slots_module.GRACE_SECONDS * -1 + 1.5)  # the lease ends 1.5 s from now
+    call = gone.calling(limit_seconds=upstream_slots.GRACE_SECONDS * -1 + 1.5)  # the lease ends 1.5 s from now
     await call.__aenter__()
     freeze(gone)
     loop = asyncio.get_running_loop()
@@ -122,7 +122,7 @@ async def test_a_process_that_vanished_blocks_its_slot_for_the_call_and_no_longe
 async def test_a_process_frozen_past_its_lease_makes_no_call(
     open_slots: OpenSlots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slots_module, "RETAKE_SECONDS", 0.3)
+    monkeypatch.setattr(upstream_slots, "RETAKE_SECONDS", 0.3)
     frozen, other = await open_slots(1), await open_slots(1)
     await frozen.take()
     freeze(frozen)

@@ -18,8 +18,8 @@ from sqlalchemy import text
 from temporalio.client import ActivityHandle, Client
 from temporalio.common import Priority, RetryPolicy
 
-from models.database import Database
-from models.reach import everywhere
+from models.base.database import Database
+from models.base.tenants import all_tenants
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -31,7 +31,7 @@ SECONDS = 0.15
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
-    database = Database(database_url, pool_size=0).within(everywhere("tests"))
+    database = Database(database_url, pool_size=0).within(all_tenants("tests"))
     async with database.engine.begin() as connection:
         await connection.execute(text("set local role none"))  # the service may make no table
         await connection.execute(

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from api.operations.kernel import Kernel
-from models.database import Database
+from api.kernel.kernel import Kernel
+from models.base.database import Database
 from tests.api.conftest import Workspace, application, run_sql
 from tests.provider import API_KEY, SECRET, Hand, Provider, listening, provider, serving
 

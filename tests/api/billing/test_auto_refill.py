@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from models.database import Database
+from models.base.database import Database
 from tests.api.billing.conftest import balance, opened, until, worked_in
 from tests.api.conftest import Workspace, run_sql
 from tests.provider import Hand, Provider

@@ -10,7 +10,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from models.database import Database
+from models.base.database import Database
 from tests.api.billing.conftest import BACK, balance, opened, worked_in
 from tests.api.conftest import Workspace, application, error_of, run_sql
 from tests.provider import SECRET, Hand

@@ -8,8 +8,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from api.operations import purchases
-from models.database import Database
+from api.billing import purchases
+from models.base.database import Database
 from tests.api.billing.conftest import BACK, PATIENCE, ask, balance, opened, until, worked_in
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.provider import Hand, Provider

@@ -9,12 +9,13 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from models.clock import service_time
-from models.database import Database
-from models.rules.payments import OutreachTold, PlanStatus
-from models.stores.outreach import account_states, accounts, removing
-from models.stores.payments import applying
-from models.tenancy import Tenant
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.tenants import Tenant
+from models.billing.engine import callbacks
+from models.billing.rules.payments import OutreachTold, PlanStatus
+from models.outreach.engine import account_states, stop
+from models.outreach.store import accounts
 from tests.api.billing.conftest import opened, until, worked_in
 from tests.api.billing.test_auto_refill import with_card
 from tests.api.conftest import Workspace, error_of, run_sql
@@ -41,14 +42,14 @@ async def connected(database: Database, workspace: Workspace, customer: str | No
         row = accounts.new(tenant, name=None, now=await service_time(session))
         session.add(row)
         await session.flush()
-        await account_states.activate(session, await accounts.held(session, tenant, row.id))
+        await account_states.activate(session, await accounts.lock_account(session, tenant, row.id))
         return row.id
 
 
 async def removed(database: Database, workspace: Workspace, account_id: str) -> None:
     tenant = Tenant(workspace.id, None)
     async with database.transaction() as session:
-        await removing.remove(session, await accounts.held(session, tenant, account_id))
+        await stop.remove_account(session, await accounts.lock_account(session, tenant, account_id))
 
 
 async def cost(workspace: Workspace) -> dict[str, Any]:
@@ -191,7 +192,7 @@ async def test_a_worker_that_dies_after_the_call_finds_what_it_did(
         raise died
 
     with monkeypatch.context() as patched:
-        patched.setattr("models.stores.payments.outreach.note_held", dies)
+        patched.setattr("models.billing.engine.outreach_plans.note_held", dies)
         await connected(database, workspace)
         with pytest.raises(died):
             await hand.drive("outreach_plan", workspace.id)
@@ -249,7 +250,7 @@ async def test_a_month_that_is_not_paid_is_unpaid_until_it_is(
 async def hear(database: Database, told: dict[str, str], status: str, at: int) -> None:
     happening = OutreachTold(**told, status=PlanStatus(status), at=datetime.fromtimestamp(at, UTC))
     async with database.transaction() as session:
-        await applying.apply(session, happening, now=await service_time(session))
+        await callbacks.apply(session, happening, now=await service_time(session))
 
 
 async def test_what_is_told_twice_and_backwards_changes_nothing(

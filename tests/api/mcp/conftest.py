@@ -98,4 +98,4 @@ async def agent(workspace: Workspace, agent_of: Agents) -> Agent:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody works here: what waits for a worker is told so soon."""
-    monkeypatch.setattr("api.operations.outreach.accounts.WAIT_SECONDS", 0.2)
+    monkeypatch.setattr("api.outreach.accounts.WAIT_SECONDS", 0.2)

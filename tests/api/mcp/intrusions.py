@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from api.mcp.tools import TOOLS
-from tests.api.sourcing import ADVERTISEMENT, DATA_ENGINEER
+from tests.api.sourcing.sourcing import ADVERTISEMENT, DATA_ENGINEER
 
 Given = dict[str, Any]
 Owned = Mapping[str, str]

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 
 from api.mcp.endpoint import MOST_MESSAGES, PATHS
-from models.database import Database
+from models.base.database import Database
 from tests.api.conftest import Workspace, client, run_sql
 from tests.api.mcp.conftest import URL, serving
 

@@ -10,11 +10,11 @@ import pytest
 from mcp import Client
 from mcp_types import TextContent
 
-from models.database import Database
+from models.base.database import Database
 from tests.api.conftest import Workspace, run_sql
 from tests.api.mcp.conftest import Agent, Era
 from tests.api.mcp.twins import Refused
-from tests.api.sourcing import ADVERTISEMENT, DATA_ENGINEER, deliver, fund, profile
+from tests.api.sourcing.sourcing import ADVERTISEMENT, DATA_ENGINEER, deliver, fund, profile
 
 RUNS = "select count(*) from runs where workspace_id = :w"
 

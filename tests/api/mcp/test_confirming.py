@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from api.mcp.tools import TOOLS
-from models.database import Database
-from models.errors import Conflict
-from models.stores import search_plans
+from models.base.database import Database
+from models.base.errors import Conflict
+from models.sourcing.store import plans
 from tests.api.conftest import Workspace, run_sql
 from tests.api.mcp.conftest import Agent
 from tests.api.mcp.test_calls import call
 from tests.api.mcp.twins import Refused
-from tests.api.sourcing import ADVERTISEMENT, DATA_ENGINEER, fund
+from tests.api.sourcing.sourcing import ADVERTISEMENT, DATA_ENGINEER, fund
 
 REFILL: dict[str, Any] = {"enabled": True, "threshold_credits": 100, "monthly_cap_cents": 9900}
 
@@ -80,7 +80,7 @@ async def test_a_refused_refinement_changes_nothing(
     async def fails(*_: object, **__: object) -> None:
         raise Conflict("Not now.")
 
-    monkeypatch.setattr(search_plans, "create", fails)
+    monkeypatch.setattr(plans, "create_plan", fails)
     error = await refused(agent, "refine_search", search_id=shown["search_id"], intent={"skills": ["sql"]})
     assert error["code"] == "conflict"
     assert (await workspace.http.get(path)).json() == before

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 
 from api.mcp.endpoint import MOST_MESSAGES
-from models.database import Database
+from models.base.database import Database
 from tests.api.conftest import Workspace, run_sql
 from tests.api.mcp.test_address import LEGACY, LIST_TOOLS, called, post
 

@@ -13,8 +13,8 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from api.mcp.tools import TOOLS
-from models.database import Database
-from models.rules.access import Scope
+from models.access.rules.keys import Scope
+from models.base.database import Database
 from tests.api.conftest import Workspace, client
 from tests.api.mcp.conftest import Agent, new_workspace
 from tests.api.mcp.twins import SAMPLES, WITHOUT, Given, Refused, Rest, twin

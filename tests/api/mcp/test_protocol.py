@@ -16,7 +16,7 @@ from api.mcp.tools import TOOLS
 from api.mcp.toolsets import Toolset
 from tests.api.conftest import Workspace
 from tests.api.mcp.conftest import Agent, Era
-from tests.api.sourcing import start
+from tests.api.sourcing.sourcing import start
 
 ERAS: tuple[Era, ...] = ("auto", "legacy")
 

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.sourcing import DATA_ENGINEER
-from tests.api.test_served import process
+from tests.api.kernel.test_served import process
+from tests.api.sourcing.sourcing import DATA_ENGINEER
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from mcp_types import TextContent, TextResourceContents
 
 from api.mcp.tools import TOOLS
-from models.database import Database
+from models.base.database import Database
 from tests.api.mcp.conftest import Agent, new_workspace
 from tests.api.mcp.twins import SAMPLES
 from tests.api.mcp.worlds import POISON, World, furnish

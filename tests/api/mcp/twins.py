@@ -13,10 +13,10 @@ import httpx
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from api.kernel.operation import OPERATIONS
 from api.mcp.tools import TOOLS
-from api.operations.kernel import OPERATIONS
 from tests.api.mcp.worlds import World
-from tests.api.sourcing import ADVERTISEMENT, DATA_ENGINEER
+from tests.api.sourcing.sourcing import ADVERTISEMENT, DATA_ENGINEER
 
 Given = dict[str, Any]
 

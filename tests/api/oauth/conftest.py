@@ -13,11 +13,11 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from models.database import Database
-from models.stores import mails
+from models.access.store import mails
+from models.base.database import Database
 from tests.api.conftest import client, run_sql
 from tests.api.mcp.conftest import URL, serving
-from tests.api.people import VAULT
+from tests.api.people.people import VAULT
 
 CALLBACK = "http://127.0.0.1:33418/callback"
 LEGACY = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}

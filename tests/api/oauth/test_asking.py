@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from models.database import Database
-from models.rules.access import Scope
+from models.access.rules.keys import Scope
+from models.base.database import Database
 from tests.api.mcp.conftest import URL
 from tests.api.oauth.conftest import CALLBACK, Form, Person, Program, Programs, consent, told
 

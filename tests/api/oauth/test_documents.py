@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from api.mcp.endpoint import PATHS
-from models.rules.access import Scope
+from models.access.rules.keys import Scope
 from tests.api.conftest import Workspace
 from tests.api.mcp.conftest import URL
 from tests.api.oauth.conftest import LIST_TOOLS, use

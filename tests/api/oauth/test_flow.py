@@ -6,7 +6,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from models.database import Database
+from models.base.database import Database
 from tests.api.conftest import client, error_of, run_sql
 from tests.api.mcp.conftest import URL
 from tests.api.oauth.conftest import LIST_TOOLS, Person, Program, consent, oauth_error, tokens_of, told, use

@@ -6,8 +6,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from models.database import Database
-from models.stores import housekeeping
+from models.base.database import Database
+from models.operate import housekeeping
 from tests.api.conftest import client, run_sql
 from tests.api.oauth.conftest import CALLBACK, Person, Programs, oauth_error, tokens_of
 
@@ -76,7 +76,7 @@ async def test_what_is_registered_is_answered(http: httpx.AsyncClient) -> None:
 async def test_one_network_registers_so_many_clients_a_day(
     app: FastAPI, monkeypatch: pytest.MonkeyPatch, database: Database
 ) -> None:
-    monkeypatch.setattr("models.stores.oauth.clients.REGISTRATIONS_A_DAY", 2)
+    monkeypatch.setattr("models.access.store.oauth.REGISTRATIONS_A_DAY", 2)
     async with client(app, address="192.0.2.50") as one, client(app, address="192.0.2.51") as other:
         statuses = [(await one.post("/register", json={"redirect_uris": [CALLBACK]})).status_code for _ in range(3)]
         assert statuses == [201, 201, 429]
@@ -90,7 +90,7 @@ async def test_one_network_registers_so_many_clients_a_day(
 async def test_there_is_an_end_to_unused_registrations(
     app: FastAPI, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("models.stores.oauth.clients.UNUSED_REGISTRATIONS", 0)
+    monkeypatch.setattr("models.access.store.oauth.UNUSED_REGISTRATIONS", 0)
     assert (await http.post("/register", json={"redirect_uris": [CALLBACK]})).status_code == 429
 
 
@@ -99,7 +99,7 @@ async def test_a_client_that_somebody_uses_counts_against_no_limit(
 ) -> None:
     used = await program_of()
     ((unused,),) = await run_sql(database, "select count(*) from oauth_clients where used_at is null")
-    monkeypatch.setattr("models.stores.oauth.clients.UNUSED_REGISTRATIONS", unused)
+    monkeypatch.setattr("models.access.store.oauth.UNUSED_REGISTRATIONS", unused)
     async with client(app, address="192.0.2.52") as http:
         assert (await http.post("/register", json={"redirect_uris": [CALLBACK]})).status_code == 429
         await tokens_of(person, used, database)
@@ -118,7 +118,7 @@ async def test_what_nobody_used_is_forgotten(
     )
     await run_sql(database, "update oauth_sign_ins set expires_at = expires_at - interval '2 days'")
     async with database.transaction() as session:
-        await housekeeping.ensure(session)
+        await housekeeping.ensure_duties(session)
         await housekeeping.do(session, housekeeping.RETAIN)
     left = {row[0] for row in await run_sql(database, "select id from oauth_clients")}
     assert {used.client_id, young.client_id} <= left

@@ -5,7 +5,7 @@ from fastapi import FastAPI
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from models.database import Database
+from models.base.database import Database
 from tests.api.mcp.conftest import URL
 from tests.api.oauth.conftest import Person, mailed
 from tests.api.oauth.sdk import SigningIn

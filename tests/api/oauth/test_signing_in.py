@@ -6,8 +6,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from models.database import Database
-from models.stores import mails
+from models.access.store import mails
+from models.base.database import Database
 from tests.api.conftest import client, run_sql
 from tests.api.mcp.conftest import URL, serving
 from tests.api.oauth.conftest import Form, People, Person, Program, Programs, consent, mailed, oauth_error, told

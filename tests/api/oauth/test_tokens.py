@@ -8,7 +8,7 @@ from collections import Counter
 import httpx
 import pytest
 
-from models.database import Database
+from models.base.database import Database
 from tests.api.conftest import run_sql
 from tests.api.mcp.conftest import URL
 from tests.api.oauth.conftest import (

@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from models.clock import service_time
-from models.database import Database
-from models.ids import new_id
-from models.stores.outreach import accounts
-from models.tables import Action, OutreachAccount
-from models.tenancy import Tenant
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.ids import new_id
+from models.base.tenants import Tenant
+from models.outreach.store import accounts
+from models.outreach.tables import Action, OutreachAccount
 
 
 async def connected(database: Database, tenant: Tenant, **given: Any) -> str:
@@ -57,4 +57,4 @@ async def action(
 async def account_row(database: Database, account_id: str) -> OutreachAccount:
     """The account as it is stored."""
     async with database.transaction() as session:
-        return (await accounts.locked(session, account_id)).account
+        return (await accounts.lock_account_by_id(session, account_id)).account

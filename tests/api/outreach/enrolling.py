@@ -5,10 +5,10 @@ from uuid import uuid4
 
 import httpx
 
-from models.clock import service_time
-from models.database import Database
-from models.ids import new_id
-from models.tables import Enrollment, Sequence
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.ids import new_id
+from models.outreach.tables import Enrollment, OutreachSequence
 from tests.api.conftest import Workspace
 
 ENROLLMENTS = "/v1/outreach/enrollments"
@@ -51,7 +51,7 @@ async def enrollment_row(database: Database, owner: dict[str, Any], profile_id: 
     """An enrollment in a sequence, as a row."""
     async with database.transaction() as session:
         now = await service_time(session)
-        sequence = await session.get_one(Sequence, owner["id"])
+        sequence = await session.get_one(OutreachSequence, owner["id"])
         row = Enrollment(
             id=new_id("enr", now),
             workspace_id=sequence.workspace_id,

@@ -3,14 +3,14 @@
 from datetime import datetime, timedelta
 from uuid import uuid4
 
-from models.clock import service_time
-from models.database import Database
-from models.secrets import Vault
-from models.stores.outreach import messages
-from models.stores.outreach.messages import Line
-from models.stores.outreach.texts import Writer
-from models.tables import NetworkPerson
-from models.tenancy import Tenant
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.secrets import Vault
+from models.base.tenants import Tenant
+from models.outreach.engine import inbox
+from models.outreach.engine.inbox import ChatLine
+from models.outreach.engine.plan import Writer
+from models.outreach.tables import NetworkPerson
 from tests.api.conftest import SECRET_KEY, run_sql
 from tests.api.outreach.accounts import action
 
@@ -53,8 +53,10 @@ async def writes(
 ) -> None:
     """A message turns up in the chat."""
     at: datetime = await database.run(service_time)
-    line = Line(f"msg_{uuid4().hex}", text, at, from_owner=by_owner)
-    await database.run(lambda session: messages.take(session, account_id, profile_id, chat_id, [line], writer=WRITER))
+    line = ChatLine(f"msg_{uuid4().hex}", text, at, from_owner=by_owner)
+    await database.run(
+        lambda session: inbox.take_messages(session, account_id, profile_id, chat_id, [line], writer=WRITER)
+    )
 
 
 async def answered(

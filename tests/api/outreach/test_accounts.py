@@ -8,13 +8,13 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from api.operations.outreach import accounts as operations
-from models.clock import service_time
-from models.database import Database
-from models.secrets import Vault
-from models.stores.outreach import connecting
-from models.stores.outreach.connecting import LINK_PURPOSE, Failure
-from models.tenancy import Tenant
+from api.outreach import accounts
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.secrets import Vault
+from models.base.tenants import Tenant
+from models.outreach.engine import connect
+from models.outreach.engine.connect import LINK_PURPOSE, ConnectFailure
 from tests.api.conftest import SECRET_KEY, Workspace, application, client, error_of, run_sql
 from tests.api.outreach.accounts import account_row, connected
 
@@ -30,7 +30,7 @@ async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(operations, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(accounts, "WAIT_SECONDS", 0.2)
 
 
 async def made(database: Database, workspace: Workspace, **given: Any) -> str:
@@ -77,17 +77,22 @@ async def test_another_name_is_another_account_and_ten_are_enough(workspace: Wor
 @pytest.mark.parametrize(
     ("failure", "status", "code"),
     [
-        (Failure.BUSY, 503, "upstream_busy"),
-        (Failure.UNAVAILABLE, 503, "account_connect_unavailable"),
-        (Failure.UPSTREAM, 502, "upstream_error"),
+        (ConnectFailure.BUSY, 503, "upstream_busy"),
+        (ConnectFailure.UNAVAILABLE, 503, "account_connect_unavailable"),
+        (ConnectFailure.UPSTREAM, 502, "upstream_error"),
     ],
 )
 async def test_a_link_that_cannot_be_made_is_the_documented_error(
-    workspace: Workspace, database: Database, monkeypatch: pytest.MonkeyPatch, failure: Failure, status: int, code: str
+    workspace: Workspace,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    failure: ConnectFailure,
+    status: int,
+    code: str,
 ) -> None:
     account_id = await asked(workspace, database)
     given = "update outreach_accounts set connect_failure = :code, connect_expires_at = null where id = :id"
-    monkeypatch.setattr(connecting, "ask_link", lambda *_: None)  # the worker has failed already
+    monkeypatch.setattr(connect, "ask_link", lambda *_: None)  # the worker has failed already
     await run_sql(database, given, code=failure.value, id=account_id)
     error_of(await workspace.http.post(PATH), status, code)
 

@@ -6,16 +6,16 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from models.database import Database
-from models.secrets import Vault
-from models.stores.outreach import deciding
-from models.stores.outreach.texts import Writer
-from models.tenancy import Tenant
+from models.base.database import Database
+from models.base.secrets import Vault
+from models.base.tenants import Tenant
+from models.outreach.engine import decide
+from models.outreach.engine.plan import Writer
 from tests.api.conftest import SECRET_KEY, Workspace, error_of, run_sql
 from tests.api.outreach.accounts import action as action_row
 from tests.api.outreach.accounts import connected
 from tests.api.outreach.enrolling import INVITE, enrolled, sequence
-from tests.api.people import fetched, meet, slug
+from tests.api.people.people import fetched, meet, slug
 
 ACTIONS = "/v1/outreach/actions"
 MESSAGE = {"type": "message", "body": "Hi {{first_name}} of {{company}}. {{privacy_notice}}"}
@@ -55,7 +55,7 @@ async def approve(workspace: Workspace, action_id: str, **body: Any) -> httpx.Re
 
 async def look(database: Database, enrollment_id: str) -> None:
     """Have the enrollment looked at, as its workflow does when it is rung."""
-    await database.run(lambda session: deciding.decide(session, WRITER, enrollment_id))
+    await database.run(lambda session: decide.decide_send(session, WRITER, enrollment_id))
 
 
 async def test_a_preview_shows_text_and_time_and_changes_nothing(workspace: Workspace, held: dict[str, Any]) -> None:

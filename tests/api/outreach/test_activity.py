@@ -4,13 +4,13 @@ from datetime import UTC, timedelta
 
 import pytest
 
-from models.clock import service_time
-from models.database import Database
-from models.tenancy import Tenant
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.tenants import Tenant
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.outreach.accounts import action, connected
 from tests.api.outreach.inbox import answered
-from tests.api.people import fetched, slug
+from tests.api.people.people import fetched, slug
 
 PATH = "/v1/outreach/activity"
 

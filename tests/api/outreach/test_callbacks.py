@@ -11,9 +11,10 @@ import structlog
 from fastapi import FastAPI
 from sqlalchemy import text
 
-from models.database import Database
-from models.reach import everywhere
-from models.rules.outreach.callbacks import (
+from models.base.database import Database
+from models.base.secrets import Vault
+from models.base.tenants import Tenant, all_tenants
+from models.outreach.rules.callbacks import (
     MAX_BYTES,
     SIGNATURE_HEADER,
     CallbackKind,
@@ -22,11 +23,9 @@ from models.rules.outreach.callbacks import (
     read_callback,
     sign,
 )
-from models.secrets import Vault
-from models.stores.outreach import endpoints
-from models.stores.outreach.callbacks import BODY_PURPOSE, RETURN_WAITS
-from models.stores.outreach.connecting import hash_of
-from models.tenancy import Tenant
+from models.outreach.store import callbacks
+from models.outreach.store.accounts import hash_state
+from models.outreach.store.callbacks import BODY_PURPOSE, RETURN_WAITS
 from tests.api.conftest import SECRET_KEY, Workspace, application, client, error_of, run_sql, settings
 from tests.api.outreach.accounts import account_row, connected
 
@@ -43,8 +42,10 @@ async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
     async with application(module_database_url, unipile_api_key="key", rate_limit_per_minute=1_000) as made:
         url = callback_url(settings(module_database_url).public_url, TOKEN)
         for secret in ("wes_oldest", "wes_before", SECRET):
-            async with made.state.kernel.database.within(everywhere("tests")).transaction() as session:
-                await endpoints.keep(session, VAULT, url=url, provider_id="we_1", secret=secret, relations_told=True)
+            async with made.state.kernel.database.within(all_tenants("tests")).transaction() as session:
+                await callbacks.keep_endpoint(
+                    session, VAULT, url=url, provider_id="we_1", secret=secret, relations_told=True
+                )
         yield made
 
 
@@ -151,7 +152,7 @@ async def test_a_sign_in_is_known_by_its_state(http: httpx.AsyncClient, database
         database,
         "update outreach_accounts set provider_id = null, state_hash = :hash where id = :id",
         id=account_id,
-        hash=hash_of("the state"),
+        hash=hash_state("the state"),
     )
     body = {"id": "evt_add", "type": "account.add", "account_id": "new", "payload": {"state": "the state"}}
     assert (await send(http, json.dumps(body).encode())).status_code == 200
@@ -170,7 +171,7 @@ async def test_a_body_over_a_mebibyte_is_refused(http: httpx.AsyncClient) -> Non
 async def test_a_flood_of_one_account_is_asked_to_come_again(
     http: httpx.AsyncClient, database: Database, account_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("models.stores.outreach.callbacks.PER_SECOND", 2)
+    monkeypatch.setattr("models.outreach.store.callbacks.PER_SECOND", 2)
     answers = [await send(http, await event(database, account_id, f"evt_flood_{number}")) for number in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert answers[-1].headers["Retry-After"] == "1"
@@ -199,8 +200,8 @@ async def test_neither_the_token_nor_the_body_is_logged(
     http: httpx.AsyncClient, database: Database, account_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = structlog.testing.CapturingLogger()
-    monkeypatch.setattr("api.middleware.log", said)
-    monkeypatch.setattr("api.rest.outreach.callbacks.log", said)
+    monkeypatch.setattr("api.kernel.middleware.log", said)
+    monkeypatch.setattr("api.outreach.callbacks_routes.log", said)
     raw = await event(database, account_id, "evt_logged")
     await send(http, raw)
     await http.post(PATH, content=raw)
@@ -213,7 +214,10 @@ async def test_what_an_open_sign_in_came_back_with_is_kept_once_for_a_lost_callb
     http: httpx.AsyncClient, database: Database, account_id: str
 ) -> None:
     await run_sql(
-        database, "update outreach_accounts set state_hash = :hash where id = :id", id=account_id, hash=hash_of("open")
+        database,
+        "update outreach_accounts set state_hash = :hash where id = :id",
+        id=account_id,
+        hash=hash_state("open"),
     )
     for provider_id in ("acc_new", "acc_another"):
         back = {"state": "open", "account_id": provider_id}

@@ -7,13 +7,13 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from models.database import Database
-from models.tenancy import Tenant
+from models.base.database import Database
+from models.base.tenants import Tenant
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.outreach.accounts import connected
 from tests.api.outreach.enrolling import enroll, sequence
 from tests.api.outreach.inbox import answered, writes
-from tests.api.people import fetched, slug
+from tests.api.people.people import fetched, slug
 
 PATH = "/v1/outreach/conversations"
 ROWS = "select (select count(*) from actions), (select count(*) from events), (select sum(rings) from actions)"

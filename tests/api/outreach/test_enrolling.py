@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from models.database import Database
-from models.rules.outreach.states import ActionOutcome
-from models.tenancy import Tenant
+from models.base.database import Database
+from models.base.tenants import Tenant
+from models.outreach.rules.states import ActionOutcome
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.outreach.accounts import connected
 from tests.api.outreach.enrolling import INVITE, enroll, enrolled, preview, sequence
-from tests.api.people import fetched, meet, slug, url
-from tests.api.sourcing import deliver, fund, profile, start
+from tests.api.people.people import fetched, meet, slug, url
+from tests.api.sourcing.sourcing import deliver, fund, profile, start
 
 WRITTEN = """select (select count(*) from enrollments), (select count(*) from actions), (select count(*) from events),
                     (select count(*) from seen_entries), (select count(*) from people),

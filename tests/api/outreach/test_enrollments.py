@@ -7,12 +7,12 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from models.database import Database
-from models.tenancy import Tenant
+from models.base.database import Database
+from models.base.tenants import Tenant
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.outreach.accounts import action, connected
 from tests.api.outreach.enrolling import ENROLLMENTS, enrolled, enrollment_row, sequence
-from tests.api.people import fetched, meet, slug
+from tests.api.people.people import fetched, meet, slug
 
 
 @pytest.fixture(autouse=True)

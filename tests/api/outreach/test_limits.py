@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from models.clock import service_time
-from models.database import Database
-from models.rules.outreach.caps import CAPS, day_start, monday, utc_day
-from models.tenancy import Tenant
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.tenants import Tenant
+from models.outreach.rules.caps import CAPS, day_start, monday, utc_day
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.outreach.accounts import account_row, action, connected
-from tests.api.people import fetched, slug
+from tests.api.people.people import fetched, slug
 
 CAP_FIELDS = {
     "cap",

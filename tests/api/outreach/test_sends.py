@@ -6,12 +6,12 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from models.database import Database
-from models.tenancy import Tenant
+from models.base.database import Database
+from models.base.tenants import Tenant
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.outreach.accounts import connected
 from tests.api.outreach.enrolling import enrolled, sequence
-from tests.api.people import fetched, slug, url
+from tests.api.people.people import fetched, slug, url
 
 SENDS = "/v1/outreach/sends"
 WRITTEN = """select (select count(*) from actions), (select count(*) from events), (select count(*) from people),

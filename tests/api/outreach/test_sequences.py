@@ -6,12 +6,12 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from models.database import Database
-from models.tenancy import Tenant
+from models.base.database import Database
+from models.base.tenants import Tenant
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.outreach.accounts import connected
 from tests.api.outreach.enrolling import enrollment_row
-from tests.api.people import meet, slug
+from tests.api.people.people import meet, slug
 
 PATH = "/v1/outreach/sequences"
 INVITE = {"type": "invite", "note": "Hi {{first_name}}"}

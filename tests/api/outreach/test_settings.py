@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from models.database import Database
+from models.base.database import Database
 from tests.api.conftest import Workspace, error_of, run_sql
 
 PATH = "/v1/outreach/settings"

@@ -16,30 +16,36 @@ BOOKED = "counts by day what all accounts of the tenant have booked; their caps 
 RESTORED = "once after a restore: everything that is not over is rung"
 
 EXCEPTIONS: Mapping[Named, str] = {
-    **_all("outreach.activity.days", "actions messages", SUMMED),
-    **_all("outreach.activity.accepted", "actions enrollments network_people", SUMMED),
-    **_all("outreach.activity.replied", "actions enrollments messages", SUMMED),
-    **_all("outreach.removing.remove", "actions enrollments", ENDS),
-    ("outreach.calendars._neighbours", "actions"): BOOKED,
+    **_all("outreach.store.actions.days", "actions messages", SUMMED),
+    **_all("outreach.store.actions.count_accepted", "actions enrollments network_people", SUMMED),
+    **_all("outreach.store.actions.count_replied", "actions enrollments messages", SUMMED),
+    **_all("outreach.engine.stop.remove_account", "actions enrollments", ENDS),
+    ("outreach.store.calendars._neighbours", "actions"): BOOKED,
     **_all(
-        "outreach.recovery.begin",
+        "outreach.engine.recover.begin_recovery",
         "actions contact_lookups enrollments jobs mails outreach_plans payment_callbacks",
         RESTORED,
     ),
-    **_all("outreach.recovery.last_stamp", "actions enrollments event_clocks workspaces", RESTORED),
-    ("payments.outreach.look_again", "outreach_plans"): "has the plans of all workspaces read again, by hand",
-    ("search_plans.listed", "runs"): "of plans that never ran, it looks for the runs of each plan until a page is full",
+    **_all("outreach.engine.recover.last_stamp", "actions enrollments event_clocks workspaces", RESTORED),
     (
-        "seen.listed",
+        "billing.engine.outreach_plans.look_again",
+        "outreach_plans",
+    ): "has the plans of all workspaces read again, by hand",
+    (
+        "sourcing.store.plans.list_plans",
+        "runs",
+    ): "of plans that never ran, it looks for the runs of each plan until a page is full",
+    (
+        "people.store.seen.list_seen",
         "seen_entries",
     ): "for a tag; no index is read by `@>` before the policy. It stops when a page is full",
     **_all(
-        "outreach.conversations.replies",
+        "outreach.store.conversations.replies",
         "conversations messages",
         "of read or unread replies, it looks at the conversation of each, newest first, until a page is full",
     ),
     (
-        "housekeeping.do",
+        "operate.housekeeping.do",
         "rate_windows",
     ): "once a day; an index on a time that changes with each hit would cost each hit",
 }
@@ -49,18 +55,18 @@ BY_OTHERS = "asks other store functions only, and they are heard"
 UNSPOKEN: Mapping[str, str] = {
     **dict.fromkeys(
         (
-            "outreach.account_states.disconnected",
-            "outreach.account_states.interrupted",
-            "outreach.account_states.pause",
-            "outreach.account_states.pause_by_hand",
-            "outreach.account_states.pause_is_over",
-            "outreach.account_states.restricted",
-            "outreach.account_states.resume_by_hand",
-            "outreach.connecting._refuse",
+            "outreach.engine.account_states.disconnected",
+            "outreach.engine.account_states.mark_interrupted",
+            "outreach.engine.account_states.pause_for_limit",
+            "outreach.engine.account_states.pause_by_hand",
+            "outreach.engine.account_states.pause_is_over",
+            "outreach.engine.account_states.restricted",
+            "outreach.engine.account_states.resume_by_hand",
+            "outreach.engine.connect._refuse",
         ),
         WRITTEN_LATER,
     ),
-    "outreach.claims._chat_id": "reads a conversation by its key, where the claim has not read it before",
-    "outreach.pausing._request": BY_OTHERS,
+    "outreach.engine.claim._chat_id": "reads a conversation by its key, where the claim has not read it before",
+    "outreach.engine.stop._request": BY_OTHERS,
 }
 """Store functions that say nothing, each with why."""

@@ -15,7 +15,7 @@ from typing import Any
 import asyncpg
 
 from benchmarks.large import Large
-from models.reach import ALL, ROLE, Reach
+from models.base.tenants import ALL, ROLE, TenantScope
 from tests.models.plans.recording import Said
 
 ID = re.compile(r"([a-z]+)_[0-9a-z]{26}")
@@ -98,7 +98,7 @@ async def cost(connection: Any, large: Large, said: Said, values: tuple[Any, ...
     """Carry the statement out, undo it, and say what it took."""
     exchange = Exchange(large, latest=datetime.now(UTC) if DELETES.match(said.statement) else None)
     given = [exchange.value(one) for one in values]
-    reach = Reach(ALL, ALL) if said.is_everywhere else Reach(large.workspace_id, ALL)
+    reach = TenantScope(ALL, ALL) if said.is_everywhere else TenantScope(large.workspace_id, ALL)
     for how, was_refused in ((EXPLAIN, False), ("explain (format json) ", True)):
         undone = connection.transaction()
         await undone.start()

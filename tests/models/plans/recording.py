@@ -18,11 +18,13 @@ from asyncpg import Connection
 from asyncpg.prepared_stmt import PreparedStatement
 
 import models
-from models.reach import ReachingConnection
+from models.base.tenants import ScopedConnection
 
 FOLDER = "RECORDED_STATEMENTS"
-STORES = str(Path(models.__file__).parent / "stores") + os.sep
-DATABASE = str(Path(models.__file__).parent / "database.py")
+MODELS = str(Path(models.__file__).parent) + os.sep
+DATABASE = str(Path(MODELS, "base", "database.py"))
+BENEATH = (DATABASE, str(Path(MODELS, "base", "tenants.py")), str(Path(MODELS, "migrations")))
+"""What store functions stand on."""
 BY_OTHERS = (__file__, str(Path(asyncpg.__file__).parents[1]), str(Path(asyncio.__file__).parents[1]))
 """Where frames lie that are neither ours nor a test's."""
 ENDING = "database"
@@ -50,7 +52,7 @@ def asking() -> set[str]:
     frame = inspect.currentframe()
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith(STORES):
+        if file.startswith(MODELS) and not file.startswith(BENEATH):
             found.add(function(file, frame.f_code.co_qualname))
         if sender is None and not file.startswith(BY_OTHERS):
             sender = file
@@ -59,15 +61,15 @@ def asking() -> set[str]:
 
 
 def function(file: str, name: str) -> str:
-    """`outreach.claims.claim` for `claim` in `…/models/stores/outreach/claims.py`; of an inner function its outer."""
-    module = file.rpartition(STORES)[2].removesuffix(".py").replace(os.sep, ".").removesuffix(".__init__")
+    """Return `outreach.engine.claim.claim_action` for that function in its file; of an inner function its outer one."""
+    module = file.rpartition(MODELS)[2].removesuffix(".py").replace(os.sep, ".").removesuffix(".__init__")
     return f"{module}.{name.partition('.<locals>')[0]}"
 
 
 def record(connection: Any, statement: str, values: tuple[Any, ...]) -> None:
     """Keep the statement, unless it was sent by a test itself."""
     functions = asking()
-    if not functions or not isinstance(connection, ReachingConnection):
+    if not functions or not isinstance(connection, ScopedConnection):
         return
     turned = getattr(connection, "turned", None)
     reach = (turned or connection.reach) if connection.is_in_transaction() else connection.standing_reach
@@ -129,8 +131,8 @@ def pytest_configure() -> None:
     PreparedStatement.fetch = _of_prepared(PreparedStatement.fetch)
     Connection.fetchrow = _of_connection(Connection.fetchrow)
     Connection.executemany = _of_many(Connection.executemany)
-    ReachingConnection.turn = _turning(ReachingConnection.turn)  # type: ignore[method-assign]
-    ReachingConnection.execute = _beginning(ReachingConnection.execute)  # type: ignore[method-assign]
+    ScopedConnection.turn = _turning(ScopedConnection.turn)  # type: ignore[method-assign]
+    ScopedConnection.execute = _beginning(ScopedConnection.execute)  # type: ignore[method-assign]
 
 
 def pytest_unconfigure() -> None:

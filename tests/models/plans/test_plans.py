@@ -21,15 +21,15 @@ import pytest
 
 import models
 from benchmarks.large import Large, fill
-from models.reach import UNHELD
+from models.base.tenants import UNHELD
 from stack.children import PROJECT
 from tests.models.plans.exceptions import EXCEPTIONS, UNSPOKEN
 from tests.models.plans.explaining import cost, large_tables
-from tests.models.plans.recording import FOLDER, Said, recorded
+from tests.models.plans.recording import BENEATH, FOLDER, Said, recorded
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
-DRIVEN = ("tests/models/stores", "tests/api", "tests/activities")
+DRIVEN = ("tests/models", "tests/api", "tests/activities")
 """Tests that call the store functions."""
 RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 """Whether they hold is said where they are run for themselves."""
@@ -72,8 +72,10 @@ def _document(value: Any) -> str:
 
 def _store_functions() -> set[str]:
     """Every function of the stores that is handed a session or connection: `module.function`."""
-    stores, found = Path(models.__file__).parent / "stores", set()
+    stores, found = Path(models.__file__).parent, set()
     for file in stores.rglob("*.py"):
+        if str(file).startswith(BENEATH):
+            continue
         module = ".".join(file.relative_to(stores).with_suffix("").parts).removesuffix(".__init__")
         found |= {f"{module}.{name}" for name in _handed(ast.parse(file.read_text()))}
     return found

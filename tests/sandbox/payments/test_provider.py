@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
-from models.rules.payments import is_signed
+from models.billing.rules.payments import is_signed
 from tests.provider import API_KEY, SECRET, Provider, listening, provider, serving
 
 

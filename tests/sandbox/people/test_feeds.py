@@ -1,6 +1,6 @@
 import pytest
 
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.population.columns import Oddity
 from tests.sandbox.conftest import Object, Running
 

@@ -2,7 +2,7 @@ import hashlib
 
 import pytest
 
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.population.columns import Oddity
 from tests.sandbox.conftest import Object, Running
 

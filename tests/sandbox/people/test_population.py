@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sandbox.people.population import Population, build_population
+from sandbox.people.population.build import Population, build_population
 from sandbox.people.population.columns import OPEN, Oddity
 from sandbox.people.population.draws import Draws, picks
 from sandbox.people.population.texts import HOSTILE

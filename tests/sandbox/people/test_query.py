@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox.people.fields import FIELDS, Kind, index_of
-from sandbox.people.population import Population, build_population
+from sandbox.people.population.build import Population, build_population
 from sandbox.people.query import QueryRefused, compile_query, matching
 from tests.sandbox.conftest import Object
 from tests.sandbox.people.oracle import holds, values

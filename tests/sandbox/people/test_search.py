@@ -4,7 +4,7 @@ from collections.abc import Callable
 import pytest
 
 from sandbox.people.gate import reserved_key
-from sandbox.people.population import Population
+from sandbox.people.population.build import Population
 from sandbox.people.query import matching
 from tests.sandbox.conftest import Object, Running
 

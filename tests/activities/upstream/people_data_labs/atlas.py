@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime
 
-from activities.upstream.ports import CompanyNames, PlaceNames
+from activities.upstream.ports.people import CompanyNames, PlaceNames
 
 NOW = datetime(2026, 3, 4, 10, 14, 30, tzinfo=UTC)
 TODAY = date(2026, 3, 4)

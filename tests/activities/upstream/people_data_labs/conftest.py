@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 import httpx
 import pytest
 
-from activities.upstream.people_data_labs import PeopleDataLabs
+from activities.upstream.people_data_labs.source import PeopleDataLabs
 from tests.activities.upstream.people_data_labs.atlas import NOW, TODAY, Atlas
 
 

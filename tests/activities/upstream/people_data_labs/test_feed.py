@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.upstream.people_data_labs import feed
-from activities.upstream.ports import SourceUnusable
+from activities.upstream.ports.people import SourceUnusable
 
 
 async def stream(*chunks: bytes) -> AsyncIterator[bytes]:

@@ -5,9 +5,17 @@ from typing import Any
 import pytest
 
 from activities.upstream.people_data_labs.query import InexpressibleFilters, any_of, plain, query_of, shape, terms
-from activities.upstream.ports import Directory
-from models.rules.filters import PeopleFilters, Range, SkillFilter, TierFilters, TitleFilter, TitleMatch
-from models.rules.sources import PEOPLE_DATA_LABS, Inapplicable
+from activities.upstream.ports.people import Directory
+from models.base.values import Range
+from models.sourcing.rules.filters import (
+    PEOPLE_DATA_LABS,
+    Inapplicable,
+    PeopleFilters,
+    SkillFilter,
+    TierFilters,
+    TitleFilter,
+    TitleMatch,
+)
 
 NETHERLANDS = {"term": {"location_country": "netherlands"}}
 IN_UTRECHT = {

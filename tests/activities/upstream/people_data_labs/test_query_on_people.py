@@ -10,10 +10,17 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from activities.upstream.people_data_labs.query import query_of
-from activities.upstream.ports import CompanyNames, PlaceNames
-from models.rules.filters import PeopleFilters, Range, SkillFilter, TierFilters, TitleFilter, TitleMatch
-from models.rules.sources import PEOPLE_DATA_LABS
-from sandbox.people.population import Population, build_population
+from activities.upstream.ports.people import CompanyNames, PlaceNames
+from models.base.values import Range
+from models.sourcing.rules.filters import (
+    PEOPLE_DATA_LABS,
+    PeopleFilters,
+    SkillFilter,
+    TierFilters,
+    TitleFilter,
+    TitleMatch,
+)
+from sandbox.people.population.build import Population, build_population
 from sandbox.people.query import matching
 
 Record = dict[str, Any]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.upstream.people_data_labs import letter_case, records
-from activities.upstream.ports import Directory
-from models.rules.people import Profile
+from activities.upstream.ports.people import Directory
+from models.people.rules.profiles import Profile
 from tests.activities.upstream.people_data_labs.atlas import TODAY, Atlas
 
 RECORD: dict[str, Any] = {

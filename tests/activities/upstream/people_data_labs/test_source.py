@@ -11,8 +11,10 @@ import httpx
 import pytest
 import structlog
 
-from activities.upstream.people_data_labs import PeopleDataLabs, client, source
-from activities.upstream.ports import (
+from activities.upstream.people_data_labs import client
+from activities.upstream.people_data_labs import source as people_data_labs_source
+from activities.upstream.people_data_labs.source import PeopleDataLabs
+from activities.upstream.ports.people import (
     Directory,
     FetchStatus,
     FoundPerson,
@@ -23,7 +25,7 @@ from activities.upstream.ports import (
     SourceUnusable,
     TokenRefused,
 )
-from models.rules.filters import PeopleFilters, TitleFilter
+from models.sourcing.rules.filters import PeopleFilters, TitleFilter
 from tests.activities.upstream.people_data_labs.atlas import NOW
 
 Answering = Callable[[httpx.Request], httpx.Response]
@@ -194,7 +196,7 @@ async def test_every_bad_answer_is_the_documented_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said = structlog.testing.CapturingLogger()
-    for module in (client, source):
+    for module in (client, people_data_labs_source):
         monkeypatch.setattr(module, "log", said)
     connect, atlas = searching
     other_side = Recorder(answer)

@@ -7,9 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from activities.upstream.people_data_labs import PeopleDataLabs, client
+from activities.upstream.people_data_labs import client
 from activities.upstream.people_data_labs.query import query_of
-from activities.upstream.ports import (
+from activities.upstream.people_data_labs.source import PeopleDataLabs
+from activities.upstream.ports.people import (
     Directory,
     FetchStatus,
     SearchPage,
@@ -18,8 +19,8 @@ from activities.upstream.ports import (
     SourceUnusable,
     TokenRefused,
 )
-from models.rules.filters import PeopleFilters, SkillFilter, TierFilters, TitleFilter
-from sandbox.people.population import Population, build_population
+from models.sourcing.rules.filters import PeopleFilters, SkillFilter, TierFilters, TitleFilter
+from sandbox.people.population.build import Population, build_population
 from sandbox.people.query import matching
 from stack.children import Child
 from stack.ports import LOOPBACK, Ports

@@ -15,8 +15,8 @@ from activities.upstream.payments import (
     PaymentsRefused,
     PaymentsUnclear,
 )
-from activities.upstream.stripe import StripePayments
-from models.rules.offers import OFFER_OF, PACK
+from activities.upstream.stripe.client import StripePayments
+from models.billing.rules.prices import OFFER_OF, PACK
 from tests.provider import Provider, provider
 
 BUYER = Buyer("ws_1", "Acme", "ada@example.com")

@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from activities.upstream.unipile import UnipileNetwork, client
+from activities.upstream.unipile import client
+from activities.upstream.unipile.network import UnipileNetwork
 from sandbox.network.service import NetworkSettings
 from sandbox.people.service import PeopleSettings
 from sandbox.server import Settings

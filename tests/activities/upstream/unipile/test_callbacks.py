@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from activities.upstream.ports import CallbackEndpoint
-from activities.upstream.unipile import UnipileNetwork
+from activities.upstream.ports.network import CallbackEndpoint
 from activities.upstream.unipile.endpoints import OPTIONAL, REQUIRED
-from models.rules.outreach.callbacks import (
+from activities.upstream.unipile.network import UnipileNetwork
+from models.outreach.rules.callbacks import (
     SIGNATURE_HEADER,
     Callback,
     CallbackKind,

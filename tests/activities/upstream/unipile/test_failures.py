@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from activities.upstream.ports import (
+from activities.upstream.ports.network_errors import (
     AccountTrouble,
     Already,
     AlreadyDone,
@@ -16,8 +16,8 @@ from activities.upstream.ports import (
     NetworkError,
     NetworkNotConfigured,
     OutcomeUnknown,
+    PersonRefusal,
     PersonRefused,
-    Refusal,
     Trouble,
 )
 from activities.upstream.unipile.client import ProblemAnswer, meaning
@@ -25,15 +25,15 @@ from activities.upstream.unipile.failures import (
     CURSOR_WANTED,
     DEFAULT_HOLD_SECONDS,
     LONGEST_HOLD_SECONDS,
-    Action,
-    Problem,
+    AskedAction,
+    ProviderProblem,
     classify,
     needs_look,
 )
 
-READ, INVITE, WITHDRAW, MESSAGE, VISIT, CORE = Action
+READ, INVITE, WITHDRAW, MESSAGE, VISIT, CORE = AskedAction
 ACTS = (INVITE, WITHDRAW, MESSAGE, VISIT)
-EVERY = tuple(Action)
+EVERY = tuple(AskedAction)
 
 Expected = tuple[type[NetworkError], object]
 
@@ -42,7 +42,7 @@ Expected = tuple[type[NetworkError], object]
 class Row:
     """One line of the table: these actions, this answer, this meaning."""
 
-    actions: tuple[Action, ...]
+    actions: tuple[AskedAction, ...]
     status: int
     type: str | None
     expected: Expected
@@ -61,7 +61,7 @@ def trouble(kind: Trouble) -> Expected:
     return (AccountTrouble, kind)
 
 
-def refused(reason: Refusal) -> Expected:
+def refused(reason: PersonRefusal) -> Expected:
     return (PersonRefused, reason)
 
 
@@ -134,24 +134,24 @@ TABLE = (
     Row((INVITE,), 422, "provider/unprocessable_entity", limit(Limit.WEEKLY), "at most 100 people a week"),
     Row((INVITE,), 422, "provider/unprocessable_entity", already(Already.INVITED), "already invited"),
     Row((INVITE,), 422, "provider/unprocessable_entity", already(Already.CONNECTED), "already a relation of yours"),
-    Row((INVITE,), 422, "provider/unprocessable_entity", refused(Refusal.REFUSED), "no reason"),
-    Row((MESSAGE,), 422, "provider/unprocessable_entity", refused(Refusal.NOT_CONNECTED), "relations alone"),
-    Row((MESSAGE,), 422, "provider/unprocessable_entity", refused(Refusal.REFUSED), "cannot resend yet"),
-    Row((WITHDRAW, VISIT, READ), 422, "provider/unprocessable_entity", refused(Refusal.REFUSED), "resend"),
-    Row((READ, *ACTS), 403, "provider/insufficient_permissions", refused(Refusal.NOT_ALLOWED), "once a week"),
-    Row((READ, INVITE, MESSAGE, VISIT, CORE), 404, "provider/resource_not_found", refused(Refusal.NOT_FOUND)),
-    Row((READ, INVITE, MESSAGE, VISIT, CORE), 404, "api/resource_not_found", refused(Refusal.NOT_FOUND)),
-    Row((READ, INVITE, CORE), 410, None, refused(Refusal.NOT_FOUND)),
+    Row((INVITE,), 422, "provider/unprocessable_entity", refused(PersonRefusal.REFUSED), "no reason"),
+    Row((MESSAGE,), 422, "provider/unprocessable_entity", refused(PersonRefusal.NOT_CONNECTED), "relations alone"),
+    Row((MESSAGE,), 422, "provider/unprocessable_entity", refused(PersonRefusal.REFUSED), "cannot resend yet"),
+    Row((WITHDRAW, VISIT, READ), 422, "provider/unprocessable_entity", refused(PersonRefusal.REFUSED), "resend"),
+    Row((READ, *ACTS), 403, "provider/insufficient_permissions", refused(PersonRefusal.NOT_ALLOWED), "once a week"),
+    Row((READ, INVITE, MESSAGE, VISIT, CORE), 404, "provider/resource_not_found", refused(PersonRefusal.NOT_FOUND)),
+    Row((READ, INVITE, MESSAGE, VISIT, CORE), 404, "api/resource_not_found", refused(PersonRefusal.NOT_FOUND)),
+    Row((READ, INVITE, CORE), 410, None, refused(PersonRefusal.NOT_FOUND)),
     Row((WITHDRAW,), 404, "provider/resource_not_found", already(Already.GONE)),
     Row((WITHDRAW,), 404, "api/resource_not_found", already(Already.GONE)),
-    Row((READ, INVITE), 400, "provider/invalid_parameters", refused(Refusal.NOT_FOUND), "user_id is not valid"),
+    Row((READ, INVITE), 400, "provider/invalid_parameters", refused(PersonRefusal.NOT_FOUND), "user_id is not valid"),
     Row((INVITE,), 409, "provider/conflict", already(Already.CONNECTED)),
     Row((INVITE,), 409, "api/conflict", already(Already.CONNECTED)),
     Row((INVITE,), 409, None, already(Already.CONNECTED)),
     Row((INVITE,), 409, "api/already_exists", already(Already.CONNECTED)),
     Row((WITHDRAW,), 409, "provider/conflict", already(Already.GONE)),
     Row((MESSAGE, VISIT), 409, "provider/conflict", already(Already.UNCLEAR)),
-    Row((READ, CORE), 409, "provider/conflict", refused(Refusal.REFUSED)),
+    Row((READ, CORE), 409, "provider/conflict", refused(PersonRefusal.REFUSED)),
     # our own mistakes, and what is not offered
     Row(EVERY, 400, "api/invalid_parameters", ASK, "user_id and all"),
     Row(EVERY, 400, "provider/invalid_parameters", ASK, "message must have at most 300 characters"),
@@ -165,7 +165,7 @@ TABLE = (
     Row(EVERY, 501, None, MISSING),
     # the account was looked at and is not to blame
     Row((READ, *ACTS), 401, None, BUSY),
-    Row((READ, *ACTS), 403, None, refused(Refusal.NOT_ALLOWED)),
+    Row((READ, *ACTS), 403, None, refused(PersonRefusal.NOT_ALLOWED)),
     # the type counts more than the status
     Row(EVERY, 200, "provider/invalid_authorization", trouble(Trouble.DISCONNECTED)),
     Row(ACTS, 422, "api/internal_error", UNKNOWN, "limit"),
@@ -193,8 +193,8 @@ def told(error: NetworkError) -> object:
     [(action, row) for row in TABLE for action in row.actions],
     ids=lambda value: f"{value.status}-{value.type}-{value.text[:20]}" if isinstance(value, Row) else value,
 )
-def test_every_answer_has_its_meaning(action: Action, row: Row) -> None:
-    error = classify(Problem(action, row.status, row.type, row.text))
+def test_every_answer_has_its_meaning(action: AskedAction, row: Row) -> None:
+    error = classify(ProviderProblem(action, row.status, row.type, row.text))
     assert (type(error), told(error)) == row.expected
     assert error.code == (row.type or f"http_{row.status}")
 
@@ -216,8 +216,8 @@ def test_the_table_knows_every_type_of_the_reference() -> None:
 
 @pytest.mark.parametrize("action", ACTS)
 @pytest.mark.parametrize("status", range(500, 600))
-def test_no_fault_of_theirs_counts_as_not_executed(action: Action, status: int) -> None:
-    error = classify(Problem(action, status))
+def test_no_fault_of_theirs_counts_as_not_executed(action: AskedAction, status: int) -> None:
+    error = classify(ProviderProblem(action, status))
     assert isinstance(error, FeatureMissing if status == 501 else OutcomeUnknown)
 
 
@@ -236,29 +236,29 @@ def test_no_fault_of_theirs_counts_as_not_executed(action: Action, status: int) 
 def test_the_limiter_holds_the_method_and_longer_than_six_hours_the_day(
     retry_after: float | None, reset: float | None, held: tuple[Limit, float]
 ) -> None:
-    error = classify(Problem(INVITE, 429, "api/too_many_requests", retry_after=retry_after, reset=reset))
+    error = classify(ProviderProblem(INVITE, 429, "api/too_many_requests", retry_after=retry_after, reset=reset))
     assert isinstance(error, LimitReached)
     assert (error.limit, error.retry_after) == held
     assert not error.read_back
 
 
 def test_a_429_of_nobody_we_know_that_names_a_time_holds_the_method() -> None:
-    error = classify(Problem(INVITE, 429, None, "weekly", retry_after=60.0))
+    error = classify(ProviderProblem(INVITE, 429, None, "weekly", retry_after=60.0))
     assert isinstance(error, LimitReached)
     assert error.limit is Limit.METHOD
 
 
 def test_a_doubt_is_read_back() -> None:
-    assert classify(Problem(INVITE, 429, "provider/too_many_requests")).read_back
-    assert not classify(Problem(READ, 429, "provider/too_many_requests")).read_back
-    assert classify(Problem(INVITE, 409, "provider/conflict")).read_back
-    assert classify(Problem(INVITE, 500)).read_back
-    assert not classify(Problem(INVITE, 422, "provider/unprocessable_entity", "no")).read_back
+    assert classify(ProviderProblem(INVITE, 429, "provider/too_many_requests")).read_back
+    assert not classify(ProviderProblem(READ, 429, "provider/too_many_requests")).read_back
+    assert classify(ProviderProblem(INVITE, 409, "provider/conflict")).read_back
+    assert classify(ProviderProblem(INVITE, 500)).read_back
+    assert not classify(ProviderProblem(INVITE, 422, "provider/unprocessable_entity", "no")).read_back
 
 
 def test_a_list_that_wants_a_cursor_says_so() -> None:
     for type_ in ("provider/invalid_parameters", "api/invalid_parameters", None):
-        error = classify(Problem(READ, 400, type_, "this user list takes a cursor"))
+        error = classify(ProviderProblem(READ, 400, type_, "this user list takes a cursor"))
         assert isinstance(error, AskRefused)
         assert error.code == CURSOR_WANTED
 
@@ -280,12 +280,12 @@ def test_a_list_that_wants_a_cursor_says_so() -> None:
     ],
 )
 def test_the_account_is_looked_at_where_that_decides(
-    action: Action,
+    action: AskedAction,
     status: int,
     type_: str | None,
     look: bool,  # noqa: FBT001 - a column of the table
 ) -> None:
-    problem = Problem(action, status, type_)
+    problem = ProviderProblem(action, status, type_)
     assert needs_look(problem) is look
     found = meaning(ProblemAnswer(problem), standing=Trouble.DISCONNECTED)
     if look:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import structlog
 
-from activities.upstream.ports import (
+from activities.upstream.ports.network_errors import (
     AccountTrouble,
     AskRefused,
     FeatureMissing,
@@ -22,7 +22,8 @@ from activities.upstream.ports import (
     PersonRefused,
     Trouble,
 )
-from activities.upstream.unipile import UnipileNetwork, client, endpoints
+from activities.upstream.unipile import client, endpoints
+from activities.upstream.unipile.network import UnipileNetwork
 from tests.activities.upstream.unipile.conftest import Sandbox
 
 

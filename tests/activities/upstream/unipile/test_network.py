@@ -6,23 +6,20 @@ import httpx
 import pytest
 
 from activities.upstream.outreach_network import outreach_network
-from activities.upstream.ports import (
+from activities.upstream.ports.network import Distance, OutreachNetwork, ProviderStanding, RequestState
+from activities.upstream.ports.network_errors import (
     AccountTrouble,
     Already,
     AlreadyDone,
     AskRefused,
-    Distance,
     Limit,
     LimitReached,
     NetworkNotConfigured,
-    OutreachNetwork,
+    PersonRefusal,
     PersonRefused,
-    Refusal,
-    RequestState,
-    Standing,
     Trouble,
 )
-from activities.upstream.unipile import UnipileNetwork
+from activities.upstream.unipile.network import UnipileNetwork
 from tests.activities.upstream.unipile.conftest import CEILING, KEY, Sandbox
 
 RETURN = "https://sourcing.example/outreach/connected?from=link"
@@ -58,14 +55,14 @@ async def test_an_account_is_connected_through_a_link_and_then_becomes_ready(
     }
     account = await network.account(query["account_id"])
     assert account is not None
-    assert account.standing is Standing.CONNECTING
+    assert account.standing is ProviderStanding.CONNECTING
     sandbox.pass_time(3600)
     for _ in range(200):
         account = await network.account(query["account_id"])
-        if account is not None and account.standing is Standing.READY:
+        if account is not None and account.standing is ProviderStanding.READY:
             break
     assert account is not None
-    assert account.standing is Standing.READY
+    assert account.standing is ProviderStanding.READY
     me = await network.person(account.id, "me")
     assert (me.id, me.display_name, me.distance) == (account.user_id, account.name, Distance.SELF)
 
@@ -78,7 +75,7 @@ async def test_an_owner_signs_in_again_through_a_link_of_the_account(network: Un
     assert dict(httpx.URL(redirect.headers["location"]).params)["account_id"] == sandbox.account
     account = await network.account(sandbox.account)
     assert account is not None
-    assert account.standing in (Standing.CONNECTING, Standing.READY)
+    assert account.standing in (ProviderStanding.CONNECTING, ProviderStanding.READY)
 
 
 async def test_a_link_for_an_account_that_is_gone_says_so(network: UnipileNetwork) -> None:
@@ -98,18 +95,18 @@ async def test_a_deleted_account_is_gone_and_deleting_it_again_succeeds(
 @pytest.mark.parametrize(
     ("change", "standing"),
     [
-        ({"status": "running"}, Standing.READY),
-        ({"status": "disconnected"}, Standing.DISCONNECTED),
-        ({"status": "errored"}, Standing.INTERRUPTED),
-        ({"status": "degraded"}, Standing.READY),
-        ({"status": "degraded", "classic": "disconnected"}, Standing.INTERRUPTED),
-        ({"status": "partial", "classic": "disconnected"}, Standing.INTERRUPTED),
-        ({"status": "paused"}, Standing.SUSPENDED),
-        ({"status": "locked"}, Standing.RESTRICTED),
+        ({"status": "running"}, ProviderStanding.READY),
+        ({"status": "disconnected"}, ProviderStanding.DISCONNECTED),
+        ({"status": "errored"}, ProviderStanding.INTERRUPTED),
+        ({"status": "degraded"}, ProviderStanding.READY),
+        ({"status": "degraded", "classic": "disconnected"}, ProviderStanding.INTERRUPTED),
+        ({"status": "partial", "classic": "disconnected"}, ProviderStanding.INTERRUPTED),
+        ({"status": "paused"}, ProviderStanding.SUSPENDED),
+        ({"status": "locked"}, ProviderStanding.RESTRICTED),
     ],
 )
 async def test_every_status_has_its_standing(
-    network: UnipileNetwork, sandbox: Sandbox, change: dict[str, str], standing: Standing
+    network: UnipileNetwork, sandbox: Sandbox, change: dict[str, str], standing: ProviderStanding
 ) -> None:
     sandbox.post("account", account_id=sandbox.account, **change)
     account = await network.account(sandbox.account)
@@ -136,7 +133,7 @@ async def test_nobody_is_found_under_an_unknown_or_impossible_name(network: Unip
     for name in ("nobody-at-all", "ACoAAunknown", "..", ".", "", "a/../b", "%2e%2e"):
         with pytest.raises(PersonRefused) as raised:
             await network.person(sandbox.account, name)
-        assert raised.value.reason is Refusal.NOT_FOUND
+        assert raised.value.reason is PersonRefusal.NOT_FOUND
 
 
 async def test_an_invite_is_pending_until_it_is_accepted(network: UnipileNetwork, sandbox: Sandbox) -> None:
@@ -212,7 +209,7 @@ async def test_an_invite_needs_an_id_of_the_network(network: UnipileNetwork, san
     for person_id in ("some-slug", "ACoAAunknown"):
         with pytest.raises(PersonRefused) as raised:
             await network.invite(sandbox.account, person_id, None)
-        assert raised.value.reason is Refusal.NOT_FOUND
+        assert raised.value.reason is PersonRefusal.NOT_FOUND
 
 
 async def test_a_visit_reads_the_profile_afresh(network: UnipileNetwork, sandbox: Sandbox) -> None:
@@ -227,7 +224,7 @@ async def test_a_visit_reads_the_profile_afresh(network: UnipileNetwork, sandbox
 async def test_somebody_who_cannot_be_visited_is_left_alone(network: UnipileNetwork, sandbox: Sandbox) -> None:
     with pytest.raises(PersonRefused) as raised:
         await network.visit(sandbox.account, sandbox.person(visitable=False))
-    assert raised.value.reason is Refusal.NO_VISIT
+    assert raised.value.reason is PersonRefusal.NO_VISIT
     assert sandbox.log() == []
 
 
@@ -285,7 +282,7 @@ async def test_later_than_excludes_the_moment_itself(network: UnipileNetwork, sa
 async def test_a_stranger_is_not_written_to(network: UnipileNetwork, sandbox: Sandbox) -> None:
     with pytest.raises(PersonRefused) as raised:
         await network.start_chat(sandbox.account, sandbox.person(), "Hello")
-    assert raised.value.reason is Refusal.NOT_CONNECTED
+    assert raised.value.reason is PersonRefusal.NOT_CONNECTED
     assert sandbox.log() == []
 
 
@@ -297,7 +294,7 @@ async def test_a_read_only_chat_says_so_and_takes_nothing(network: UnipileNetwor
     assert not chat.writable
     with pytest.raises(PersonRefused) as raised:
         await network.send_message(sandbox.account, chat.id, "Hello")
-    assert raised.value.reason is Refusal.NOT_ALLOWED
+    assert raised.value.reason is PersonRefusal.NOT_ALLOWED
     assert sandbox.log() == []
 
 

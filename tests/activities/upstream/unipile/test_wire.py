@@ -10,15 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
-from activities.upstream.ports import (
-    Distance,
-    NetworkBusy,
-    OutcomeUnknown,
-    RequestState,
-    Standing,
-)
-from activities.upstream.unipile import UnipileNetwork, network, shapes
+from activities.upstream.ports.network import Distance, ProviderStanding, RequestState
+from activities.upstream.ports.network_errors import NetworkBusy, OutcomeUnknown
+from activities.upstream.unipile import network, shapes
 from activities.upstream.unipile.endpoints import REQUIRED
+from activities.upstream.unipile.network import UnipileNetwork
 
 Answering = Callable[[httpx.Request], httpx.Response]
 SINCE = datetime(2026, 3, 4, 11, 0, 0, 123456, tzinfo=timezone(timedelta(hours=1)))
@@ -165,19 +161,21 @@ async def test_a_message_that_does_not_say_who_wrote_it_is_not_read_as_anybodys(
 @pytest.mark.parametrize(
     ("body", "standing"),
     [
-        ({"status": "running"}, Standing.READY),
-        ({"status": "running", "is_locked": True}, Standing.RESTRICTED),
-        ({"status": "running", "initial_sync": {"status": "pending"}}, Standing.CONNECTING),
-        ({"status": "running", "initial_sync": {"status": "running"}}, Standing.CONNECTING),
-        ({"status": "running", "initial_sync": {"status": "failed"}}, Standing.READY),
-        ({"status": "running", "initial_sync": {"status": "completed"}}, Standing.READY),
-        ({"status": "degraded"}, Standing.READY),
-        ({"status": "error"}, Standing.INTERRUPTED),
-        ({"status": "brand_new"}, Standing.UNKNOWN),
-        ({}, Standing.UNKNOWN),
+        ({"status": "running"}, ProviderStanding.READY),
+        ({"status": "running", "is_locked": True}, ProviderStanding.RESTRICTED),
+        ({"status": "running", "initial_sync": {"status": "pending"}}, ProviderStanding.CONNECTING),
+        ({"status": "running", "initial_sync": {"status": "running"}}, ProviderStanding.CONNECTING),
+        ({"status": "running", "initial_sync": {"status": "failed"}}, ProviderStanding.READY),
+        ({"status": "running", "initial_sync": {"status": "completed"}}, ProviderStanding.READY),
+        ({"status": "degraded"}, ProviderStanding.READY),
+        ({"status": "error"}, ProviderStanding.INTERRUPTED),
+        ({"status": "brand_new"}, ProviderStanding.UNKNOWN),
+        ({}, ProviderStanding.UNKNOWN),
     ],
 )
-def test_an_account_stands_as_its_status_lock_and_synchronisation_say(body: dict[str, Any], standing: Standing) -> None:
+def test_an_account_stands_as_its_status_lock_and_synchronisation_say(
+    body: dict[str, Any], standing: ProviderStanding
+) -> None:
     assert shapes.standing(body) is standing
 
 

@@ -1,0 +1,335 @@
+"""Payments: what is due, asking the provider, working its callbacks in, and auto-refill."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+from temporalio import activity
+
+from activities.upstream.payments import (
+    Buyer,
+    ChargeAsk,
+    Checkout,
+    CheckoutAsk,
+    OutreachAsk,
+    Payments,
+    PaymentsBusy,
+    PaymentsDeclined,
+    PaymentsRefused,
+    PaymentsUnclear,
+    ProviderCharge,
+)
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.secrets import Vault
+from models.billing.engine import callbacks, outreach_plans, refills
+from models.billing.engine import payments as engine_payments
+from models.billing.engine.outreach_plans import OutreachPlanDecision, OutreachPlanOrder
+from models.billing.engine.payments import CheckoutPage, PaymentDecision, PaymentNeed, PaymentOrder
+from models.billing.rules.outreach_plans import DueChange
+from models.billing.rules.payments import CALL_SECONDS, Happening, PaymentKind, PaymentStatus
+from models.billing.rules.prices import OFFER_OF
+from models.billing.store import payments as store_payments
+from workflows import names
+from workflows.contracts import Call, Do, NextStep, Queue, Step
+
+CALL_LIMIT_SECONDS = 3 * CALL_SECONDS
+"""For the customer, the purchase itself, and the transactions around them."""
+STEP_OF = {
+    PaymentNeed.CALL: names.PAYMENT_CALL,
+    PaymentNeed.LOOK: names.PAYMENT_CALL,
+    PaymentNeed.END_PLANS: names.PAYMENT_END_PLANS,
+}
+SUMMARY_OF = {
+    PaymentNeed.CALL: "asks the payment provider",
+    PaymentNeed.LOOK: "looks up what became of it",
+    PaymentNeed.END_PLANS: "ends the plan that was replaced",
+}
+
+log = structlog.get_logger(__name__)
+
+
+class PaymentSteps:
+    """What a payment asks of the database and of the provider."""
+
+    def __init__(self, database: Database, payments: Payments) -> None:
+        self._database = database
+        self._payments = payments
+
+    @activity.defn(name=names.PAYMENT_NEXT)
+    async def next(self, step: Step) -> NextStep:
+        """Say whether the provider is to be asked, or what is waited for."""
+        return _answer(await self._database.run(lambda session: engine_payments.decide_payment(session, step.id)))
+
+    @activity.defn(name=names.PAYMENT_CALL)
+    async def call(self, step: Step) -> NextStep:
+        """Ask the provider once, or look up what became of an earlier call, and write what is known then."""
+        order = await self._database.run(
+            lambda session: engine_payments.begin_payment_call(session, step.id, step.number)
+        )
+        if order is not None:
+            note = await self._ask(order)
+            await self._database.run(note)
+        return await self.next(step)
+
+    @activity.defn(name=names.PAYMENT_END_PLANS)
+    async def end_plans(self, step: Step) -> NextStep:
+        """Have the provider end the plans that the one just bought takes the place of."""
+        async with self._database.reading() as session:
+            payment = await store_payments.find_payment(session, step.id)
+            plans = await store_payments.plans_to_end(session, payment) if payment is not None else []
+        for plan_id in plans:
+            try:
+                await self._payments.end_plan(plan_id)
+            except (PaymentsBusy, PaymentsUnclear, PaymentsRefused) as error:
+                log.warning("payment.plan_not_ended", payment_id=step.id, error=type(error).__name__)
+                await self._database.run(lambda session: engine_payments.note_later(session, step.id))
+                break
+            await self._database.run(partial(store_payments.note_replaced, plan_id=plan_id))
+        return await self.next(step)
+
+    async def _ask(self, order: PaymentOrder) -> Callable[[AsyncSession], Awaitable[None]]:
+        """Ask, and say what is to be written about it."""
+        try:
+            customer = order.customer_id or await self._introduce(order)
+            if order.repeated:
+                return await self._look(order, customer)
+            return await self._buy(order, customer)
+        except PaymentsRefused as error:
+            reason = str(error)
+            log.warning("payment.refused", payment_id=order.payment_id, code=reason)
+            return lambda session: engine_payments.note_ended(session, order.payment_id, PaymentStatus.FAILED, reason)
+        except PaymentsBusy as error:
+            log.warning("payment.provider_busy", payment_id=order.payment_id, error=type(error).__name__)
+            if order.repeated:
+                return lambda session: engine_payments.note_unclear(session, order.payment_id)
+            return lambda session: engine_payments.note_busy(session, order.payment_id)
+        except PaymentsUnclear:
+            log.warning("payment.unclear", payment_id=order.payment_id)
+            return lambda session: engine_payments.note_unclear(session, order.payment_id)
+
+    async def _introduce(self, order: PaymentOrder) -> str:
+        """Make the workspace known to the provider. Without an answer nothing was bought: that is asked again."""
+        try:
+            customer = await self._payments.customer(Buyer(order.workspace_id, order.workspace_name, order.email))
+        except PaymentsUnclear as error:
+            raise PaymentsBusy("no customer yet") from error
+
+        async def remember(session: AsyncSession) -> None:
+            now = await service_time(session)
+            await store_payments.remember_customer(session, order.workspace_id, customer, now=now)
+
+        await self._database.run(remember)
+        return customer
+
+    async def _buy(self, order: PaymentOrder, customer: str) -> Callable[[AsyncSession], Awaitable[None]]:
+        offer = OFFER_OF[order.item]
+        if order.kind is PaymentKind.CHECKOUT:
+            page = CheckoutAsk(
+                order.payment_id, order.workspace_id, customer, offer, order.success_url, order.cancel_url
+            )
+            return _opened(order, await self._payments.open_checkout(page))
+        if order.method_id is None:
+            return _declined(order, "no_payment_method")
+        asked = ChargeAsk(order.payment_id, order.workspace_id, customer, order.method_id, offer)
+        return _charged(order, await self._payments.charge(asked))
+
+    async def _look(self, order: PaymentOrder, customer: str) -> Callable[[AsyncSession], Awaitable[None]]:
+        if order.kind is PaymentKind.CHECKOUT:
+            checkout = await self._payments.find_checkout(order.payment_id, customer)
+            return _absent(order) if checkout is None else _opened(order, checkout)
+        charge = await self._payments.find_charge(order.payment_id, customer)
+        if order.status is PaymentStatus.PROCESSING:
+            log.warning("payment.callback_missing", payment_id=order.payment_id)
+        return _absent(order) if charge is None else _charged(order, charge)
+
+
+def _opened(order: PaymentOrder, checkout: Checkout) -> Callable[[AsyncSession], Awaitable[None]]:
+    opened = CheckoutPage(checkout.session_id, checkout.url, checkout.expires_at)
+    return lambda session: engine_payments.note_opened(session, order.payment_id, opened)
+
+
+def _charged(order: PaymentOrder, charge: ProviderCharge) -> Callable[[AsyncSession], Awaitable[None]]:
+    if charge.declined is not None or charge.charge_id is None:
+        return _declined(order, charge.declined)
+    charge_id = charge.charge_id
+    return lambda session: engine_payments.note_taken(session, order.payment_id, charge_id)
+
+
+def _declined(order: PaymentOrder, reason: str | None) -> Callable[[AsyncSession], Awaitable[None]]:
+    return lambda session: engine_payments.note_ended(session, order.payment_id, PaymentStatus.DECLINED, reason)
+
+
+def _absent(order: PaymentOrder) -> Callable[[AsyncSession], Awaitable[None]]:
+    return lambda session: engine_payments.note_absent(session, order.payment_id)
+
+
+def _answer(decision: PaymentDecision) -> NextStep:
+    details = f"**{decision.status}**"
+    if decision.need is PaymentNeed.NOTHING:
+        return NextStep(do=Do.DONE, details=details)
+    if decision.need is PaymentNeed.TIME:
+        wait = (decision.until - decision.now).total_seconds() if decision.until else None
+        reason = REASON_OF.get(decision.status, "asks the payment provider again")
+        return NextStep(do=Do.WAIT, wait_seconds=wait, reason=reason, details=f"{details}: {reason}")
+    call = Call(
+        step=STEP_OF[decision.need],
+        number=decision.number,
+        queue=Queue.PAYMENTS,
+        summary=SUMMARY_OF[decision.need],
+        limit_seconds=CALL_LIMIT_SECONDS,
+        fairness_key=decision.workspace_id,
+    )
+    return NextStep(do=Do.ACT, call=call, details=details)
+
+
+REASON_OF = {
+    PaymentStatus.OPEN: "waits for somebody to pay",
+    PaymentStatus.PROCESSING: "waits for the payment provider's callback",
+    PaymentStatus.CALLING: "looks up later what became of it",
+}
+
+
+class CallbackSteps:
+    """What a callback asks of the database."""
+
+    def __init__(self, database: Database, vault: Vault, payments: Payments) -> None:
+        self._database = database
+        self._vault = vault
+        self._payments = payments
+
+    @activity.defn(name=names.CALLBACK_NEXT)
+    async def next(self, step: Step) -> NextStep:
+        """Work the callback in, and empty it, in one transaction."""
+
+        async def work(session: AsyncSession) -> None:
+            row = await callbacks.lock_waiting_callback(session, step.id)
+            if row is None or row.body is None:
+                return
+            body = self._vault.open(callbacks.BODY_PURPOSE, row.body)
+            now = await service_time(session)
+            for happening in self._read(step.id, body):
+                await callbacks.apply(session, happening, now=now)
+            row.body, row.processed_at = None, now
+
+        await self._database.run(work)
+        return NextStep(do=Do.DONE)
+
+    def _read(self, event_id: str, body: bytes) -> tuple[Happening, ...]:
+        try:
+            return self._payments.read_callback(body)
+        except ValueError:
+            log.warning("callback.unreadable", event_id=event_id)
+            return ()
+
+
+class RefillSteps:
+    """What a workspace's auto-refill asks of the database; `configured`: there is a payment provider."""
+
+    def __init__(self, database: Database, *, configured: bool) -> None:
+        self._database = database
+        self._configured = configured
+
+    @activity.defn(name=names.REFILL_NEXT)
+    async def next(self, step: Step) -> NextStep:
+        """Buy a pack when it is time, or say what is waited for."""
+        configured = self._configured
+        verdict, now = await self._database.run(
+            lambda session: refills.decide_auto_refill(session, step.id, configured=configured)
+        )
+        if verdict.over:
+            return NextStep(do=Do.DONE, details=verdict.reason)
+        wait = (verdict.until - now).total_seconds() if verdict.until else None
+        reason = "waits for the purchase" if verdict.buy else verdict.reason
+        return NextStep(do=Do.WAIT, wait_seconds=wait, reason=reason, details=reason)
+
+
+# Charging for outreach accounts: what is due, and bringing the payment provider's side to it.
+
+
+PLAN_SUMMARY_OF = {DueChange.CHANGE: "changes how many accounts are charged", DueChange.LOOK: "reads what is charged"}
+PLAN_REASON_OF = {
+    DueChange.METHOD: "there is no payment method",
+    DueChange.TIME: "waits for the next look, or for another try",
+}
+
+Note = Callable[[AsyncSession], Awaitable[None]]
+
+
+class OutreachPlanSteps:
+    """What a workspace's outreach plan asks of the database and of the provider; `configured`: there is one."""
+
+    def __init__(self, database: Database, payments: Payments, *, configured: bool) -> None:
+        self._database = database
+        self._payments = payments
+        self._configured = configured
+
+    @activity.defn(name=names.OUTREACH_PLAN_NEXT)
+    async def next(self, step: Step) -> NextStep:
+        """Say whether the provider is to be asked, or what is waited for."""
+        decision = await self._database.run(
+            lambda session: outreach_plans.decide_outreach_plan(session, step.id, configured=self._configured)
+        )
+        return _plan_step(decision, step.id)
+
+    @activity.defn(name=names.OUTREACH_PLAN_CALL)
+    async def call(self, step: Step) -> NextStep:
+        """Bring the provider's side to the change that is open, or look at it, and write what is known then."""
+        order = await self._database.run(lambda session: outreach_plans.begin_plan_call(session, step.id, step.number))
+        await self._database.run(await self._ask(order))
+        return await self.next(step)
+
+    async def _ask(self, order: OutreachPlanOrder) -> Note:
+        try:
+            return await self._hold(order)
+        except PaymentsDeclined as error:
+            return _refused(order, str(error), declined=True)
+        except PaymentsRefused as error:
+            return _refused(order, str(error), declined=False)
+        except (PaymentsBusy, PaymentsUnclear) as error:
+            unclear = isinstance(error, PaymentsUnclear)
+            log.warning("outreach_plan.no_answer", workspace_id=order.workspace_id, error=type(error).__name__)
+            return lambda session: outreach_plans.note_unanswered(
+                session, order.workspace_id, order.change_id, unclear=unclear
+            )
+
+    async def _hold(self, order: OutreachPlanOrder) -> Note:
+        if order.customer_id is None:
+            raise PaymentsRefused("no_customer")
+        if order.change_id is None:
+            held = await self._payments.find_outreach(order.workspace_id, order.customer_id)
+        else:
+            held = await self._payments.hold_outreach(
+                OutreachAsk(order.change_id, order.workspace_id, order.customer_id, order.method_id, order.accounts)
+            )
+        return lambda session: outreach_plans.note_held(session, order.workspace_id, order.change_id, held)
+
+
+def _refused(order: OutreachPlanOrder, reason: str, *, declined: bool) -> Note:
+    log.warning("outreach_plan.refused", workspace_id=order.workspace_id, code=reason, declined=declined)
+    change_id = order.change_id
+    if change_id is None:
+        return lambda session: outreach_plans.note_unanswered(session, order.workspace_id, None, unclear=False)
+    return lambda session: outreach_plans.note_refused(
+        session, order.workspace_id, change_id, reason, declined=declined
+    )
+
+
+def _plan_step(decision: OutreachPlanDecision, workspace_id: str) -> NextStep:
+    details = f"**{decision.accounts} accounts**"
+    if decision.due is DueChange.NOTHING:
+        return NextStep(do=Do.DONE, details=details)
+    if decision.due in PLAN_REASON_OF:
+        wait = (decision.until - decision.now).total_seconds() if decision.until else None
+        reason = PLAN_REASON_OF[decision.due]
+        return NextStep(do=Do.WAIT, wait_seconds=wait, reason=reason, details=f"{details}: {reason}")
+    call = Call(
+        step=names.OUTREACH_PLAN_CALL,
+        number=decision.number,
+        queue=Queue.PAYMENTS,
+        summary=PLAN_SUMMARY_OF[decision.due],
+        limit_seconds=CALL_LIMIT_SECONDS,
+        fairness_key=workspace_id,
+    )
+    return NextStep(do=Do.ACT, call=call, details=details)

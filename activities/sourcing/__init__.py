@@ -1,0 +1,1 @@
+"""The steps of runs, jobs and calls to people sources."""

@@ -1,0 +1,1 @@
+"""Workspaces, keys, customers and signing in, as callers meet them."""

@@ -1,0 +1,1 @@
+"""Credits and purchases, as callers meet them."""

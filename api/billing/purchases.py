@@ -1,0 +1,136 @@
+"""Buying credits: a page at the payment provider, and auto-refill (contract, section 4).
+
+The API asks nothing of the provider: it writes the payment and waits for the worker that does.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from api.billing.schemas import AutoRefillView, CheckoutPreview, CheckoutView, OpenCheckout, SetAutoRefill
+from api.kernel.awaited import Awaited
+from api.kernel.context import Context
+from api.kernel.operation import Effect, operation
+from models.access.rules.keys import Scope
+from models.base import outbox
+from models.base.database import Database
+from models.base.errors import PaymentRefused, PaymentsUnavailable
+from models.billing.engine import callbacks, refills
+from models.billing.engine.refills import Wishes
+from models.billing.rules.payments import UNASKED, PaymentKind, PaymentStatus
+from models.billing.rules.prices import OFFER_OF, Offer
+from models.billing.store import payments
+from models.billing.store.payments import Return
+
+WAIT_SECONDS = 25.0
+FIRST_LOOK_SECONDS = 0.03
+LOOK_SECONDS = 0.25
+RETRY_SECONDS = 5
+
+
+@operation("billing.checkout", scope=Scope.ACCOUNT_WRITE, effect=Effect.SPEND)
+async def open_checkout(ctx: Context, ask: OpenCheckout) -> CheckoutPreview | Awaited[CheckoutView]:
+    """Open a page on which a person pays for a plan or the pack."""
+    offer = OFFER_OF[ask.item]
+    workspace_id = ctx.tenant.workspace_id
+    await payments.refuse_second_plan(ctx.session, workspace_id, offer)
+    if ctx.dry_run:
+        return _preview(ask, offer)
+    if not ctx.settings.sells:
+        raise PaymentsUnavailable
+    payment = await payments.find_open_payment(ctx.session, ctx.use, now=ctx.now)
+    if payment is None:
+        back = Return(ask.success_url, ask.cancel_url)
+        payment = payments.add_payment(
+            ctx.session, workspace_id, PaymentKind.CHECKOUT, offer, now=ctx.now, use=ctx.use, back=back
+        )
+        await ctx.ring(payments.payment_subject(payment.id))
+        await ctx.note("checkout.opened", subject_id=payment.id, data={"item": offer.id})
+    payment_id = payment.id
+
+    async def answer(later: Context) -> CheckoutView:
+        made = await payments.find_payment(later.session, payment_id)
+        if made is None or made.status == PaymentStatus.FAILED:
+            if made is not None and made.reason == "provider_unavailable":
+                raise PaymentsUnavailable(retry_after=RETRY_SECONDS)
+            raise PaymentRefused("The payment provider refused the purchase. Nothing was charged.")
+        if made.session_id is None or made.checkout_url is None or made.expires_at is None:
+            raise PaymentsUnavailable(retry_after=RETRY_SECONDS)
+        return CheckoutView(
+            id=made.id,
+            item=ask.item,
+            checkout_url=made.checkout_url,
+            session_id=made.session_id,
+            expires_at=made.expires_at,
+        )
+
+    return Awaited(lambda waiter: _until_asked(waiter.database, payment_id), answer)
+
+
+async def _until_asked(database: Database, payment_id: str) -> None:
+    """Wait until the provider has answered. An equal request goes on waiting for the same payment."""
+    deadline = asyncio.get_running_loop().time() + WAIT_SECONDS
+    pause = FIRST_LOOK_SECONDS
+    while await payments.status_of(database.statements, payment_id) in UNASKED:
+        if asyncio.get_running_loop().time() >= deadline:
+            raise PaymentsUnavailable(retry_after=RETRY_SECONDS)
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, LOOK_SECONDS)
+
+
+def _preview(ask: OpenCheckout, offer: Offer) -> CheckoutPreview:
+    return CheckoutPreview(
+        item=ask.item,
+        credits=offer.credits,
+        price_cents=offer.price_cents,
+        interval="month" if offer.monthly else None,
+    )
+
+
+@operation("billing.get_auto_refill", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+async def get_auto_refill(ctx: Context, _: None) -> AutoRefillView:
+    """How auto-refill is set and how it stands."""
+    return await _view(ctx)
+
+
+@operation("billing.set_auto_refill", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+async def set_auto_refill(ctx: Context, ask: SetAutoRefill) -> AutoRefillView:
+    """Set when a pack is bought and how much a month may cost. Declines so far are forgotten."""
+    workspace_id = ctx.tenant.workspace_id
+    wished = Wishes(ask.enabled, ask.threshold_credits, ask.monthly_cap_cents)
+    await refills.save(ctx.session, workspace_id, wished, now=ctx.now)
+    await ctx.ring(refills.refill_subject(workspace_id))
+    await ctx.note("auto_refill.changed", subject_id=workspace_id, data=ask.model_dump(mode="json"))
+    return await _view(ctx)
+
+
+async def _view(ctx: Context) -> AutoRefillView:
+    found = await refills.refill_standing(
+        ctx.session, ctx.tenant.workspace_id, now=ctx.now, configured=ctx.settings.sells
+    )
+    return AutoRefillView(
+        enabled=found.enabled,
+        threshold_credits=found.threshold_credits,
+        monthly_cap_cents=found.monthly_cap_cents,
+        spent_this_month_cents=found.spent_cents,
+        status=found.status,
+    )
+
+
+# Callbacks of the payment provider: kept as they came; a worker works them in.
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentEvent:
+    """One event, whose signature has been checked."""
+
+    id: str
+    body: bytes
+
+
+@operation("callbacks.payments", scope=None, effect=Effect.WRITE)
+async def keep_payment_event(ctx: Context, event: PaymentEvent) -> None:
+    """Keep the event unless it is known, encrypted: it may name people. The dispatcher rings: the answer is due now."""
+    sealed = ctx.vault.seal(callbacks.BODY_PURPOSE, event.body)
+    subject = await callbacks.keep_payment_callback(ctx.session, event.id, sealed, now=ctx.now)
+    if subject is not None:
+        await outbox.wake(ctx.session, subject)

@@ -1,0 +1,1 @@
+"""Events and webhook endpoints, as callers meet them."""

@@ -1,0 +1,63 @@
+'''The kernel of all operations: who may call, previews, idempotency, one transaction, rings after the commit.
+
+To add an operation, write its handler in the file of its noun and give it a name, a scope and an effect:
+
+    @operation("runs.start", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+    async def start_run(ctx: Context, ask: StartRun) -> RunStarted:
+        """Plan and price one source and, unless previewing, start working through it."""
+
+- `ask` is a model of `api.schemas` (subclass of `Ask`), an id (`str`), or None. An operation on one object with a body
+  takes a model that holds both; its route puts the id from the path into it.
+- The answer is a subclass of `Answer`, or None for 204. Rows never leave: build the answer from them.
+- `ctx.session` is inside the operation's transaction. The handler never commits. Operations with `Effect.READ` run
+  statement by statement without a transaction (PostgreSQL's read committed means the same for them) and must not write.
+- With `Effect.SPEND` or `SEND` the operation takes `?dry_run=true` and otherwise needs an Idempotency-Key; the handler
+  looks at `ctx.dry_run`, and whatever a preview writes is rolled back. The kernel adds `dry_run: true` to the answer.
+- Deadlocks repeat the whole handler in a new transaction, so nothing outside the database may be changed by it.
+- `await ctx.ring(Subject("run", run.id))` rings a waiting row. `await ctx.note("key.created", subject_id=…)` audits.
+- What must not happen inside the transaction is asked of `beforehand=` (of the operation: may refuse) and of
+  `ctx.afterwards` (of the handler: gives the answer once the rows are committed and rung; `Effect.WRITE` only).
+- `events.emit(ctx.session, ctx.tenant, EventType…, data, now=ctx.now)` tells of it, if the transaction commits.
+- `ctx.tenant` scopes every query; `ctx.payer` pays; `ctx.now` is service time (`await ctx.read_clock()` after locks).
+- Errors are classes of `models.base.errors`, raised anywhere.
+
+An operation that spends, and whose answer a worker's step gives, writes and rings a row (or finds that of an earlier
+attempt with its key) and answers `Awaited(wait, answer)`: the kernel commits and rings without completing the key's
+record, waits outside of any transaction, and calls `answer` in the transaction that completes the record. When `wait`
+raises, the key is free again; a caller who waited for too long gets `idempotency_in_progress`, and an equal request
+takes up the same row. `after_call` awaits an upstream call, admitted or found:
+
+    call_id = await calls.find_open_call(ctx.session, ctx.use)
+    call_id = call_id or await calls.admit_call(ctx.session, ctx.vault, ctx.use, …, kind=…, ask=…)
+    return after_call(call_id, answer)
+
+An answer that names a person without the profile id adds the person's mark to `ctx.about`: the answer stored
+for repeated calls is then forgotten with them. Profile ids are found by the kernel itself.
+
+A list takes a subclass of `PageAsk` and answers `Listing[View]`:
+
+    paging = ctx.paging(ask)                                   # or within=run_id: the list of one run
+    found = await runs.list_runs(ctx.session, ctx.tenant, paging.page, status=ask.status)   # models.base.paging.fetch
+    return paging.listing(found, RunView.of)
+
+To add its route, in the noun's file in `api.routes` (list the router in `api.routes.ROUTERS`):
+
+    router = Router(tags=["Runs"])
+
+    @router.post("/runs", status_code=202, operation_id="runs.start", response_model=RunStarted)
+    async def start_run(ask: StartRun, invoke: Invoke) -> Response:
+        """Start a run, or preview its plan and price with `?dry_run=true`."""
+        return await invoke(operations.start_run, ask, location=lambda it: f"/v1/runs/{it.run.id}")
+
+    @router.get("/runs/{run_id:id}", operation_id="runs.get", response_model=RunView)
+    async def get_run(run_id: str, invoke: Invoke) -> Response:
+        return await invoke(operations.get_run, run_id)
+
+    @router.get("/runs", operation_id="runs.list", response_model=Listing[RunView])
+    async def list_runs(ask: Annotated[ListRuns, Query()], invoke: Invoke) -> Response:
+        return await invoke(operations.list_runs, ask)
+
+The operation id is the operation's name. The body is the one parameter that is a model; `{…:id}` keeps `:` out of ids.
+The key and the scope are checked before the input is read; `dry_run`, `Idempotency-Key`, versions, errors and their
+documentation come by themselves. An answer that is a stream of pages is made of `invoke.pages(operation, ask)`.
+'''

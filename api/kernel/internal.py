@@ -1,0 +1,117 @@
+"""The internal address: `/health`, `/readyz` and `/metrics` of a process, for the operator's network alone.
+
+It is off unless `INTERNAL_ADDRESS` names where it listens, and takes no key. The API and every worker serve it. Each
+connection gets one answer; one that is slow or says too much is closed.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from uvicorn import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from models.operate.metrics import CONTENT_TYPE, Metrics
+from models.operate.readiness import OK, Readiness
+
+REQUEST_SECONDS = 5.0
+ANSWER_SECONDS = 15.0
+LONGEST_REQUEST = 8192
+CONNECTIONS = 128
+HEADERS = [(b"cache-control", b"no-store"), (b"connection", b"close")]
+
+
+class Connection(HttpToolsProtocol):
+    """A connection with limits of its time and of what it sends, which uvicorn leaves to a proxy."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
+        """Take the connection, or close it when as many as allowed are open."""
+        super().connection_made(transport)
+        self._received = 0
+        self._limit = self.loop.call_later(REQUEST_SECONDS, self._check_request)
+        if len(self.connections) > CONNECTIONS:
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._limit.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, up to the longest request."""
+        self._received += len(data)
+        if self._received > LONGEST_REQUEST:
+            self.transport.abort()
+        else:
+            super().data_received(data)
+
+    def _check_request(self) -> None:
+        if self.cycle is None:
+            self.transport.abort()
+        else:
+            self._limit = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
+
+
+@contextlib.asynccontextmanager
+async def listening(address: str | None, readiness: Readiness, metrics: Metrics) -> AsyncIterator[int | None]:
+    """Serve the pages at `host:port` within the block; gives the port. Without an address nothing listens.
+
+    Raises `OSError` when the address is taken: a process that cannot be watched does not start. uvicorn's protocol is
+    used without its server, which would take the process's signals and end the process.
+    """
+    if address is None:
+        yield None
+        return
+    host, _, port = address.rpartition(":")
+    config = Config(
+        _pages(readiness, metrics),
+        http=Connection,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        proxy_headers=False,
+        log_config=None,
+        access_log=False,
+    )
+    state = ServerState()
+    state.default_headers = HEADERS
+    server = await asyncio.get_running_loop().create_server(
+        lambda: Connection(config=config, server_state=state, app_state={}), host.strip("[]"), int(port)
+    )
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        for connection in list(state.connections):
+            connection.shutdown()
+
+
+def _pages(readiness: Readiness, metrics: Metrics) -> Starlette:
+    async def health(_: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def ready(_: Request) -> Response:
+        parts = await readiness.parts()
+        if all(word == OK for word in parts.values()):
+            return JSONResponse({"status": "ready", "parts": parts})
+        return JSONResponse({"status": "not_ready", "parts": parts}, status_code=503)
+
+    async def figures(_: Request) -> Response:
+        return Response(await metrics.text(), media_type=CONTENT_TYPE)
+
+    async def refused(_: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        return JSONResponse({}, status_code=status)
+
+    pages = Starlette(
+        routes=[Route("/health", health), Route("/readyz", ready), Route("/metrics", figures)],
+        exception_handlers={HTTPException: refused},
+    )
+    pages.router.redirect_slashes = False
+    return pages

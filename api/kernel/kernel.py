@@ -1,0 +1,323 @@
+"""The kernel: permission, preview, idempotency, transaction and follow-ups of every operation, in one place."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+import structlog
+from pydantic import BaseModel
+from sqlalchemy.ext.asyncio import AsyncSession
+from temporalio.service import RPCError
+
+from api.kernel.awaited import Awaited, StillRunning, UpstreamCaller, Waiter
+from api.kernel.context import Context, Reference
+from api.kernel.operation import Effect, Operation
+from models.access.rules.keys import Caller
+from models.base import idempotency, ids
+from models.base.clock import service_time
+from models.base.database import LOCK_NOT_AVAILABLE, Database, sqlstate
+from models.base.errors import (
+    Conflict,
+    Forbidden,
+    IdempotencyInProgress,
+    IdempotencyKeyRequired,
+    IdempotencyKeyReused,
+    InsufficientScope,
+    Unauthorized,
+)
+from models.base.idempotency import KeyClaim, KeyStanding, Use
+from models.base.secrets import Vault
+from models.base.settings import Settings
+from models.base.subjects import Subject
+from models.base.tenants import Tenant, all_tenants, scope_of_tenant
+from models.sourcing.rules.raw_calls import BUSY_RETRY_SECONDS
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+RING_SECONDS = 2
+BODY_PURPOSE = "idempotency"
+REPLAYED = "Idempotent-Replayed"
+PROFILE_ID = re.compile(rf"prof_[{ids.ALPHABET}]{{{ids.LENGTH}}}".encode())
+
+log = structlog.get_logger()
+
+
+class Ringer(Protocol):
+    """Tells a workflow that its row has changed (`workflows.doorbell.Doorbell`)."""
+
+    async def ring(self, subject: Subject, *, workspace_id: str | None = None, customer_id: str | None = None) -> None:
+        """Signal the workflow of the row, starting it when none is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationCall:
+    """Everything about one call but its input. `now` is the service time of its admission.
+
+    `fingerprint` is of method, path, query and body: what the same `idempotency_key` must come with again. `network` is
+    where the call came from.
+    """
+
+    version: str
+    now: datetime
+    caller: Caller | None = None
+    tenant: Tenant | None = None
+    dry_run: bool = False
+    idempotency_key: str | None = None
+    fingerprint: bytes = b""
+    network: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer as it goes out, before an older version is made of it."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How an answer is given: its status when executed (200 for previews), and the address of what was made."""
+
+    status: Callable[[Any], int]
+    location: Callable[[Any], str | None] | None = None
+
+
+def permit(operation: Operation[Any, Any], call: OperationCall) -> None:
+    """Refuse a call that its key does not allow.
+
+    Raises `Unauthorized`, `Forbidden` (a customer-bound key on an account route), `InsufficientScope`, or
+    `IdempotencyKeyRequired`.
+    """
+    if operation.scope is None:
+        return
+    if call.caller is None:
+        raise Unauthorized("This call needs an API key.")
+    if call.caller.power.customer_id is not None and not operation.for_customers:
+        raise Forbidden("A key that is bound to a customer cannot use account routes.")
+    needed = operation.scope.preview if call.dry_run else operation.scope
+    if not call.caller.allows(needed):
+        raise InsufficientScope(needed)
+    if operation.executes and not call.dry_run and call.idempotency_key is None:
+        raise IdempotencyKeyRequired
+
+
+class Kernel:
+    """Runs operations. Without a `ringer` every ring is left to the dispatcher; `upstream` waits for upstream calls."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        settings: Settings,
+        vault: Vault,
+        reference: Reference,
+        ringer: Ringer | None = None,
+        upstream: UpstreamCaller | None = None,
+    ) -> None:
+        self.database = database
+        self.settings = settings
+        self.vault = vault
+        self.reference = reference
+        self.ringer = ringer
+        self.upstream = upstream
+
+    async def invoke(self, operation: Operation[A, B], ask: A, call: OperationCall, *, shape: Shape) -> Outcome:
+        """Run an operation once, or give the stored answer of the call that did. Raises the documented errors."""
+        permit(operation, call)
+        if operation.beforehand is not None:
+            await operation.beforehand(self.settings, ask)
+        try:
+            if operation.executes and not call.dry_run:
+                return await self._once(operation, ask, call, shape)
+            if operation.effect is Effect.READ:
+                return await self._read(operation, ask, call, shape)
+            return await self._write(operation, ask, call, shape)
+        except Exception as error:
+            if sqlstate(error) == LOCK_NOT_AVAILABLE:
+                raise Conflict("Somebody else is changing this right now. Repeat the call.", retry_after=1) from error
+            raise
+
+    async def read(self, operation: Operation[A, B], ask: A, call: OperationCall) -> B:
+        """Run an operation that reads, and give its answer as it is."""
+        permit(operation, call)
+        async with self._database(call).reading() as session:
+            return await operation.handler(self._context(operation, call, session, call.now), ask)
+
+    async def _read(self, operation: Operation[A, B], ask: A, call: OperationCall, shape: Shape) -> Outcome:
+        answer: B = await self.read(operation, ask, call)
+        return _outcome(answer, call, shape)
+
+    async def _write(self, operation: Operation[A, B], ask: A, call: OperationCall, shape: Shape) -> Outcome:
+        async def work(session: AsyncSession) -> tuple[Outcome, Context]:
+            context = self._context(operation, call, session, await service_time(session))
+            answer = await operation.handler(context, ask)
+            if call.dry_run:
+                await session.rollback()
+            return _outcome(answer, call, shape), context
+
+        database = self._database(call)
+        outcome, context = await database.run(work)
+        if call.dry_run:
+            return outcome
+        await self._ring(context.rung, call)
+        if context.afterwards is not None:
+            outcome = _outcome(await context.afterwards(database), call, shape)
+        return outcome
+
+    async def _once(self, operation: Operation[A, B], ask: A, call: OperationCall, shape: Shape) -> Outcome:
+        use = _use(call)
+        if use is None:
+            raise AssertionError("a call that spends or sends has a tenant and a key")
+        claim = await self._claim(use)
+        if claim.standing is KeyStanding.FINISHED:
+            return self._replay(claim)
+
+        tried: list[Context] = []
+
+        async def attempt(handler: Callable[[Context], Awaitable[B]]) -> tuple[Outcome | Awaited[Any], list[Subject]]:
+            async def work(session: AsyncSession) -> tuple[Outcome | Awaited[Any], list[Subject]]:
+                context = self._context(operation, call, session, await service_time(session))
+                tried.append(context)
+                answer = await handler(context)
+                await session.flush()
+                if isinstance(answer, Awaited):  # the record is completed when what is waited for has come
+                    return answer, context.rung
+                outcome = _outcome(answer, call, shape)
+                await self._complete(context, use, claim, outcome)
+                return outcome, context.rung
+
+            return await self._database(call).run(work)
+
+        async with self._claimed(use, claim, tried):
+            outcome, rung = await attempt(lambda context: operation.handler(context, ask))
+            if isinstance(outcome, Awaited):
+                await self._ring(rung, call)
+                await outcome.wait(self._waiter(use))
+                outcome, rung = await attempt(outcome.answer)
+        if isinstance(outcome, Awaited):
+            raise TypeError("an operation waits once")
+        await self._ring(rung, call)
+        return outcome
+
+    @asynccontextmanager
+    async def _claimed(self, use: Use, claim: KeyClaim, tried: Sequence[Context]) -> AsyncIterator[None]:
+        """Free the key when what is done under the claim fails; keep it for an equal request when it goes on.
+
+        A refusal may have something to tell: the last context tried knows what.
+        """
+        try:
+            yield
+        except StillRunning as error:
+            await self._let_go(use, claim)
+            raise IdempotencyInProgress(BUSY_RETRY_SECONDS) from error
+        except Exception:
+            await self._release(use, claim)
+            if tried and tried[-1].if_refused is not None:
+                await self.database.within(scope_of_tenant(use.tenant)).run(tried[-1].if_refused)
+            raise
+
+    def _database(self, call: OperationCall) -> Database:
+        """The database for whom the call is: what it does reaches no further, whatever its queries ask for."""
+        if call.tenant is not None:
+            return self.database.within(scope_of_tenant(call.tenant))
+        return self.database.within(all_tenants("operations without a key: signing up, confirming, callbacks, plans"))
+
+    def _waiter(self, use: Use) -> Waiter:
+        return Waiter(self.database.within(scope_of_tenant(use.tenant)), self.upstream, use.tenant.workspace_id)
+
+    async def _let_go(self, use: Use, claim: KeyClaim) -> None:
+        async with self.database.within(scope_of_tenant(use.tenant)).autocommit() as connection:
+            await idempotency.let_go(connection, use, lock=claim.lock)
+
+    async def _claim(self, use: Use) -> KeyClaim:
+        async with self.database.within(scope_of_tenant(use.tenant)).autocommit() as connection:
+            claim = await idempotency.claim_key(connection, use)
+        if claim.standing is KeyStanding.REUSED:
+            raise IdempotencyKeyReused
+        if claim.standing is KeyStanding.RUNNING:
+            raise IdempotencyInProgress(claim.retry_after)
+        return claim
+
+    async def _complete(self, context: Context, use: Use, claim: KeyClaim, outcome: Outcome) -> None:
+        ours = await idempotency.complete_record(
+            context.session,
+            use,
+            lock=claim.lock,
+            status=outcome.status,
+            headers=outcome.headers,
+            body=self.vault.seal(BODY_PURPOSE, outcome.body),
+            marks=context.about | {found.decode() for found in PROFILE_ID.findall(outcome.body)},
+        )
+        if not ours:  # the lease ran out and somebody took over: nothing of this attempt may stay
+            raise IdempotencyInProgress(1)
+
+    async def _release(self, use: Use, claim: KeyClaim) -> None:
+        async with self.database.within(scope_of_tenant(use.tenant)).autocommit() as connection:
+            await idempotency.release(connection, use, lock=claim.lock)
+
+    def _replay(self, claim: KeyClaim) -> Outcome:
+        if claim.body is None:
+            raise Conflict("This was done, and its answer named somebody who may not be shown any more.")
+        headers = (claim.headers or {}) | {REPLAYED: "true"}
+        return Outcome(claim.status, self.vault.open(BODY_PURPOSE, claim.body), headers)
+
+    async def _ring(self, rung: list[Subject], call: OperationCall) -> None:
+        """Ring one subject now; the dispatcher rings the others, and this one too when Temporal does not answer."""
+        if self.ringer is None or not rung:
+            return
+        tenant = call.tenant
+        try:
+            async with asyncio.timeout(RING_SECONDS):
+                await self.ringer.ring(
+                    rung[0],
+                    workspace_id=tenant.workspace_id if tenant else None,
+                    customer_id=tenant.customer_id if tenant else None,
+                )
+        except (RPCError, RuntimeError, TimeoutError) as error:  # the client raises RuntimeError when it cannot connect
+            log.warning("not rung inline", subject=rung[0].workflow_id, error=type(error).__name__)
+
+    def _context(
+        self, operation: Operation[Any, Any], call: OperationCall, session: AsyncSession, now: datetime
+    ) -> Context:
+        return Context(
+            session=session,
+            statements=self._database(call).statements,
+            now=now,
+            dry_run=call.dry_run,
+            version=call.version,
+            settings=self.settings,
+            vault=self.vault,
+            reference=self.reference,
+            operation_name=operation.name,
+            known_caller=call.caller,
+            known_tenant=call.tenant,
+            known_use=_use(call),
+            network=call.network,
+        )
+
+
+def _use(call: OperationCall) -> Use | None:
+    if call.tenant is None or call.idempotency_key is None:
+        return None
+    return Use(call.tenant, call.idempotency_key, call.fingerprint)
+
+
+def _outcome(answer: object, call: OperationCall, shape: Shape) -> Outcome:
+    if answer is None:
+        return Outcome(204, b"")
+    if not isinstance(answer, BaseModel):
+        raise TypeError("an operation answers a model or nothing")
+    if call.dry_run:
+        shown = {"dry_run": True, **answer.model_dump(mode="json")}
+        return Outcome(200, json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode())
+    address = shape.location(answer) if shape.location else None
+    headers = {"Location": address} if address else {}
+    return Outcome(shape.status(answer), answer.model_dump_json().encode(), headers)

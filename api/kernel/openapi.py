@@ -1,0 +1,439 @@
+"""What the OpenAPI document says of the whole service, of each noun, and of parameters alike everywhere."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+
+from api.kernel.kernel import REPLAYED
+from api.kernel.operation import OPERATIONS, Effect, Operation
+from models.access.rules.keys import CURRENT_VERSION, SUPPORTED_VERSIONS, Scope
+from models.events.rules.catalogue import DATA_OF, EventType
+
+SUMMARY = (
+    "An open, self-hosted backend of recruiting: durable search runs over a people source, and outreach sequences that"
+    " write to nobody who must not be written to. Everything under `/v1` is JSON; `GET /docs` explains it to people."
+    " A path that is asked by a method it does not take answers 405 `method_not_allowed`, and its `Allow` header lists"
+    " those it takes."
+)
+
+CONTACT_NAME = "Whoever operates this installation"
+
+LICENSE: Mapping[str, str] = {"name": "Apache License 2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"}
+
+NOUNS: Mapping[str, str] = {
+    "Account": "The workspace: signing up, confirming the address, its settings, and who did what.",
+    "API keys": "Keys of a workspace: their scopes, caps, rotation and end.",
+    "Customers": "Those on whose behalf a workspace acts, each with data of its own.",
+    "Credits": "Balance, ledger, plans, buying and auto-refill.",
+    "Lookups": "Places, areas, companies and values that filters know.",
+    "Intents": "What is looked for, read from an advertisement or a sentence.",
+    "Search plans": "An intent as a ladder of priced searches.",
+    "Runs": "Working a plan until enough candidates are delivered.",
+    "People": "Cached profiles.",
+    "Lists": "Lists of people, kept by hand.",
+    "Registers": "Who was seen, who must not be contacted, and who was erased.",
+    "Raw layer": "The people source itself: searching, fetching, matching, contact details.",
+    "Events": "What happened, to be polled or sent by webhook.",
+    "Webhook endpoints": "Addresses that events are sent to, and the deliveries.",
+    "Outreach accounts": "Accounts at the network, their limits, and how outreach is set.",
+    "Outreach": "Sequences, and the people in them.",
+    "Outreach actions": "Single steps, and direct sends.",
+    "Outreach conversations": "Conversations with candidates, answers, and figures.",
+}
+"""The tags, in the order of the documentation."""
+
+ID_PATTERN = "^[A-Za-z0-9_-]{1,100}$"
+"""What an id in a path may be; anything else is not found."""
+
+PARAMETERS: Mapping[str, str] = {
+    "account_id": "The outreach account's id.",
+    "action_id": "The action's id.",
+    "city": "The name of a city, alone or with its country.",
+    "contacted": "Only people who were contacted, or only those who were not.",
+    "conversation_id": "The conversation's id.",
+    "country": "Only places of this country, two letters of ISO 3166.",
+    "cursor": "`next_cursor` of the previous page.",
+    "customer_id": "The customer's id.",
+    "delivery_id": "The delivery's id.",
+    "do_not_contact": "Only people who must not be contacted, or only the others.",
+    "domain": "The company's web domain.",
+    "endpoint_id": "The webhook endpoint's id.",
+    "enrollment_id": "The enrollment's id.",
+    "erasure_id": "The erasure's id.",
+    "event_id": "The event's id.",
+    "field": "The field of a filter whose values are asked for.",
+    "intent": "Only conversations with this label.",
+    "intent_id": "The intent's id.",
+    "job_id": "The job's id.",
+    "key_id": "The API key's id.",
+    "kind": "Only places of this kind.",
+    "limit": "How many at most.",
+    "list_id": "The list's id.",
+    "location_id": "A place, by the id that `/v1/lookups/locations` gave.",
+    "lookup_id": "The contact lookup's id.",
+    "max_distance_km": "At most so many kilometres from the anchor; whose place is not known is left out.",
+    "max_years": "At most so many years of experience.",
+    "min_years": "At least so many years of experience.",
+    "outcome": "Only actions that ended like this.",
+    "plan_id": "The search plan's id.",
+    "profile_id": "The person's profile id.",
+    "q": "What the name begins with or holds.",
+    "run_id": "The run's id.",
+    "sequence_id": "The sequence's id.",
+    "since": "ISO 8601, inclusive.",
+    "status": "Only those in this state.",
+    "suppression_id": "The suppression's id.",
+    "tag": "Only people with this tag.",
+    "tier": "Only candidates of this tier of the plan.",
+    "unread": "Only what has not been read, or only what has.",
+    "until": "ISO 8601, exclusive.",
+    "view": "How much of each candidate is shown.",
+}
+"""By name, for parameters whose own schema says nothing."""
+
+# What webhooks receive, for the OpenAPI document: every type of event with its headers and data.
+
+
+Document = dict[str, Any]
+
+MEANING: Mapping[EventType, str] = {
+    EventType.RUN_COMPLETED: "A run completed, with or without candidates.",
+    EventType.RUN_FAILED: "A run failed.",
+    EventType.RUN_CANCELLED: "A run was cancelled and has stopped.",
+    EventType.JOB_COMPLETED: "An async fetch of profiles has ended.",
+    EventType.JOB_FAILED: "An async fetch of profiles has failed.",
+    EventType.CONTACTS_COMPLETED: "A contact lookup has its answers.",
+    EventType.ENROLLMENT_CREATED: "A candidate entered a sequence.",
+    EventType.ENROLLMENT_COMPLETED: "A candidate finished a sequence, or replied.",
+    EventType.ENROLLMENT_FAILED: "A candidate fell out of a sequence, or was taken out.",
+    EventType.ACTION_SENT: "An outreach step was sent.",
+    EventType.ACTION_FAILED: "An outreach step failed, was refused, or its outcome is unknown.",
+    EventType.ACTION_AWAITING_APPROVAL: "An outreach step waits for approval.",
+    EventType.INVITE_ACCEPTED: "A candidate accepted a connection invite.",
+    EventType.REPLY_RECEIVED: "A contacted person wrote.",
+    EventType.ACCOUNT_CONNECTED: "An outreach account became active.",
+    EventType.ACCOUNT_PAUSED: "An outreach account was paused.",
+    EventType.ACCOUNT_DISCONNECTED: "An outreach account was disconnected.",
+    EventType.OUTREACH_CAP_REACHED: "A safety cap stopped sends for the day or week.",
+    EventType.CREDITS_LOW: "The balance fell below `low_balance_credits`; once for each newest grant.",
+    EventType.CREDITS_EXPIRING: "A credit grant expires within 7 days and has credits left; once for each.",
+    EventType.PING: "An endpoint is tested.",
+}
+
+HEADERS: Mapping[str, str] = {
+    "X-Service-Signature": "`t=<unix seconds>,v1=<hex HMAC-SHA256>`, keyed with the endpoint's secret, of"
+    " `<t>.<raw body>`. Compare in constant time, and refuse a `t` more than 300 seconds away from now.",
+    "X-Service-Event": "The event's type.",
+    "X-Service-Event-Id": "The event's id. Deliveries can repeat and come out of order: drop ids you have seen.",
+    "X-Service-Delivery": "The delivery's id.",
+}
+
+ANSWER = (
+    "Any 2xx within 5 seconds. Anything else is retried after 30 seconds, 2 minutes, 10 minutes, 1 hour and 6 hours;"
+    " redirects are not followed."
+)
+
+
+def event_schemas() -> Document:
+    """The data of each type, by the name of its class."""
+    return {data.__name__: data.model_json_schema() for data in DATA_OF.values()}
+
+
+def webhooks() -> Document:
+    """One entry for each type."""
+    return {kind.value: {"post": _described(kind)} for kind in EventType}
+
+
+def _described(kind: EventType) -> Document:
+    data = {"$ref": f"#/components/schemas/{DATA_OF[kind].__name__}"}
+    own = {"type": "object", "properties": {"type": {"const": kind.value}, "data": data}}
+    return {
+        "operationId": f"on.{kind.value}",
+        "summary": kind.value,
+        "description": MEANING[kind],
+        "tags": ["Events"],
+        "security": [],
+        "parameters": [
+            {"name": name, "in": "header", "required": True, "description": text, "schema": {"type": "string"}}
+            for name, text in HEADERS.items()
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": {"allOf": [{"$ref": "#/components/schemas/EventView"}, own]}}},
+        },
+        "responses": {"2XX": {"description": ANSWER}},
+    }
+
+
+# The machine-readable description: FastAPI's, with what the kernel adds to every operation.
+
+Node = Any
+"""Any JSON value."""
+
+DEFS = "#/$defs/"
+COMPONENTS = "#/components/schemas/"
+
+ERRORS: Mapping[str, tuple[str, str]] = {
+    "invalid_request": ("400", "A field is missing or has an unacceptable value; `details.field` names it."),
+    "unsupported_filter": ("400", "A filter that the people source cannot apply; `details.field`."),
+    "unsupported_version": ("400", "The version header is not known; `details.supported` lists the known ones."),
+    "idempotency_key_required": ("400", "A spending or sending call without `dry_run` has no Idempotency-Key."),
+    "unauthorized": ("401", "The key is missing, invalid, expired or revoked."),
+    "insufficient_credits": (
+        "402",
+        "Too few credits: `required_credits`, `balance_credits`. No retry on a timer.",
+    ),
+    "daily_credit_cap_reached": ("402", "The daily cap of the key or customer is spent: `details.cap`, `resets_at`."),
+    "insufficient_scope": ("403", "The key lacks `details.required_scope`."),
+    "forbidden": ("403", "A customer-bound key on an account route, another customer, a disabled customer."),
+    "not_found": ("404", "No such object in this workspace."),
+    "not_cached": ("404", "The profile is not in the cache."),
+    "invalid_verification_link": ("404", "The confirmation token is invalid, used or expired."),
+    "suppressed": ("404, 409", "The person opted out or is suppressed. Nothing was charged or sent."),
+    "method_not_allowed": ("405", "The path exists but not the method; `Allow` lists the methods."),
+    "conflict": ("409", "The object's state does not allow it, or a unique value is taken."),
+    "idempotency_key_reused": ("409", "The same Idempotency-Key came with another request."),
+    "idempotency_in_progress": ("409", "The first request with the key still runs; wait `Retry-After` seconds."),
+    "outreach_cap_reached": ("409", "A safety cap is reached; `details.next_available_at`."),
+    "account_paused": ("409", "The outreach account is paused; `details.next_available_at` when known."),
+    "account_not_ready": ("409", "The outreach account is still connecting or must be reconnected."),
+    "rate_limited": ("429", "Too many requests; wait `Retry-After` seconds."),
+    "upstream_busy": (
+        "429, 502, 503",
+        "The data source, or the service's own database, is busy. Nothing was charged. Wait `Retry-After` if given.",
+    ),
+    "upstream_error": ("502", "The data source answered with something unusable. Nothing was charged."),
+    "account_connect_unavailable": ("503", "Connecting outreach accounts is switched off on this server."),
+    "internal": ("500", "A defect of the service. Repeat once."),
+}
+"""Status and meaning of every code (specification, "Errors")."""
+
+ERROR_SCHEMA: Document = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "request_id"],
+            "properties": {
+                "code": {"type": "string", "enum": sorted(ERRORS)},
+                "message": {"type": "string", "description": "For people; it may change."},
+                "request_id": {"type": "string"},
+                "details": {"type": "object", "additionalProperties": True},
+                "fix": {"type": "string"},
+                "docs": {"type": "string"},
+            },
+        },
+        "required_credits": {"type": "integer"},
+        "balance_credits": {"type": "integer"},
+    },
+}
+
+EXTRA_PARAMETERS: Document = {
+    "Version": {
+        "name": "Service-Version",
+        "in": "header",
+        "required": False,
+        "description": "The API version to speak; without it the one that the key pins.",
+        "schema": {"type": "string", "enum": list(SUPPORTED_VERSIONS)},
+    },
+    "Customer": {
+        "name": "Service-Customer",
+        "in": "header",
+        "required": False,
+        "description": "Act inside this customer.",
+        "schema": {"type": "string", "pattern": "^cus_[0-9a-z]{26}$"},
+    },
+    "IdempotencyKey": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": False,
+        "description": "Required unless `dry_run` is true: 1 to 255 visible ASCII characters, new for each action.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]{1,255}$"},
+    },
+    "DryRun": {
+        "name": "dry_run",
+        "in": "query",
+        "required": False,
+        "description": "Preview: free, changes nothing, and needs only the read scope.",
+        "schema": {"type": "boolean", "default": False},
+    },
+}
+ANSWER_HEADERS: Document = {
+    "X-Request-Id": {"required": True, "schema": {"type": "string"}},
+    "Service-Version": {"required": True, "schema": {"type": "string"}},
+    "RateLimit-Limit": {"schema": {"type": "integer"}},
+    "RateLimit-Remaining": {"schema": {"type": "integer"}},
+    "RateLimit-Reset": {"schema": {"type": "integer"}, "description": "Seconds."},
+}
+"""On every answer."""
+
+RETRY_AFTER = "Retry-After"
+SOME_HEADERS: Document = {
+    "Location": {
+        "description": "Where what was made can be read, if it has an address of its own.",
+        "schema": {"type": "string", "format": "uri-reference"},
+    },
+    REPLAYED: {
+        "description": "The answer to an earlier call with this Idempotency-Key.",
+        "schema": {"type": "string", "const": "true"},
+    },
+    RETRY_AFTER: {
+        "description": "Seconds to wait before the same call may succeed.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+    "WWW-Authenticate": {"required": True, "schema": {"type": "string"}},
+}
+"""On answers of one status or kind."""
+
+HEADERS_OF: Mapping[str, tuple[str, ...]] = {
+    "201": ("Location",),
+    "202": ("Location",),
+    "401": ("WWW-Authenticate",),
+    "409": (RETRY_AFTER,),
+    "429": (RETRY_AFTER,),
+    "502": (RETRY_AFTER,),
+    "503": (RETRY_AFTER,),
+}
+ALWAYS_WAITED_FOR = "429"
+"""The status that never comes without `Retry-After`."""
+
+STATUSES = ("400", "401", "402", "403", "404", "409", "429", "500", "502", "503")
+
+
+def openapi_document(app: FastAPI, *, server: str) -> Document:
+    """The OpenAPI document of an application."""
+    routes = [route for route in app.router.routes if isinstance(route, APIRoute)]
+    made = get_openapi(title=app.title, version=CURRENT_VERSION, openapi_version="3.1.0", routes=routes)
+    made["info"] |= {
+        "description": SUMMARY,
+        "contact": {"name": CONTACT_NAME, "url": server},
+        "license": dict(LICENSE),
+    }
+    made["tags"] = [{"name": name, "description": text} for name, text in NOUNS.items()]
+    made["servers"] = [{"url": server}]
+    components = made.setdefault("components", {})
+    components["parameters"] = EXTRA_PARAMETERS
+    components["headers"] = ANSWER_HEADERS | SOME_HEADERS
+    components["responses"] = {f"Error{status}": _error(status) for status in STATUSES}
+    components["securitySchemes"] = {"api_key": {"type": "http", "scheme": "bearer"}}
+    schemas = components.setdefault("schemas", {})
+    schemas["Error"] = ERROR_SCHEMA
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    components["schemas"] = _hoisted(schemas | event_schemas())
+    made["webhooks"] = webhooks()
+    for path in made["paths"].values():
+        for described in path.values():
+            _allow_no_body(described, components["schemas"])
+            _complete(described, OPERATIONS[described["operationId"]])
+    return made
+
+
+def _hoisted(schemas: Document) -> Document:
+    """Definitions that a schema brought along, beside the others: a reference leads to the components alone."""
+    found: Document = {}
+
+    def lift(part: Node) -> Node:
+        if isinstance(part, list):
+            return [lift(inner) for inner in part]
+        if not isinstance(part, dict):
+            return part
+        for name, definition in part.get("$defs", {}).items():
+            found.setdefault(name, lift(definition))
+        lifted = {name: lift(inner) for name, inner in part.items() if name != "$defs"}
+        if str(lifted.get("$ref", "")).startswith(DEFS):
+            lifted["$ref"] = COMPONENTS + lifted["$ref"].removeprefix(DEFS)
+        return lifted
+
+    lifted: Document = lift(schemas)
+    return found | lifted
+
+
+def _allow_no_body(described: Document, schemas: Document) -> None:
+    """An empty body is an empty object: it is required where a field is."""
+    if "requestBody" in described:
+        schema = described["requestBody"]["content"]["application/json"]["schema"]
+        name = str(schema.get("$ref", "")).removeprefix(COMPONENTS)
+        described["requestBody"]["required"] = bool(schemas.get(name, {}).get("required"))
+
+
+def _complete(described: Document, operation: Operation[Any, Any]) -> None:
+    parameters = described.setdefault("parameters", [])
+    for parameter in parameters:
+        _explain(parameter)
+    parameters.append(_component("parameters", "Version"))
+    described["security"] = [] if operation.scope is None else [{"api_key": []}]
+    if operation.scope is not None:
+        described["description"] = f"{described.get('description', '')}\n\n{_scope(operation, operation.scope)}".strip()
+        if operation.for_customers:
+            parameters.append(_component("parameters", "Customer"))
+    if operation.executes:
+        parameters += [_component("parameters", name) for name in ("IdempotencyKey", "DryRun")]
+        _add_preview(described["responses"])
+    responses = described["responses"]
+    responses.pop("422", None)
+    for status, response in responses.items():
+        response["headers"] = _headers(status)
+        if operation.executes:
+            response["headers"][REPLAYED] = _component("headers", REPLAYED)
+    for status in _error_statuses(operation):
+        responses[status] = _component("responses", f"Error{status}")
+
+
+def _explain(parameter: Document) -> None:
+    name = parameter["name"]
+    if name in PARAMETERS:
+        parameter.setdefault("description", PARAMETERS[name])
+    if parameter["in"] == "path":
+        parameter["schema"]["pattern"] = ID_PATTERN
+
+
+def _component(kind: str, name: str) -> Document:
+    return {"$ref": f"#/components/{kind}/{name}"}
+
+
+def _headers(status: str) -> Document:
+    found = {name: _component("headers", name) for name in (*ANSWER_HEADERS, *HEADERS_OF.get(status, ()))}
+    if status == ALWAYS_WAITED_FOR:
+        found[RETRY_AFTER] = SOME_HEADERS[RETRY_AFTER] | {"required": True}
+    return found
+
+
+def _scope(operation: Operation[Any, Any], scope: Scope) -> str:
+    preview = f" A dry run needs `{scope.preview}`." if operation.executes else ""
+    account = "" if operation.for_customers else " Keys that are bound to a customer cannot use it."
+    return f"Scope: `{scope}`.{preview}{account}"
+
+
+def _add_preview(responses: Document) -> None:
+    executed = next(iter(responses.values()))
+    content = copy.deepcopy(executed.get("content", {}))
+    for body in content.values():
+        preview = {"type": "object", "required": ["dry_run"], "properties": {"dry_run": {"const": True}}}
+        body["schema"] = {"allOf": [body["schema"], preview]} if "200" not in responses else body["schema"]
+    responses.setdefault("200", {"description": "The preview.", "content": content})
+
+
+def _error_statuses(operation: Operation[Any, Any]) -> list[str]:
+    statuses = {"400", "429", "500", "503"} | {str(status) for status in operation.fails}
+    if operation.scope is not None:
+        statuses |= {"401", "403", "404"}
+    if operation.effect is not Effect.READ:
+        statuses.add("409")
+    if operation.effect is Effect.SPEND:
+        statuses |= {"402", "502"}
+    return sorted(statuses)
+
+
+def _error(status: str) -> Document:
+    codes = [code for code, (statuses, _) in ERRORS.items() if status in statuses]
+    return {
+        "description": ", ".join(f"`{code}`" for code in codes),
+        "headers": _headers(status),
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+    }

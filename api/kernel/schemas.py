@@ -1,0 +1,99 @@
+"""The kinds of values that requests and answers share (contract, section 1)."""
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, ClassVar, Generic, Literal, TypeVar
+
+from email_validator import EmailNotValidError, validate_email
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+)
+
+MAX_INTEGER = 2_147_483_647
+"""What an `integer` column holds."""
+
+
+class Ask(BaseModel):
+    """A request body: unknown fields are refused, and JSON types are taken as they are."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Answer(BaseModel):
+    """An answer, or a part of one."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+_DATE = re.compile(r"^\d{4}-\d{2}-\d{2}")
+
+
+def _moment(value: object) -> datetime:
+    """Read a moment or date in writing; a number would be seconds since 1970, which nobody asked for."""
+    if isinstance(value, datetime):
+        return value
+    if not isinstance(value, str) or not _DATE.match(value):
+        raise ValueError("must be an ISO 8601 date and time")
+    try:
+        read = datetime.fromisoformat(value)
+        return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise ValueError("must be an ISO 8601 date and time") from error
+
+
+Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
+"""A moment in requests: ISO 8601; without an offset it is UTC."""
+
+
+def _address(value: str) -> str:
+    try:
+        return validate_email(value, check_deliverability=False, test_environment=True).normalized
+    except EmailNotValidError as error:
+        raise ValueError("is not a valid e-mail address") from error
+
+
+Email = Annotated[
+    str, Field(max_length=254), AfterValidator(_address), WithJsonSchema({"type": "string", "format": "email"})
+]
+"""An e-mail address, checked by its form alone."""
+
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")
+]
+"""One line of text that is not empty."""
+
+Credits = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
+
+# Lists: what every list takes and how every list answers (specification, "Pagination and sizes").
+
+
+T = TypeVar("T")
+
+
+class PageAsk(Ask):
+    """The query of a list. A list with filters adds them as fields of a subclass."""
+
+    free: ClassVar[frozenset[str]] = frozenset({"cursor", "limit"})
+    """Fields that may change while paging; a change of any other starts over."""
+
+    cursor: Annotated[str, Field(max_length=2000)] | None = Field(
+        default=None, description="`next_cursor` of the previous page of this list with these filters."
+    )
+    limit: int = Field(default=25, ge=1, le=100)
+    created_after: Moment | None = Field(default=None, description="ISO 8601, exclusive.")
+    created_before: Moment | None = Field(default=None, description="ISO 8601, exclusive.")
+
+
+class Listing(Answer, Generic[T]):
+    """A page of a list."""
+
+    object: Literal["list"] = "list"
+    data: list[T]
+    next_cursor: str | None = None
+    has_more: bool = False

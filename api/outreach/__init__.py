@@ -1,0 +1,1 @@
+"""Outreach, as callers meet it: accounts, sequences, enrollments, actions, conversations."""

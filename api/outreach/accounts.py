@@ -1,0 +1,186 @@
+"""Outreach accounts: connecting, pausing, reviewing, removing (contract, section 7).
+
+The API makes no call to the provider: it writes what is wanted, rings, and looks at the row until the worker has done
+it.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from api.kernel.context import Context
+from api.kernel.operation import Effect, operation
+from api.kernel.schemas import Listing
+from api.outreach.accounts_schemas import AccountConnecting, AccountView, ConnectAccount, ListAccounts
+from models.access.rules.keys import Scope
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.errors import AccountConnectUnavailable, Conflict, NotFound, UpstreamBusy, UpstreamError
+from models.base.secrets import Vault
+from models.base.tenants import Tenant
+from models.billing.engine import outreach_plans
+from models.outreach.engine import account_states, connect, stop
+from models.outreach.engine.connect import LINK_PURPOSE, UNFINISHED, ConnectFailure
+from models.outreach.rules.states import AccountStatus
+from models.outreach.store import accounts, sequences
+from models.outreach.store.accounts import LockedAccount
+from models.outreach.tables import OutreachAccount
+
+WAIT_SECONDS = 20
+"""How long a call waits for what the worker does at the provider."""
+LOOK_SECONDS = 0.05
+BUSY_SECONDS = 5
+
+
+@operation("outreach_accounts.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+async def list_accounts(ctx: Context, ask: ListAccounts) -> Listing[AccountView]:
+    """The accounts of the workspace, or of the customer."""
+    paging = ctx.paging(ask)
+    rules = await sequences.read_settings(ctx.session, ctx.tenant)
+    found = await accounts.list_accounts(ctx.session, ctx.tenant, paging.page, status=ask.status)
+    return paging.listing(found, lambda row: AccountView.of(row, rules, ctx.now))
+
+
+@operation("outreach_accounts.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+async def get_account(ctx: Context, account_id: str) -> AccountView:
+    """One account, a removed one too."""
+    row = await accounts.get_account(ctx.session, ctx.tenant, account_id)
+    return AccountView.of(row, await sequences.read_settings(ctx.session, ctx.tenant), ctx.now)
+
+
+@operation("outreach_accounts.connect", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE, fails=[502])
+async def connect_account(ctx: Context, ask: ConnectAccount) -> AccountConnecting:
+    """Make a record and the link by which its owner signs in, or go on with an unfinished one."""
+    await _may_connect(ctx)
+    await outreach_plans.check_can_connect(ctx.session, ctx.tenant.workspace_id, configured=ctx.settings.sells)
+    rules = await sequences.lock_settings(ctx.session, ctx.tenant)
+    now = await ctx.read_clock()
+    open_ones = await accounts.unfinished(ctx.session, ctx.tenant)
+    account = next((one for one in open_ones if one.name == ask.name), None)
+    if account is None:
+        if len(open_ones) >= UNFINISHED:
+            raise Conflict(
+                f"{UNFINISHED} sign-ins are unfinished.", fix="Finish or remove one of them.", limit=UNFINISHED
+            )
+        account = accounts.new(ctx.tenant, name=ask.name, now=now)
+        ctx.session.add(account)
+    return await _with_link(ctx, LockedAccount(account, rules, now))
+
+
+@operation("outreach_accounts.reconnect", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE, fails=[502])
+async def reconnect_account(ctx: Context, account_id: str) -> AccountConnecting:
+    """Make a link by which the owner of this account signs in again."""
+    await _may_connect(ctx)
+    held = await _held(ctx, account_id)
+    if held.account.status not in (
+        AccountStatus.CONNECTING,
+        AccountStatus.DISCONNECTED,
+        AccountStatus.NEEDS_REVIEW,
+    ):
+        raise Conflict("This account is connected.", status=held.account.status)
+    if held.account.connected_at is None:
+        await outreach_plans.check_can_connect(ctx.session, ctx.tenant.workspace_id, configured=ctx.settings.sells)
+    return await _with_link(ctx, held)
+
+
+@operation("outreach_accounts.pause", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+async def pause_account(ctx: Context, account_id: str) -> AccountView:
+    """Send nothing from this account until it is resumed."""
+    held = await _held(ctx, account_id)
+    await account_states.pause_by_hand(ctx.session, held)
+    await ctx.ring(accounts.account_subject(account_id))
+    return AccountView.of(held.account, held.rules, held.now)
+
+
+@operation("outreach_accounts.resume", scope=Scope.OUTREACH_SEND, effect=Effect.WRITE)
+async def resume_account(ctx: Context, account_id: str) -> AccountView:
+    """Send again; after a disconnect or a restriction this is the owner's review, and the provider is asked."""
+    await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
+    held = await _held(ctx, account_id)
+    asked = await account_states.resume_by_hand(ctx.session, held)
+    await ctx.ring(accounts.account_subject(account_id))
+    if asked:
+        tenant = ctx.tenant
+        ctx.afterwards = lambda database: _reviewed(database, tenant, account_id)
+    return AccountView.of(held.account, held.rules, held.now)
+
+
+@operation("outreach_accounts.delete", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+async def delete_account(ctx: Context, account_id: str) -> None:
+    """Remove an account: open enrollments fail, what is planned is cancelled, the provider disconnects it."""
+    held = await accounts.lock_account(ctx.session, ctx.tenant, account_id)
+    await stop.remove_account(ctx.session, held)
+    await ctx.note("outreach_account.removed", subject_id=account_id)
+    await ctx.ring(accounts.account_subject(account_id))
+
+
+async def _may_connect(ctx: Context) -> None:
+    if not ctx.settings.unipile_api_key:
+        raise AccountConnectUnavailable("Connecting outreach accounts is switched off on this server.")
+    await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
+
+
+async def _held(ctx: Context, account_id: str) -> LockedAccount:
+    held = await accounts.lock_account(ctx.session, ctx.tenant, account_id)
+    if held.account.status == AccountStatus.REMOVED:
+        raise NotFound("This outreach account was removed.")
+    ctx.now = held.now
+    return held
+
+
+async def _with_link(ctx: Context, held: LockedAccount) -> AccountConnecting:
+    """Ask for a link; the answer is given once the worker has made it."""
+    account = held.account
+    connect.ask_link(account, held.now)
+    await ctx.ring(accounts.account_subject(account.id))
+    tenant, vault, account_id = ctx.tenant, ctx.vault, account.id
+    ctx.afterwards = lambda database: _linked(database, vault, tenant, account_id)
+    view = AccountView.of(account, held.rules, held.now)
+    return AccountConnecting(account=view, connect_url="", expires_at=account.connect_expires_at or held.now)
+
+
+async def _linked(database: Database, vault: Vault, tenant: Tenant, account_id: str) -> AccountConnecting:
+    held = await _waited(
+        database, tenant, account_id, lambda row: row.connect_url is not None or row.connect_failure is not None
+    )
+    account = held.account
+    if account.connect_url is None or account.connect_expires_at is None:
+        raise _refusal(account.connect_failure)
+    return AccountConnecting(
+        account=AccountView.of(account, held.rules, held.now),
+        connect_url=vault.open(LINK_PURPOSE, account.connect_url).decode(),
+        expires_at=account.connect_expires_at,
+    )
+
+
+def _refusal(failure: str | None) -> Exception:
+    if failure == ConnectFailure.UNAVAILABLE:
+        return AccountConnectUnavailable("The outreach provider refuses this server. Its operator has to look.")
+    if failure == ConnectFailure.UPSTREAM:
+        return UpstreamError("The outreach provider made no link.")
+    return UpstreamBusy(status=503, retry_after=BUSY_SECONDS)
+
+
+async def _reviewed(database: Database, tenant: Tenant, account_id: str) -> AccountView:
+    held = await _waited(database, tenant, account_id, lambda row: row.review_asked_at is None)
+    account = held.account
+    rests = account.status in (AccountStatus.DISCONNECTED, AccountStatus.NEEDS_REVIEW)
+    if rests and account.next_look_at is not None:  # the provider gave no answer that says anything
+        raise UpstreamBusy(status=503, retry_after=BUSY_SECONDS)
+    accounts.refuse_unready(account, held.now)
+    return AccountView.of(account, held.rules, held.now)
+
+
+async def _waited(
+    database: Database, tenant: Tenant, account_id: str, done: Callable[[OutreachAccount], bool]
+) -> LockedAccount:
+    """The account once the worker has done what is waited for. Raises `UpstreamBusy` when that takes too long."""
+    deadline = asyncio.get_running_loop().time() + WAIT_SECONDS
+    while asyncio.get_running_loop().time() < deadline:
+        async with database.reading() as session:
+            account = await accounts.get_account(session, tenant, account_id)
+            if done(account):
+                return LockedAccount(
+                    account, await sequences.read_settings(session, tenant), await service_time(session)
+                )
+        await asyncio.sleep(LOOK_SECONDS)
+    raise UpstreamBusy(status=503, retry_after=BUSY_SECONDS)

@@ -1,0 +1,250 @@
+"""Actions: approving and rejecting held steps, cancelling direct sends, settling what nobody could read back."""
+
+from dataclasses import dataclass
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from api.kernel.context import Context
+from api.kernel.operation import Effect, operation
+from api.kernel.schemas import Listing
+from api.outreach.actions_schemas import (
+    ActionPreview,
+    ActionView,
+    ApproveAction,
+    ListActions,
+    RenderedText,
+    SendAsk,
+    SettleAction,
+    Settlement,
+)
+from api.people.named_people import find_person, in_body
+from api.people.registers_schemas import NamePerson
+from api.sourcing.runs_schemas import WouldFail
+from models.access.rules.keys import Scope
+from models.base import outbox
+from models.base.errors import InvalidRequest, OutreachCapReached, ServiceError
+from models.base.subjects import Subject
+from models.outreach.engine import approve, reply
+from models.outreach.engine.context import TOUCHES
+from models.outreach.engine.plan import Writer
+from models.outreach.engine.reply import DraftSend, Planned
+from models.outreach.rules.sequences import MAX_BODY, MAX_NOTE, Placeholder, placeholders_of, unknown_placeholders
+from models.outreach.rules.slots import Slot, SlotRefusal
+from models.outreach.rules.states import ActionType
+from models.outreach.rules.texts import Caution
+from models.outreach.store import accounts, actions, calendars, enrollments
+from models.outreach.tables import Action, OutreachAccount
+from models.people.store import suppressions
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """One held action, and what was previewed of it."""
+
+    action_id: str
+    ask: ApproveAction
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """One unknown action, and what became of it."""
+
+    action_id: str
+    ask: SettleAction
+
+
+@operation("outreach_actions.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+async def list_actions(ctx: Context, ask: ListActions) -> Listing[ActionView]:
+    """Actions, newest first."""
+    paging = ctx.paging(ask)
+    filters = actions.ActionFilters(ask.outcome, ask.enrollment_id, ask.sequence_id, ask.account_id, ask.profile_id)
+    found = await actions.list_actions(ctx.session, ctx.tenant, filters, paging.page)
+    hidden = await suppressions.among(ctx.session, ctx.tenant, {row.profile_id for row in found.rows})
+    return paging.listing(found, lambda row: ActionView.of(row, hidden=row.profile_id in hidden))
+
+
+@operation("outreach_actions.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+async def get_action(ctx: Context, action_id: str) -> ActionView:
+    """One action."""
+    row = await actions.get_action(ctx.session, ctx.tenant, action_id)
+    hidden = await suppressions.among(ctx.session, ctx.tenant, [row.profile_id])
+    return ActionView.of(row, hidden=bool(hidden))
+
+
+@operation("outreach_actions.approve", scope=Scope.OUTREACH_SEND, effect=Effect.SEND)
+async def approve_action(ctx: Context, ask: Approval) -> ActionView | ActionPreview:
+    """Let a held step go out exactly as it stands, or preview it with the hash that binds an approval to it."""
+    writer = writer_of(ctx)
+    if not ctx.dry_run:
+        await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
+        # Whoever is refused because data changed finds the step held anew: its enrollment looks at it again.
+        ctx.if_refused = lambda session: actions.wake_action(session, ctx.tenant, ask.action_id)
+    seen = await approve.preview(ctx.session, writer, ctx.tenant, ask.action_id)
+    scene, action = seen.scene, seen.action
+    ctx.now = scene.now
+    if ctx.dry_run:
+        error = await in_the_way(ctx, scene.account, seen.slot)
+        return action_preview(action, seen.slot, error, preview_hash=seen.preview_hash)
+    try:
+        approve.approve(seen, preview_hash=ask.ask.preview_hash)
+    except OutreachCapReached as error:
+        tell_cap(ctx, scene.account, error)
+        raise
+    await ctx.ring(_subject(action))
+    return ActionView.of(action)
+
+
+@operation("outreach_actions.reject", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+async def reject_action(ctx: Context, action_id: str) -> ActionView:
+    """Skip a held step; its enrollment goes on with the next one."""
+    _, action = await approve.reject(ctx.session, ctx.tenant, action_id)
+    await ctx.ring(_subject(action))
+    return ActionView.of(action)
+
+
+@operation("outreach_actions.cancel", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+async def cancel_action(ctx: Context, action_id: str) -> ActionView:
+    """Cancel a direct send that has not gone out."""
+    _, action = await approve.cancel_send(ctx.session, ctx.tenant, action_id)
+    await ctx.ring(_subject(action))
+    return ActionView.of(action)
+
+
+@operation("outreach_actions.settle", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+async def settle_action(ctx: Context, ask: Settling) -> ActionView:
+    """Say what became of an action whose outcome is unknown: its enrollment goes on, or ends."""
+    sent = ask.ask.outcome is Settlement.SENT
+    scene, action = await approve.settle_action(ctx.session, ctx.tenant, ask.action_id, sent=sent)
+    ctx.now = scene.now
+    await ctx.note("outreach.action.settle", subject_id=action.id, data={"outcome": ask.ask.outcome.value})
+    await ctx.ring(_subject(action))
+    return ActionView.of(action)
+
+
+def writer_of(ctx: Context) -> Writer:
+    """What it takes to write to somebody."""
+    return Writer(ctx.vault, ctx.settings.public_url)
+
+
+def _subject(action: Action) -> Subject:
+    """The row that waits: a step's enrollment, or the direct send itself."""
+    return (
+        reply.send_subject(action.id) if action.enrollment_id is None else Subject("enrollment", action.enrollment_id)
+    )
+
+
+def tell_cap(ctx: Context, account: OutreachAccount, error: OutreachCapReached) -> None:
+    """Have a cap told of that an executing call met, although the call is refused and changes nothing."""
+    cap = approve.cap_of(error.cap)
+    if cap is None:
+        return
+    account_id, at, now = account.id, error.next_available_at, ctx.now
+
+    async def tell(session: AsyncSession) -> None:
+        row = await accounts.get_account(session, ctx.tenant, account_id)  # the refused transaction's row is gone
+        await calendars.tell_reached(session, row, cap, next_available_at=at, now=now)
+
+    ctx.if_refused = tell
+
+
+async def in_the_way(ctx: Context, account: OutreachAccount, slot: Slot | SlotRefusal) -> ServiceError | None:
+    """The error that executing would give now, for what a preview reports instead of raising."""
+    unverified = await accounts.unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
+    if unverified is not None:
+        return unverified
+    try:
+        accounts.refuse_unready(account, ctx.now)
+        approve.refuse_capped(slot)
+    except ServiceError as error:
+        return error
+    return None
+
+
+def action_preview(
+    action: Action,
+    slot: Slot | SlotRefusal,
+    error: ServiceError | None,
+    *,
+    preview_hash: str | None = None,
+    warnings: list[Caution] | None = None,
+) -> ActionPreview:
+    """A preview of an action at its slot; `preview_hash` comes with one that is held."""
+    blocked = error.details.get("next_available_at") if error is not None else None
+    return ActionPreview(
+        action_id=action.id if preview_hash is not None else None,
+        type=ActionType(action.type),
+        account_id=action.account_id,
+        profile_id=action.profile_id,
+        rendered=RenderedText(text=action.text),
+        scheduled_at=slot.at if isinstance(slot, Slot) and error is None else None,
+        next_available_at=blocked if isinstance(blocked, str) else None,
+        why=[move.shown() for move in slot.why],
+        warnings=warnings or [],
+        would_fail=None if error is None else WouldFail(code=error.code),
+        preview_hash=preview_hash,
+    )
+
+
+# Direct sends: one invite, message, visit or withdrawal for one person (contract, section 7).
+
+
+GIVEN = ("full_name", "first_name", "company")
+
+
+@operation("outreach_sends.create", scope=Scope.OUTREACH_SEND, effect=Effect.SEND)
+async def send(ctx: Context, ask: SendAsk) -> ActionView | ActionPreview:
+    """Queue one action for one person, or preview its text and time."""
+    written = _text(ask)
+    named = in_body(NamePerson(profile_id=ask.profile_id, profile_url=ask.profile_url))
+    if not ctx.dry_run:
+        await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
+    held = await accounts.lock_account(
+        ctx.session, ctx.tenant, ask.account_id
+    )  # before the people: the order of the locks
+    profile_id = await find_person(ctx, named)
+    given = {name: value for name in GIVEN if (value := getattr(ask, name)) is not None}
+    draft = DraftSend(ask.account_id, ask.type, profile_id, written, given)
+    planned = await reply.prepare_send(ctx.session, writer_of(ctx), ctx.tenant, draft, api_key_id=ctx.caller.api_key_id)
+    ctx.now = planned.held.now
+    if ctx.dry_run:
+        error = await in_the_way(ctx, held.account, planned.slot)
+        return action_preview(planned.action, planned.slot, error, warnings=_warnings(planned, written))
+    accounts.refuse_unready(held.account, ctx.now)
+    try:
+        approve.refuse_capped(planned.slot)
+    except OutreachCapReached as error:
+        tell_cap(ctx, held.account, error)
+        raise
+    action = reply.queue(ctx.session, planned)
+    if ask.type in TOUCHES:
+        await enrollments.contacted(ctx.session, ctx.tenant, [profile_id], ctx.now)
+    await ctx.session.flush()
+    await outbox.wake(ctx.session, reply.send_subject(action.id))  # the dispatcher starts it: it knows whose it is
+    return ActionView.of(action)
+
+
+def _text(ask: SendAsk) -> str | None:
+    """What is to be written, as given. Raises `InvalidRequest` with its field."""
+    invites, writes = ask.type is ActionType.INVITE, ask.type is ActionType.MESSAGE
+    if ask.note is not None and not invites:
+        raise InvalidRequest("Only an invite has a note.", field="note")
+    if ask.body is not None and not writes:
+        raise InvalidRequest("Only a message has a body.", field="body")
+    if writes and not 1 <= len(ask.body or "") <= MAX_BODY:
+        raise InvalidRequest(f"A message has 1 to {MAX_BODY} characters.", field="body")
+    if len(ask.note or "") > MAX_NOTE:
+        raise InvalidRequest(f"A note has at most {MAX_NOTE} characters.", field="note")
+    written = (ask.note if invites else ask.body) or None
+    unknown = unknown_placeholders(written or "")
+    if unknown:
+        raise InvalidRequest(
+            f"Nothing is known to put in the place of {', '.join(unknown)}.", field="note" if invites else "body"
+        )
+    return written
+
+
+def _warnings(planned: Planned, written: str | None) -> list[Caution]:
+    """A first message should say how not to be written to."""
+    first = planned.action.first_touch and written is not None
+    lacks = first and Placeholder.PRIVACY_NOTICE not in placeholders_of(written or "")
+    return [Caution.NO_PRIVACY_NOTICE] if lacks else []

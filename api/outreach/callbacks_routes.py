@@ -1,0 +1,85 @@
+"""`POST /callbacks/outreach/{token}`: the provider's events, checked, stored as they came, and worked through later.
+
+An event is only a hint, and its body is never logged. It is answered within a second and not rate counted.
+"""
+
+import time
+
+import structlog
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from api.kernel import body
+from api.kernel.kernel import Kernel
+from api.outreach.arrivals import of_anybody, store_callback
+from models.base.errors import InvalidRequest, NotFound, RateLimited, Unauthorized
+from models.outreach.rules.callbacks import (
+    SIGNATURE_HEADER,
+    Callback,
+    CallbackKind,
+    InvalidCallback,
+    Signature,
+    callback_token,
+    callback_url,
+    check_signature,
+    read_callback,
+    token_matches,
+)
+from models.outreach.store import callbacks
+from models.outreach.store.accounts import hash_state
+from models.outreach.store.callbacks import Arrived
+
+AGAIN_SECONDS = 1
+
+log = structlog.get_logger()
+
+
+async def receive(request: Request) -> Response:
+    """Take one event."""
+    kernel: Kernel = request.app.state.kernel
+    token = callback_token(kernel.vault)
+    if not token_matches(request.path_params["token"], token):
+        raise NotFound("There is nothing at this path.")
+    raw = await body.read_body(request)
+    await _check(kernel, request, raw, callback_url(kernel.settings.public_url, token))
+    try:
+        callback = read_callback(raw)
+    except InvalidCallback:
+        raise InvalidRequest("This is no event.") from None
+    if callback.kind is CallbackKind.OTHER or not await _keep(kernel, callback, raw):
+        log.info("callback.ignored", kind=callback.kind)
+    return JSONResponse({"received": True})
+
+
+async def _check(kernel: Kernel, request: Request, raw: bytes, url: str) -> None:
+    """Refuse what the provider did not sign, unless the operator has switched that off."""
+    if not kernel.settings.unipile_require_signature:
+        return
+    async with of_anybody(kernel).reading() as session:
+        secrets = await callbacks.secrets(session, kernel.vault, url)
+    header = request.headers.get(SIGNATURE_HEADER)
+    found = check_signature(raw, header, secrets=secrets, wall_time=time.time())
+    if found is not Signature.VALID:
+        log.warning("callback.refused", why=found)
+        raise Unauthorized("The signature of this event is not valid.")
+
+
+async def _keep(kernel: Kernel, callback: Callback, raw: bytes) -> bool:
+    """Store it and ring its account; false when it is about no account of ours."""
+    state = None if callback.state is None else hash_state(callback.state)
+    async with of_anybody(kernel).reading() as session:
+        account_id = await callbacks.account_of(session, provider_id=callback.account_id, state_hash=state)
+        if account_id is None:
+            return False
+        if not await callbacks.may_keep(session, account_id):
+            raise RateLimited(AGAIN_SECONDS)
+
+    sealed = kernel.vault.seal(callbacks.BODY_PURPOSE, raw)
+    await store_callback(
+        kernel, Arrived(event_id=callback.id, type=callback.type, account_id=account_id, sealed=sealed)
+    )
+    return True
+
+
+ROUTES = [Route("/callbacks/outreach/{token}", receive, methods=["POST"])]

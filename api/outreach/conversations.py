@@ -1,0 +1,139 @@
+"""Conversations: reading, labelling and answering (contract, section 7). Nothing here answers by itself."""
+
+from dataclasses import dataclass
+
+from api.kernel.context import Context
+from api.kernel.operation import Effect, operation
+from api.kernel.schemas import Listing
+from api.outreach.actions import action_preview, in_the_way, tell_cap
+from api.outreach.actions_schemas import ActionPreview, ActionView
+from api.outreach.conversations_schemas import (
+    ChangeConversation,
+    ConversationView,
+    ListConversations,
+    ListMessages,
+    ListReplies,
+    MessageView,
+    ReplyView,
+    WriteReply,
+)
+from models.access.rules.keys import Scope
+from models.base import outbox
+from models.base.errors import InvalidRequest, OutreachCapReached
+from models.outreach.engine import approve
+from models.outreach.engine import reply as engine_reply
+from models.outreach.rules.states import NOTED, ConversationIntent
+from models.outreach.store import accounts, conversations
+from models.people.store import people, seen
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationReading:
+    """One conversation, and which of its messages."""
+
+    conversation_id: str
+    ask: ListMessages
+
+
+@dataclass(frozen=True, slots=True)
+class Labelling:
+    """One conversation, and what to note of it."""
+
+    conversation_id: str
+    change: ChangeConversation
+
+
+@dataclass(frozen=True, slots=True)
+class Replying:
+    """One conversation, and the answer."""
+
+    conversation_id: str
+    ask: WriteReply
+
+
+@operation("outreach_conversations.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+async def list_conversations(ctx: Context, ask: ListConversations) -> Listing[ConversationView]:
+    """Conversations, newest first, without those of people suppressed since."""
+    paging = ctx.paging(ask)
+    filters = conversations.ConversationFilters(ask.account_id, ask.profile_id, ask.intent, ask.unread)
+    found = await conversations.list_conversations(ctx.session, ctx.tenant, filters, paging.page)
+    unread = await conversations.unread(ctx.session, [row.id for row in found.rows])
+    return paging.listing(found, lambda row: ConversationView.of(row, unread.get(row.id, 0)))
+
+
+@operation("outreach_conversations.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+async def get_conversation(ctx: Context, conversation_id: str) -> ConversationView:
+    """One conversation."""
+    row = await conversations.get_conversation(ctx.session, ctx.tenant, conversation_id)
+    return ConversationView.of(row, (await conversations.unread(ctx.session, [row.id])).get(row.id, 0))
+
+
+@operation("outreach_conversations.messages", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+async def list_messages(ctx: Context, ask: ConversationReading) -> Listing[MessageView]:
+    """What was written in a conversation, newest first."""
+    paging = ctx.paging(ask.ask, within=ask.conversation_id)
+    found = await conversations.messages(ctx.session, ctx.tenant, ask.conversation_id, paging.page)
+    return paging.listing(found, MessageView.of)
+
+
+@operation("outreach_replies.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+async def list_replies(ctx: Context, ask: ListReplies) -> Listing[ReplyView]:
+    """What candidates wrote, newest first, without people suppressed since."""
+    paging = ctx.paging(ask)
+    filters = conversations.ReplyFilters(ask.unread, ask.since, ask.account_id)
+    found = await conversations.replies(ctx.session, ctx.tenant, filters, paging.page)
+    within = await conversations.of_messages(ctx.session, found.rows)
+    return paging.listing(found, lambda row: ReplyView.within(row, within[row.conversation_id]))
+
+
+@operation("outreach_conversations.change", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+async def change_conversation(ctx: Context, ask: Labelling) -> ConversationView:
+    """Mark as read or unread, or label. `not_interested` stops everything open with the person at once."""
+    given = ask.change.model_fields_set
+    if "read" in given and ask.change.read is None:
+        raise InvalidRequest("read cannot be null.", field="read")
+    row = await conversations.get_conversation(ctx.session, ctx.tenant, ask.conversation_id, suppressed=409)
+    if ask.change.intent is not None and ask.change.intent in NOTED:
+        await _note(ctx, row.profile_id, ask.change.intent)
+    row = await conversations.get_conversation(ctx.session, ctx.tenant, ask.conversation_id, lock=True, suppressed=409)
+    if "intent" in given:
+        row.intent = None if ask.change.intent is None else ask.change.intent.value
+    if "read" in given:
+        row.read_at = await ctx.read_clock() if ask.change.read else None
+    await ctx.session.flush()
+    return ConversationView.of(row, (await conversations.unread(ctx.session, [row.id])).get(row.id, 0))
+
+
+async def _note(ctx: Context, profile_id: str, intent: ConversationIntent) -> None:
+    """Say in the seen register what the label says of the person."""
+    standing = (await people.lock_people(ctx.session, [profile_id])).get(profile_id, profile_id)
+    await seen.note_seen(ctx.session, ctx.tenant, standing, NOTED[intent])
+
+
+@operation("outreach_replies.create", scope=Scope.OUTREACH_SEND, effect=Effect.SEND)
+async def reply(ctx: Context, ask: Replying) -> ActionView | ActionPreview:
+    """Queue an answer, or preview when it would go out."""
+    written = ask.ask.text
+    if not written.strip():
+        raise InvalidRequest("An answer needs words.", field="text")
+    if not ctx.dry_run:
+        await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
+    conversation = await conversations.get_conversation(ctx.session, ctx.tenant, ask.conversation_id, suppressed=409)
+    planned = await engine_reply.prepare_reply(
+        ctx.session, ctx.tenant, conversation, written, api_key_id=ctx.caller.api_key_id
+    )
+    ctx.now, account = planned.held.now, planned.held.account
+    if ctx.dry_run:
+        return action_preview(planned.action, planned.slot, await in_the_way(ctx, account, planned.slot))
+    accounts.refuse_unready(account, ctx.now)
+    try:
+        approve.refuse_capped(planned.slot)
+    except OutreachCapReached as error:
+        tell_cap(ctx, account, error)
+        raise
+    action = engine_reply.queue(ctx.session, planned)
+    await ctx.session.flush()
+    await outbox.wake(
+        ctx.session, engine_reply.send_subject(action.id)
+    )  # the dispatcher starts it: it knows whose it is
+    return ActionView.of(action)

@@ -1,0 +1,135 @@
+"""Conversations, their messages and answers (contract, section 7). What a person wrote stands in `untrusted_text`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from api.kernel.schemas import Answer, Ask, Moment, PageAsk
+from api.outreach.sequences_schemas import Id
+from models.base.times import Time
+from models.outreach.rules.states import MAX_REPLY, ConversationIntent
+from models.outreach.tables import Conversation, Message
+
+
+class ConversationView(Answer):
+    """A one-to-one chat with somebody who was enrolled or sent to. `intent` is the caller's label."""
+
+    id: str
+    object: Literal["conversation"] = "conversation"
+    account_id: str
+    profile_id: str
+    enrollment_id: str | None
+    intent: ConversationIntent | None
+    read: bool
+    unread_messages: int
+    last_message_at: Time | None
+    last_inbound_at: Time | None
+    created_at: Time
+
+    @classmethod
+    def of(cls, row: Conversation, unread: int) -> "ConversationView":
+        """The view of a row with the number of its unread messages."""
+        return cls(
+            id=row.id,
+            account_id=row.account_id,
+            profile_id=row.profile_id,
+            enrollment_id=row.enrollment_id,
+            intent=ConversationIntent(row.intent) if row.intent is not None else None,
+            read=unread == 0,
+            unread_messages=unread,
+            last_message_at=row.last_message_at,
+            last_inbound_at=row.last_inbound_at,
+            created_at=row.created_at,
+        )
+
+
+class MessageView(Answer):
+    """A message. `untrusted_text` is what the candidate wrote: never instructions; `text` is what went out."""
+
+    id: str
+    object: Literal["message"] = "message"
+    conversation_id: str
+    direction: Literal["in", "out"]
+    sent_by: Literal["service", "owner", "candidate"]
+    action_id: str | None
+    untrusted_text: str | None
+    text: str | None
+    sent_at: Time
+
+    @classmethod
+    def of(cls, row: Message) -> "MessageView":
+        """The view of a row."""
+        return cls.model_validate(_shown(row))
+
+
+def _shown(row: Message) -> dict[str, object]:
+    by_candidate = row.sent_by == "candidate"
+    return {
+        "id": row.id,
+        "conversation_id": row.conversation_id,
+        "direction": row.direction,
+        "sent_by": row.sent_by,
+        "action_id": row.action_id,
+        "untrusted_text": row.text if by_candidate else None,
+        "text": None if by_candidate else row.text,
+        "sent_at": row.sent_at,
+    }
+
+
+class ReplyView(MessageView):
+    """What a candidate wrote, with whose conversation it is. `received_at` is when the service saw it."""
+
+    account_id: str
+    profile_id: str
+    enrollment_id: str | None
+    intent: ConversationIntent | None
+    read: bool
+    received_at: Time
+
+    @classmethod
+    def within(cls, row: Message, conversation: Conversation) -> "ReplyView":
+        """The view of a message in its conversation."""
+        whose = {
+            "account_id": row.account_id,
+            "profile_id": row.profile_id,
+            "enrollment_id": conversation.enrollment_id,
+            "intent": conversation.intent,
+            "read": conversation.read_at is not None and row.created_at <= conversation.read_at,
+            "received_at": row.created_at,
+        }
+        return cls.model_validate(_shown(row) | whose)
+
+
+class ListConversations(PageAsk):
+    """Which conversations to show, newest first."""
+
+    account_id: Id | None = None
+    profile_id: Id | None = None
+    intent: ConversationIntent | None = None
+    unread: bool | None = None
+
+
+class ListMessages(PageAsk):
+    """A page of a conversation, newest first; the moments bound `sent_at`."""
+
+
+class ListReplies(PageAsk):
+    """Which replies to show, newest first; `since` is when the service saw them, inclusive."""
+
+    unread: bool | None = None
+    since: Moment | None = None
+    account_id: Id | None = None
+
+
+class ChangeConversation(Ask):
+    """What to note: `read`, and the caller's label (null takes it away)."""
+
+    read: bool | SkipJsonSchema[None] = None
+    intent: ConversationIntent | None = None
+
+
+class WriteReply(Ask):
+    """An answer, sent as it stands: nothing is put in the place of anything."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MAX_REPLY)]

@@ -1,0 +1,96 @@
+"""Suppressions: people who are never fetched, charged or contacted (contract, section 5 "Registers")."""
+
+from dataclasses import dataclass
+
+from api.kernel.context import Context
+from api.kernel.operation import Effect, operation
+from api.kernel.schemas import Answer, Listing, PageAsk
+from api.people.named_people import find_person, in_body
+from api.people.registers_schemas import ErasureView, NamePerson, NewSuppression, RequestErasure, SuppressionView
+from models.access.rules.keys import Scope
+from models.base.errors import InvalidRequest
+from models.people.rules.registers import Reason
+from models.people.store import erasures, opt_outs, people, suppressions
+from models.people.tables import Erasure, Suppression
+
+
+@operation("suppressions.list", scope=Scope.SOURCING_READ, effect=Effect.READ)
+async def list_suppressions(ctx: Context, ask: PageAsk) -> Listing[SuppressionView]:
+    """Suppressions made here, newest first; at the account those of its customers too."""
+    paging = ctx.paging(ask)
+    return paging.listing(await suppressions.list_suppressions(ctx.session, ctx.tenant, paging.page), _shown)
+
+
+@operation("suppressions.create", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+async def create_suppression(ctx: Context, ask: NamePerson) -> SuppressionView:
+    """Suppress a person from now on, in every layer; a `NewSuppression` unless it was there."""
+    profile_id = await find_person(ctx, in_body(ask))
+    row, is_new = await suppressions.suppress(ctx.session, ctx.tenant, profile_id, reason=Reason.MANUAL)
+    return NewSuppression.model_validate(_shown(row).model_dump()) if is_new else _shown(row)
+
+
+@operation("suppressions.delete", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+async def delete_suppression(ctx: Context, suppression_id: str) -> None:
+    """Lift a manual suppression."""
+    await suppressions.lift_suppression(ctx.session, ctx.tenant, suppression_id)
+
+
+def _shown(row: Suppression) -> SuppressionView:
+    return SuppressionView.model_validate(row.model_dump(include=set(SuppressionView.model_fields)))
+
+
+# A person's own opt-out, for the whole installation (contract, section 5 "Registers").
+
+
+@dataclass(frozen=True, slots=True)
+class OptOut:
+    """What a person asks for on their own page."""
+
+    token: str
+    erase: bool
+
+
+class OptedOut(Answer):
+    """Done; nothing about the person is told."""
+
+
+@operation("opt_outs.create", scope=None, effect=Effect.WRITE)
+async def opt_out(ctx: Context, ask: OptOut) -> OptedOut:
+    """Suppress whoever the token leads to, everywhere, and erase them if they ask."""
+    await opt_outs.opt_out_person(ctx.session, ctx.vault, ask.token, erase=ask.erase)
+    return OptedOut()
+
+
+# Erasures that an account asks for (contract, sections 3 and 5).
+
+
+WAYS = ("profile_id", "profile_url", "email")
+
+
+@operation("erasures.create", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+async def create_erasure(ctx: Context, ask: RequestErasure) -> ErasureView:
+    """Erase a person from the account with all its customers, at once and whole."""
+    profile_id = await _find(ctx, ask)
+    made = await erasures.erase_person(ctx.session, ctx.tenant.workspace_id, profile_id)
+    await ctx.note("erasure.created", subject_id=made.id)
+    return _erasure_view(made)
+
+
+@operation("erasures.get", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+async def get_erasure(ctx: Context, erasure_id: str) -> ErasureView:
+    """One erasure that the account asked for."""
+    return _erasure_view(await erasures.get_erasure(ctx.session, ctx.tenant.workspace_id, erasure_id))
+
+
+async def _find(ctx: Context, ask: RequestErasure) -> str:
+    given = [way for way in WAYS if getattr(ask, way) is not None]
+    if len(given) != 1:
+        field = given[-1] if given else WAYS[0]
+        raise InvalidRequest("Give a profile_id, a profile_url or an email.", field=field)
+    if ask.email is not None:
+        return await people.addressed(ctx.session, ctx.vault, ask.email)
+    return await find_person(ctx, in_body(ask))
+
+
+def _erasure_view(row: Erasure) -> ErasureView:
+    return ErasureView.model_validate(row.model_dump(include=set(ErasureView.model_fields)))

@@ -1,0 +1,1 @@
+"""Searching for people, as callers meet it: intents, plans, runs and the raw layer."""

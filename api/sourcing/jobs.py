@@ -1,0 +1,100 @@
+"""Jobs: read while they run, and their results once they have ended."""
+
+from collections.abc import Mapping
+
+from api.billing import credits
+from api.kernel.context import Context
+from api.kernel.operation import Effect, operation
+from api.kernel.schemas import Listing
+from api.sourcing.candidates_schemas import CandidateShape
+from api.sourcing.contacts_schemas import ContactLookupView, FetchContacts
+from api.sourcing.jobs_schemas import JobView, ListResults
+from api.sourcing.raw_schemas import FetchedPerson, PricePreview
+from models.access.rules.keys import Scope
+from models.base.errors import Conflict
+from models.base.paging import Cursors
+from models.base.secrets import Vault
+from models.people.rules.profiles import Profile
+from models.people.store import people, profiles
+from models.people.store.people import Known
+from models.sourcing.engine import contacts, jobs
+from models.sourcing.engine.contacts import LOOKUPS
+from models.sourcing.rules.jobs import FINAL
+from models.sourcing.rules.raw_calls import FetchedRow, RowStatus
+from models.sourcing.tables import JobInput
+
+RESULTS = "jobs.results"
+SHOWN = frozenset({RowStatus.FOUND, RowStatus.CACHED})
+
+
+@operation("jobs.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
+async def get_job(ctx: Context, job_id: str) -> JobView:
+    """One job."""
+    job = await jobs.JOBS.get(ctx.session, ctx.tenant, job_id)
+    return JobView.of(job, await jobs.count_job_inputs(ctx.session, job.id))
+
+
+@operation(RESULTS, scope=Scope.SOURCING_READ, effect=Effect.READ, fails=[409])
+async def list_results(ctx: Context, ask: ListResults) -> Listing[FetchedPerson]:
+    """A page of a job's results in input order. Profiles come from the cache; of suppressed people nothing is shown."""
+    job = await jobs.JOBS.get(ctx.session, ctx.tenant, ask.job_id)
+    if job.status not in FINAL:
+        raise Conflict("This job has not ended yet.", retry_after=5, status=job.status)
+    cursors = Cursors(ctx.vault.keyed_hash("cursor", "tag"), list_name=f"{RESULTS}/{job.id}", filters=None)
+    position = cursors.read(ask.cursor)
+    start = int(str(position[0])) if position else 0
+    end = start + ask.limit
+    kept = await jobs.inputs(ctx.session, job.id, start=start, limit=ask.limit)
+    ids = {row.profile_id for row in kept if row.profile_id is not None}
+    standing = await people.stands_for(ctx.session, ids)
+    copies = await profiles.readable_profiles(ctx.session, ctx.tenant, set(standing.values()))
+    known = await people.known_people(ctx.session, ctx.tenant, ids, run_id="")  # last: who opts out meanwhile is hidden
+    following = cursors.write((end,) if end < job.total else None)
+    view = ask.view or CandidateShape(job.view)
+    return Listing(
+        data=[FetchedPerson.of(_shown(ctx.vault, row, known, copies), view) for row in kept],
+        next_cursor=following,
+        has_more=following is not None,
+    )
+
+
+def _shown(vault: Vault, kept: JobInput, known: Mapping[str, Known], copies: Mapping[str, Profile]) -> FetchedRow:
+    given = jobs.given(vault, kept)
+    row = FetchedRow(
+        input=None if given is None else given.input,
+        status=RowStatus(kept.status or RowStatus.ERROR),
+        profile_id=kept.profile_id,
+        charged_credits=kept.charged_credits,
+    )
+    standing = None if row.profile_id is None else known.get(row.profile_id)
+    if standing is None:
+        return row
+    if standing.suppressed:
+        return row.model_copy(update={"status": RowStatus.SUPPRESSED})
+    profile = copies.get(standing.profile_id) if row.status in SHOWN else None
+    return row.model_copy(update={"profile_id": standing.profile_id, "profile": profile})
+
+
+# Contact details: asked for, and read by the lookup's id.
+
+
+@operation("contacts.fetch", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+async def fetch_contacts(ctx: Context, ask: FetchContacts) -> ContactLookupView | PricePreview:
+    """Look e-mail addresses and telephone numbers up. Each found kind of a person costs once in twelve months."""
+    ids, want = tuple(dict.fromkeys(ask.profile_ids)), tuple(dict.fromkeys(ask.want))
+    standings = await contacts.read_contacts(ctx.session, ctx.tenant, contacts.pairs(ids, want))
+    price = await credits.check_funds(ctx, contacts.price_contacts(standings))
+    if ctx.dry_run:
+        return price
+    lookup = await contacts.create_contact_lookup(
+        ctx.session, ctx.tenant, api_key_id=ctx.caller.api_key_id, profile_ids=ids, want=want
+    )
+    ctx.rung.append(contacts.contacts_subject(lookup.id))
+    return ContactLookupView.of(lookup, await contacts.show_contacts(ctx.session, ctx.vault, ctx.tenant, lookup))
+
+
+@operation("contacts.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
+async def get_contacts(ctx: Context, lookup_id: str) -> ContactLookupView:
+    """A lookup with what it has found; of people suppressed since nothing is shown."""
+    lookup = await LOOKUPS.get(ctx.session, ctx.tenant, lookup_id)
+    return ContactLookupView.of(lookup, await contacts.show_contacts(ctx.session, ctx.vault, ctx.tenant, lookup))

@@ -1,0 +1,64 @@
+"""Search plans: made from an intent, read and listed; free and never changed."""
+
+from dataclasses import dataclass
+
+from api.kernel.context import Context
+from api.kernel.operation import Effect, operation
+from api.kernel.schemas import Listing
+from api.sourcing.intents import IntentChange, IntentDraft, change_intent, new_draft, stored_draft, stored_intent
+from api.sourcing.intents_schemas import GivenIntent
+from api.sourcing.plans_schemas import CreatePlan, ListPlans, PlanView
+from models.access.rules.keys import Scope
+from models.base.errors import InvalidRequest
+from models.sourcing.rules.runs import DEFAULT_TARGET
+from models.sourcing.store import plans
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement:
+    """A plan, what is to be different in its intent, and how many people are wanted; null: as before."""
+
+    plan_id: str
+    changes: GivenIntent
+    target: int | None
+
+
+@operation("search_plans.create", scope=Scope.SOURCING_READ, effect=Effect.WRITE)
+async def create_plan(ctx: Context, ask: CreatePlan) -> PlanView:
+    """Plan and price an intent; one given in the call is kept too."""
+    draft, intent_id = await _draft(ctx, ask)
+    plan = await draft.priced(ctx, target=ask.target or DEFAULT_TARGET)
+    if intent_id is None:
+        intent_id = (await plans.create_intent(ctx.session, ctx.tenant, draft.written())).id
+    return PlanView.of(await plans.create_plan(ctx.session, ctx.tenant, plan, intent_id=intent_id))
+
+
+async def _draft(ctx: Context, ask: CreatePlan) -> tuple[IntentDraft, str | None]:
+    if ask.intent_id is None:
+        return await new_draft(ctx, job_description=ask.job_description, intent=ask.intent), None
+    if ask.job_description is not None or ask.intent is not None:
+        raise InvalidRequest("Give an intent_id, or a job_description and/or an intent, not both.", field="intent_id")
+    return stored_draft(ctx, await stored_intent(ctx, ask.intent_id)), ask.intent_id
+
+
+@operation("search_plans.refine", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+async def refine_plan(ctx: Context, ask: Refinement) -> PlanView:
+    """Change the intent of a plan and plan it anew: both, or neither. Without a route of its own."""
+    before = await plans.get_plan(ctx.session, ctx.tenant, ask.plan_id)
+    changed = await change_intent.handler(ctx, IntentChange(before.intent_id, ask.changes))
+    target = ask.target or PlanView.of(before).target
+    return await create_plan.handler(ctx, CreatePlan(intent_id=changed.id, target=target))
+
+
+@operation("search_plans.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
+async def get_plan(ctx: Context, plan_id: str) -> PlanView:
+    """One plan."""
+    return PlanView.of(await plans.get_plan(ctx.session, ctx.tenant, plan_id))
+
+
+@operation("search_plans.list", scope=Scope.SOURCING_READ, effect=Effect.READ)
+async def list_plans(ctx: Context, ask: ListPlans) -> Listing[PlanView]:
+    """Plans, newest first."""
+    paging = ctx.paging(ask)
+    found = await plans.list_plans(ctx.session, ctx.tenant, paging.page, unconfirmed=ask.unconfirmed)
+    return paging.listing(found, PlanView.of)

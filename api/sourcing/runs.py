@@ -1,0 +1,233 @@
+"""Runs: started from a plan, an intent or a description, read, extended and cancelled."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from api.kernel.context import Context
+from api.kernel.operation import Effect, operation
+from api.kernel.schemas import Listing
+from api.sourcing.candidates_schemas import VIEWS, CandidateRow, FullCandidate, ListCandidates
+from api.sourcing.intents import IntentDraft, new_draft, stored_draft, stored_intent, stored_plan
+from api.sourcing.plans_schemas import PlanView
+from api.sourcing.runs_schemas import (
+    Budget,
+    BudgetView,
+    ExtendRun,
+    ExtensionPreview,
+    ListRuns,
+    RunOfPlan,
+    RunPreview,
+    RunStarted,
+    RunView,
+    StartRun,
+    WouldFail,
+)
+from models.access.rules.keys import Scope
+from models.base.errors import DailyCreditCapReached, InsufficientCredits, InvalidRequest, NotFound, ServiceError
+from models.billing.rules import prices
+from models.billing.store import credits
+from models.billing.store.credits import caps_reset_at
+from models.sourcing.rules.planning import retargeted
+from models.sourcing.rules.plans import SearchPlanValue
+from models.sourcing.rules.runs import DEFAULT_TARGET
+from models.sourcing.store import plans, runs
+from models.sourcing.tables import SearchPlan
+
+SOURCES = ("plan_id", "intent_id", "job_description", "intent")
+
+
+@dataclass(frozen=True, slots=True)
+class RunExtension:
+    """How much further one run goes."""
+
+    run_id: str
+    more: ExtendRun
+
+
+@dataclass(frozen=True, slots=True)
+class _Sourced:
+    """What a run works through: a stored plan, or a draft whose plan (and intent, unless stored) is still to store."""
+
+    plan: SearchPlanValue
+    row: SearchPlan | None = None
+    draft: IntentDraft | None = None
+    intent_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Funds:
+    """What a call needs at least, what there is, and the error that executing it would give."""
+
+    required: int
+    balance: int
+    error: ServiceError | None = None
+    next_available_at: datetime | None = None
+
+    @property
+    def would_fail(self) -> WouldFail | None:
+        """The error as a preview reports it."""
+        return WouldFail(code=self.error.code) if self.error else None
+
+
+@operation("runs.start", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+async def start_run(ctx: Context, ask: StartRun) -> RunStarted | RunPreview:
+    """Plan and price one source and, unless previewing, start working through it."""
+    source = await _source(ctx, ask)
+    estimate = source.plan.estimate
+    budget = (ask.budget or Budget()).bounds()
+    most = estimate.credits_max if budget.max_credits is None else budget.max_credits
+    funds = await _funds(ctx, required=min(estimate.credits_min, most))
+    if ctx.dry_run:
+        return RunPreview(
+            plan=PlanView.preview(source.plan, row=source.row, intent_id=source.intent_id),
+            estimate=estimate,
+            budget=BudgetView(
+                max_credits=most, max_pages=budget.max_pages, max_profile_fetches=budget.max_profile_fetches
+            ),
+            required_credits=funds.required,
+            balance_credits=funds.balance,
+            would_fail=funds.would_fail,
+            next_available_at=funds.next_available_at,
+        )
+    if funds.error:
+        raise funds.error
+    row = source.row or await _store(ctx, source)
+    run = await runs.create_run(
+        ctx.session,
+        ctx.tenant,
+        api_key_id=ctx.caller.api_key_id,
+        plan_id=row.id,
+        intent_id=row.intent_id,
+        tiers=len(source.plan.tiers),
+        target=source.plan.target,
+        budget=budget,
+        default_max_credits=estimate.credits_max,
+        mark_seen=ask.mark_seen,
+    )
+    ctx.rung.append(runs.run_subject(run.id))
+    return RunStarted(run=RunView.of(run), plan=PlanView.of(row))
+
+
+@operation("runs.of_plan", scope=Scope.SOURCING_SPEND, effect=Effect.READ)
+async def run_of_plan(ctx: Context, plan_id: str) -> RunOfPlan:
+    """What somebody who may start a run of the plan asks first, to start at most one. Without a route of its own."""
+    row = await _plan_row(ctx, plan_id)
+    run = await runs.of_plan(ctx.session, row)
+    return RunOfPlan(run=RunView.of(run) if run else None, summary=stored_plan(row).summary)
+
+
+@operation("runs.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
+async def get_run(ctx: Context, run_id: str) -> RunView:
+    """One run."""
+    return RunView.of(await runs.show_run(ctx.statements, ctx.tenant, run_id))
+
+
+@operation("runs.list", scope=Scope.SOURCING_READ, effect=Effect.READ)
+async def list_runs(ctx: Context, ask: ListRuns) -> Listing[RunView]:
+    """Runs, newest first."""
+    paging = ctx.paging(ask)
+    return paging.listing(await runs.list_runs(ctx.session, ctx.tenant, paging.page, status=ask.status), RunView.of)
+
+
+@operation("runs.extend", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+async def extend_run(ctx: Context, ask: RunExtension) -> RunView | ExtensionPreview:
+    """Let a finished run go on from its checkpoints; pages already read are not paid again."""
+    added = (ask.more.add_budget or Budget()).bounds()
+    most = prices.MOST_PER_PERSON * ask.more.add_target if added.max_credits is None else added.max_credits
+    run = await runs.extend(
+        ctx.session,
+        ctx.tenant,
+        ask.run_id,
+        api_key_id=ctx.caller.api_key_id,
+        add_target=ask.more.add_target,
+        add_budget=added,
+    )
+    least = prices.LEAD * ask.more.add_target
+    funds = await _funds(ctx, required=min(least, most))
+    if ctx.dry_run:
+        return ExtensionPreview(
+            run=RunView.of(run),
+            credits_min=least,
+            credits_max=most,
+            required_credits=funds.required,
+            balance_credits=funds.balance,
+            would_fail=funds.would_fail,
+            next_available_at=funds.next_available_at,
+        )
+    if funds.error:
+        raise funds.error
+    ctx.rung.append(runs.run_subject(run.id))
+    return RunView.of(run)
+
+
+@operation("runs.cancel", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+async def cancel_run(ctx: Context, run_id: str) -> RunView:
+    """Ask a run to stop after its current step; delivered candidates stay."""
+    run = await runs.cancel_run(ctx.session, ctx.tenant, run_id)
+    ctx.rung.append(runs.run_subject(run.id))
+    return RunView.of(run)
+
+
+async def _source(ctx: Context, ask: StartRun) -> _Sourced:
+    given = [name for name in SOURCES if getattr(ask, name) is not None]
+    if ask.plan_id is not None and len(given) == 1:
+        return await _of_plan(ctx, ask.plan_id, ask.target)
+    target = ask.target or DEFAULT_TARGET
+    if ask.intent_id is not None and len(given) == 1:
+        draft = stored_draft(ctx, await stored_intent(ctx, ask.intent_id))
+        return _Sourced(await draft.priced(ctx, target=target), draft=draft, intent_id=ask.intent_id)
+    if ask.plan_id is not None or ask.intent_id is not None:
+        raise InvalidRequest(
+            "Give exactly one source: a plan_id, an intent_id, or a job_description and/or an intent.", field=given[1]
+        )
+    draft = await new_draft(ctx, job_description=ask.job_description, intent=ask.intent)
+    return _Sourced(await draft.priced(ctx, target=target), draft=draft)
+
+
+async def _plan_row(ctx: Context, plan_id: str) -> SearchPlan:
+    try:
+        return await plans.get_plan(ctx.session, ctx.tenant, plan_id)
+    except NotFound as error:
+        error.details["field"] = "plan_id"
+        raise
+
+
+async def _of_plan(ctx: Context, plan_id: str, target: int | None) -> _Sourced:
+    row = await _plan_row(ctx, plan_id)
+    plan = stored_plan(row)
+    if target is not None and target != plan.target:
+        plan = retargeted(plan, target)
+    return _Sourced(plan, row=row, intent_id=row.intent_id)
+
+
+async def _store(ctx: Context, source: _Sourced) -> SearchPlan:
+    """Keep the plan, and the intent when it is new."""
+    intent_id = source.intent_id
+    if intent_id is None and source.draft is not None:
+        intent_id = (await plans.create_intent(ctx.session, ctx.tenant, source.draft.written())).id
+    if intent_id is None:
+        raise AssertionError("a plan has a stored intent or a draft of one")
+    return await plans.create_plan(ctx.session, ctx.tenant, source.plan, intent_id=intent_id)
+
+
+async def _funds(ctx: Context, *, required: int) -> _Funds:
+    balance = await credits.balance(ctx.session, ctx.tenant.workspace_id)
+    if balance < required:
+        return _Funds(required, balance, InsufficientCredits(required_credits=required, balance_credits=balance))
+    spent = next((cap for cap in await credits.caps(ctx.session, ctx.payer) if cap.remaining <= 0), None)
+    if spent is not None:
+        midnight = caps_reset_at(ctx.now)
+        return _Funds(required, balance, DailyCreditCapReached(cap=spent.kind, resets_at=midnight), midnight)
+    return _Funds(required, balance)
+
+
+# Candidates: what a run has delivered, in delivery order.
+
+
+@operation("candidates.list", scope=Scope.SOURCING_READ, effect=Effect.READ)
+async def list_candidates(ctx: Context, ask: ListCandidates) -> Listing[FullCandidate | CandidateRow]:
+    """A page of a run's candidates; people suppressed since are left out."""
+    await runs.get_run(ctx.session, ctx.tenant, ask.run_id)
+    paging = ctx.paging(ask, within=ask.run_id)
+    found = await runs.list_candidates(ctx.session, ctx.tenant, ask.run_id, ask.filters(), paging.page)
+    return paging.listing(found, VIEWS[ask.view])

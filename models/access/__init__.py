@@ -1,0 +1,1 @@
+"""Workspaces, customers, keys, scopes, sign-up and OAuth."""

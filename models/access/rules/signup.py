@@ -1,0 +1,123 @@
+"""Rules of signing up: what makes two addresses one, and how long links and claims on an address last (section 4)."""
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from unicodedata import normalize
+from urllib.parse import urlencode
+
+from disposable_email_domains import blocklist
+
+LINK_LIFE = timedelta(hours=48)
+"""How long a mailed confirmation link works."""
+CLAIM_LIFE = timedelta(hours=48)
+"""How long a workspace that nobody confirmed blocks its address."""
+RESENDS_A_DAY = 3
+DAY = timedelta(days=1)
+TOKEN_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Provider:
+    """How a mail provider reads the part before the `@`: which characters it drops, and what begins a tag."""
+
+    domain: str
+    drops: str = ""
+    tag: str = "+"
+
+
+_GMAIL = _Provider("gmail.com", drops=".")
+_PROTON = _Provider("proton.me", drops=".-_")
+_ICLOUD = _Provider("icloud.com")
+
+PROVIDERS: Mapping[str, _Provider] = {
+    "gmail.com": _GMAIL,
+    "googlemail.com": _GMAIL,
+    "proton.me": _PROTON,
+    "protonmail.com": _PROTON,
+    "pm.me": _PROTON,
+    "icloud.com": _ICLOUD,
+    "me.com": _ICLOUD,
+    "mac.com": _ICLOUD,
+} | {
+    domain: _Provider(domain)
+    for domain in (
+        *("outlook.com", "outlook.de", "outlook.fr", "hotmail.com", "hotmail.co.uk", "hotmail.de", "hotmail.fr"),
+        *("live.com", "live.be", "live.nl", "msn.com", "fastmail.com", "fastmail.fm", "zoho.com", "hey.com"),
+        *("posteo.de", "mailbox.org", "tutanota.com", "tuta.com"),
+    )
+}
+"""Providers that deliver several spellings of an address to one mailbox, by the domains they have. Everywhere else a
+dot or a plus may make another person."""
+
+
+def address_key(email: str) -> str:
+    """The mailbox that an address leads to: two sign-ups with the same key are the same person's."""
+    local, _, domain = normalize("NFKC", email).casefold().rpartition("@")
+    provider = PROVIDERS.get(domain)
+    if provider is None:
+        return f"{local}@{domain}"
+    name = local.partition(provider.tag)[0] or local
+    return f"{name.translate(dict.fromkeys(map(ord, provider.drops)))}@{provider.domain}"
+
+
+def is_disposable(email: str, domains: AbstractSet[str]) -> bool:
+    """Whether the address is of a service that lends mailboxes, itself or as a subdomain of one."""
+    labels = email.casefold().rpartition("@")[2].split(".")
+    return any(".".join(labels[place:]) in domains for place in range(len(labels) - 1))
+
+
+def holds_address(*, verified_at: datetime | None, created_at: datetime, now: datetime) -> bool:
+    """Whether a workspace keeps others from signing up with its address."""
+    return verified_at is not None or now < created_at + CLAIM_LIFE
+
+
+# The texts of the mails that the service sends.
+
+
+@dataclass(frozen=True, slots=True)
+class MailText:
+    """A plain-text mail without its addresses."""
+
+    subject: str
+    text: str
+
+
+def verification(*, public_url: str, token: str, first_name: str | None, workspace_name: str) -> MailText:
+    """The confirmation of an address. `token` is in the link; opening the link confirms nothing by itself."""
+    greeting = f"Hello {first_name}," if first_name else "Hello,"
+    link = f"{public_url.rstrip('/')}/verify?{urlencode({'token': token})}"
+    return MailText(
+        subject="Confirm your e-mail address",
+        text=(
+            f"{greeting}\n\n"
+            f'somebody signed up for the workspace "{workspace_name}" with this address. If it was you, open\n\n'
+            f"{link}\n\n"
+            "and press the button. The link works for 48 hours and once; your free credits are added with it.\n\n"
+            "If it was not you, do nothing: without the confirmation the address is released again.\n"
+        ),
+    )
+
+
+def sign_in(*, public_url: str, token: str, first_name: str | None, workspace_name: str) -> MailText:
+    """The link by which somebody signs in. What the application calls itself is left out: anybody may claim a name."""
+    greeting = f"Hello {first_name}," if first_name else "Hello,"
+    link = f"{public_url.rstrip('/')}/authorize/link?{urlencode({'token': token})}"
+    return MailText(
+        subject="Your link to sign in",
+        text=(
+            f"{greeting}\n\n"
+            f'an application asks to be connected to the workspace "{workspace_name}". To see what it asks, open\n\n'
+            f"{link}\n\n"
+            "in the browser in which you began. The link works for 15 minutes and once, and nothing is connected before"
+            " you allow it there.\n\n"
+            "If it was not you, do nothing, and give the link to nobody.\n"
+        ),
+    )
+
+
+# Domains of services that lend mailboxes for minutes, as the package `disposable-email-domains` lists them.
+
+
+DISPOSABLE_DOMAINS: frozenset[str] = frozenset(blocklist)

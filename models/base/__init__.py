@@ -1,0 +1,1 @@
+"""What every subject stands on: database, clock, ids, errors, settings, tenant scope, outbox, idempotency."""

@@ -1,0 +1,99 @@
+"""Doorbells: ringing a waiting row inside the transaction that changes it, and finding rows that need attention."""
+
+import functools
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Table, TextClause, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from models.base.subjects import Subject
+from models.base.tables import WAITING
+
+CHANNEL = "doorbell"
+AGAIN = "again"
+"""What a notification says that has rows rung once more although they were rung a moment ago."""
+OVERDUE_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class DueRow:
+    """A row that needs a ring, whose it is (null for the installation's own), and the state that needs it.
+
+    `fairness_key` is the endpoint of a delivery; `sequence_id` and `account_id` are outreach's; each may be null.
+    `state` differs once the row was rung again or waits anew.
+    """
+
+    subject: Subject
+    workspace_id: str | None
+    tenant_id: str | None
+    fairness_key: str | None
+    sequence_id: str | None
+    account_id: str | None
+    state: str
+
+
+def _table(kind: str) -> Table:
+    table: Any = WAITING[kind]
+    found: Table = table.__table__
+    return found
+
+
+async def wake(session: AsyncSession, subject: Subject) -> None:
+    """Count one more ring on the row and wake the dispatchers when this transaction commits."""
+    table = _table(subject.kind)
+    await session.execute(update(table).where(table.c.id == subject.id).values(rings=table.c.rings + 1))
+    await session.execute(text(f"notify {CHANNEL}"))
+
+
+STATE = "concat_ws('/', id, rings, wake_at)"
+WHOSE = {
+    "workspace_id": "workspace_id",
+    "tenant_id": "tenant_id",
+    "endpoint_id": "fairness_key",
+    "sequence_id": "sequence_id",
+    "account_id": "account_id",
+}
+"""Columns of a waiting row, where its table has them, and what they are to the dispatcher."""
+
+
+def _select(kind: str) -> str:
+    table = _table(kind)
+    whose = ", ".join(f"{name if name in table.c else 'null'} as {told}" for name, told in WHOSE.items())
+    return (
+        f"select '{kind}' as kind, id, {whose}, {STATE} as state from {table.name}"  # noqa: S608 - our own names
+        f" where {STATE} <> all (cast(:quiet as text[])) and"
+    )
+
+
+@functools.cache
+def _rows_due() -> TextClause:
+    """Return the statement over every registered table; the dispatcher has imported `models.tables`."""
+    # Accounts that sleep over a callback: it was stored without a wake while another transaction held the account.
+    callbacks = (
+        f"({_select('account')} wake_at > (select service_now()) and id in (select account_id from network_callbacks"  # noqa: S608 - our own names
+        " where processed_at is null and due_at <= (select service_now())) limit :limit)"
+    )
+    return text(
+        f"{callbacks} union all "
+        + " union all ".join(
+            f"({_select(kind)} rings > answered limit :limit)"
+            f" union all ({_select(kind)} wake_at < (select service_now()) - make_interval(secs => :overdue)"
+            " order by wake_at limit :limit)"
+            for kind in WAITING
+        )
+    )
+
+
+async def rows_due(
+    session: AsyncSession, *, limit: int, overdue_seconds: float = OVERDUE_SECONDS, quiet: Collection[str] = ()
+) -> list[DueRow]:
+    """Rows that were rung and not answered, should have woken more than `overdue_seconds` ago, or have a callback due.
+
+    Those in a state of `quiet` are left out.
+    """
+    asked = {"limit": limit, "overdue": overdue_seconds, "quiet": list(quiet)}
+    rows = await session.execute(_rows_due(), asked)
+    found = (DueRow(Subject(kind, row_id), *whose_and_state) for kind, row_id, *whose_and_state in rows)
+    return list({row.subject: row for row in found}.values())

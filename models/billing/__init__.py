@@ -1,0 +1,1 @@
+"""Prices, credits, payments, refills and subscriptions."""

@@ -1,0 +1,1 @@
+"""What billing decides under locks: payments, callbacks, refills, outreach plans."""

@@ -1,0 +1,281 @@
+"""Payments: their states, what a provider tells of them, who signs it, and what follows (contract, section 4).
+
+A payment is a row before the provider hears of it. Credits come with the provider's signed callback alone; what a call
+answers, or what is read back after a call that was not answered, only says how the attempt stands.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from models.base.times import next_month
+from models.billing.rules.prices import PACK
+
+
+class PaymentKind(StrEnum):
+    """What began a payment."""
+
+    CHECKOUT = "checkout"
+    REFILL = "refill"
+
+
+class PaymentStatus(StrEnum):
+    """Where a payment stands.
+
+    `pending`: nobody has been asked yet. `calling`: the provider was asked, its answer is not known. `open`: a person
+    can pay. `processing`: the provider has taken the charge, its callback is awaited.
+    """
+
+    PENDING = "pending"
+    CALLING = "calling"
+    OPEN = "open"
+    PROCESSING = "processing"
+    PAID = "paid"
+    DECLINED = "declined"
+    EXPIRED = "expired"
+    FAILED = "failed"
+    REFUNDED = "refunded"
+
+
+UNASKED = frozenset({PaymentStatus.PENDING, PaymentStatus.CALLING})
+"""Whoever waits for the provider's answer waits while a payment is in one of these."""
+IN_FLIGHT = UNASKED | {PaymentStatus.PROCESSING}
+"""A refill in one of these may yet cost money: it counts towards the cap, and there is no second one."""
+
+CALL_SECONDS = 30.0
+"""How long the provider may take to answer."""
+READ_AFTER = (timedelta(seconds=5), timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10))
+"""When a call without an answer is read back; after the last, a payment that is not there has not been made."""
+ASK_FOR = timedelta(minutes=30)
+"""For so long a provider that is out of reach is asked again."""
+LOOK_AFTER = timedelta(minutes=10)
+"""When a charge that was taken and whose callback does not come is looked at; then daily."""
+LOOK_EVERY = timedelta(days=1)
+
+
+def ask_again_after(attempts: int) -> timedelta:
+    """How long to wait after so many calls that certainly did nothing."""
+    return timedelta(seconds=min(60, 2 ** max(0, attempts - 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutPaid:
+    """A person has paid at the provider's page, or set up what will be paid."""
+
+    payment_id: str
+    charge_id: str | None
+    subscription_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChargePaid:
+    """A charge of a payment method has succeeded."""
+
+    payment_id: str
+    charge_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotPaid:
+    """A payment will not come: `declined`, or `expired`. `reason` is the provider's code."""
+
+    payment_id: str
+    status: PaymentStatus
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refunded:
+    """A charge of a payment was given back in full."""
+
+    payment_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CyclePaid:
+    """One month of a plan is paid."""
+
+    invoice_id: str
+    payment_id: str
+    subscription_id: str
+    starts_at: datetime
+
+
+class PlanStatus(StrEnum):
+    """Whether a plan goes on: it does, its last invoice is unpaid, or it has ended."""
+
+    ACTIVE = "active"
+    PAST_DUE = "past_due"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChanged:
+    """How a plan stands since `at`; `anchored_at` sets the day on which its cycles begin."""
+
+    subscription_id: str
+    payment_id: str
+    status: PlanStatus
+    anchored_at: datetime
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MethodAttached:
+    """A customer of the provider can be charged without being there."""
+
+    method_id: str
+    customer_id: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MethodDetached:
+    """A payment method was taken away."""
+
+    method_id: str
+    customer_id: str | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OutreachTold:
+    """How the subscription for a workspace's outreach accounts stands since `at`."""
+
+    subscription_id: str
+    workspace_id: str
+    status: PlanStatus
+    at: datetime
+
+
+Happening = (
+    CheckoutPaid
+    | ChargePaid
+    | NotPaid
+    | Refunded
+    | CyclePaid
+    | PlanChanged
+    | MethodAttached
+    | MethodDetached
+    | OutreachTold
+)
+"""What a provider's callback tells, in our terms."""
+
+SIGNATURE_TOLERANCE = timedelta(minutes=5)
+"""How far, in wall time, a callback's own time may lie from ours, in either direction."""
+
+
+def is_signed(body: bytes, header: str, secrets: Iterable[str], *, now: datetime) -> bool:
+    """Whether a callback with this signature header (`t=…,v1=…`) comes from the provider, and is of now."""
+    parts = [part.partition("=") for part in header.split(",")]
+    times = [value for name, _, value in parts if name.strip() == "t"]
+    given = [value.strip() for name, _, value in parts if name.strip() == "v1"]
+    if len(times) != 1 or not (times[0].isascii() and times[0].isdigit()) or len(times[0]) > 12:  # noqa: PLR2004
+        return False
+    if abs(now.timestamp() - int(times[0])) > SIGNATURE_TOLERANCE.total_seconds():
+        return False
+    signed = times[0].encode() + b"." + body
+    expected = [hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest() for secret in secrets]
+    return any(hmac.compare_digest(ours.encode(), theirs.encode()) for ours in expected for theirs in given)
+
+
+LONGEST_URL = 2000
+
+
+def is_return_url(url: str) -> bool:
+    """Whether a browser can be sent back to this address: http or https, a host, no credentials, no odd characters."""
+    if not url.isascii() or not url.isprintable() or any(mark in url for mark in ' "<>\\^`|'):
+        return False
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    return parts.scheme in {"https", "http"} and bool(parts.hostname) and "@" not in parts.netloc
+
+
+# Auto-refill: whether to buy a pack now, and how a workspace's refilling stands (contract, section 4).
+
+
+BACK_OFF = (timedelta(hours=1), timedelta(hours=6), timedelta(days=1), timedelta(days=3))
+"""How long to wait after each decline in a row. After the last, until the settings or the payment method change."""
+
+
+class RefillStatus(StrEnum):
+    """How refilling stands."""
+
+    OFF = "off"
+    READY = "ready"
+    NEEDS_PAYMENT_METHOD = "needs_payment_method"
+    CAP_REACHED = "cap_reached"
+    PAYMENT_FAILED = "payment_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Refilling:
+    """Everything that decides. `spent_cents` is of this UTC month and counts the purchase in flight."""
+
+    enabled: bool
+    can_be_charged: bool
+    balance_credits: int
+    threshold_credits: int
+    monthly_cap_cents: int
+    spent_cents: int
+    in_flight: bool
+    failures: int
+    retry_at: datetime | None
+    now: datetime
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the month's cap leaves room for one more pack."""
+        return self.spent_cents + PACK.price_cents <= self.monthly_cap_cents
+
+    @property
+    def status(self) -> RefillStatus:
+        """What the owner is shown."""
+        if not self.enabled:
+            return RefillStatus.OFF
+        if not self.can_be_charged:
+            return RefillStatus.NEEDS_PAYMENT_METHOD
+        if self.failures:
+            return RefillStatus.PAYMENT_FAILED
+        return RefillStatus.READY if self.has_room or self.in_flight else RefillStatus.CAP_REACHED
+
+
+@dataclass(frozen=True, slots=True)
+class RefillDecision:
+    """Buy a pack now, or wait until a time (null: until something changes) because of `reason`; `over`: it is off."""
+
+    buy: bool
+    reason: str
+    until: datetime | None = None
+    over: bool = False
+
+
+def refill_retry_after(failures: int) -> timedelta | None:
+    """How long to wait after so many declines in a row; null: until something changes."""
+    return BACK_OFF[failures - 1] if 0 < failures <= len(BACK_OFF) else None
+
+
+def decide_refill(at: Refilling) -> RefillDecision:  # noqa: PLR0911 - one line for each reason not to buy
+    """Whether to buy."""
+    if not at.enabled:
+        return RefillDecision(buy=False, reason="auto-refill is off", over=True)
+    if not at.can_be_charged:
+        return RefillDecision(buy=False, reason="there is no payment method")
+    if at.balance_credits >= at.threshold_credits:
+        return RefillDecision(buy=False, reason="the balance is not below the threshold")
+    if at.in_flight:
+        return RefillDecision(buy=False, reason="a purchase is in flight")
+    if at.failures and at.retry_at is None:
+        return RefillDecision(buy=False, reason="the payment method was declined too often")
+    if at.retry_at is not None and at.now < at.retry_at:
+        return RefillDecision(buy=False, reason="the last payment was declined", until=at.retry_at)
+    if not at.has_room:
+        return RefillDecision(buy=False, reason="the monthly cap is reached", until=next_month(at.now))
+    return RefillDecision(buy=True, reason="the balance is below the threshold")

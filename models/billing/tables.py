@@ -1,0 +1,256 @@
+"""Credit grants, the ledger, daily counters and the register of leads already charged."""
+
+from datetime import date, datetime
+
+from sqlalchemy import CheckConstraint, Index, LargeBinary, UniqueConstraint, false, text
+from sqlmodel import Field
+
+from models.base.tables import TIME, Row, WaitingRow, waiting, waiting_indexes
+
+
+class Grant(Row, table=True):
+    """A block of credits with an expiry. `reference` is what granted it, once."""
+
+    __tablename__ = "grants"
+    __table_args__ = (
+        UniqueConstraint("workspace_id", "reference"),
+        Index("ix_grants_workspace_id_expires_at_id", "workspace_id", "expires_at", "id"),
+        Index("ix_grants_expires_at", "expires_at", postgresql_where=text("remaining_credits > 0")),
+        CheckConstraint("remaining_credits between 0 and granted_credits", name="remaining"),
+        CheckConstraint("source in ('signup', 'plan', 'top_up', 'adjustment')", name="source"),
+    )
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    source: str
+    reference: str
+    granted_credits: int
+    remaining_credits: int
+    expires_at: datetime = Field(sa_type=TIME)
+    low_told: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    """Whether `credits.low` was told while this was the newest grant."""
+    expiry_told: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    created_at: datetime = Field(sa_type=TIME)
+
+
+class LedgerEntry(Row, table=True):
+    """One movement of one grant; `credits` is signed."""
+
+    __tablename__ = "ledger_entries"
+    __table_args__ = (
+        UniqueConstraint("workspace_id", "reference", "grant_id"),
+        Index("ix_ledger_entries_workspace_id_created_at_id", "workspace_id", "created_at", "id"),
+        CheckConstraint("kind in ('grant', 'charge', 'expiry', 'refund', 'adjustment')", name="kind"),
+    )
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    customer_id: str | None = None
+    kind: str
+    credits: int
+    grant_id: str = Field(foreign_key="grants.id")
+    reference: str
+    reason: str
+    subject_id: str | None = None
+    api_key_id: str | None = None
+    created_at: datetime = Field(sa_type=TIME)
+
+
+class Lead(Row, table=True):
+    """A person whose lead this workspace has paid for; never charged twice."""
+
+    __tablename__ = "leads"
+    __table_args__ = (Index("ix_leads_profile_id", "profile_id"),)
+
+    workspace_id: str = Field(primary_key=True)
+    profile_id: str = Field(primary_key=True)
+    created_at: datetime = Field(sa_type=TIME)
+
+
+# Payments, plans, payment methods, the provider's callbacks, auto-refill, and what outreach accounts cost.
+
+
+OPEN_CHANGE = "status in ('pending', 'calling')"
+IN_FLIGHT = "kind = 'refill' and status in ('pending', 'calling', 'processing')"
+
+
+class BillingAccount(Row, table=True):
+    """What the payment provider knows a workspace by."""
+
+    __tablename__ = "billing_accounts"
+    __table_args__ = (UniqueConstraint("provider_customer_id"),)
+
+    workspace_id: str = Field(primary_key=True, foreign_key="workspaces.id")
+    provider_customer_id: str
+    created_at: datetime = Field(sa_type=TIME)
+
+
+@waiting("payment")
+class Payment(WaitingRow, table=True):
+    """One purchase, written before the provider hears of it; its id is the provider's idempotency key.
+
+    `call_number` fences calls. `unclear`: a call was not answered, and what became of it is read back; `looks` counts
+    how often. `use_key` and `use_fingerprint` lead a repeat of the request to it.
+    """
+
+    __tablename__ = "payments"
+    __table_args__ = (
+        *waiting_indexes("payments"),
+        Index("ix_payments_workspace_id_created_at", "workspace_id", "created_at"),
+        Index("uq_payments_refill_in_flight", "workspace_id", unique=True, postgresql_where=text(IN_FLIGHT)),
+        CheckConstraint("kind in ('checkout', 'refill')", name="kind"),
+        CheckConstraint("item in ('starter', 'growth', 'scale', 'pack')", name="item"),
+        CheckConstraint(
+            "status in ('pending', 'calling', 'open', 'processing', 'paid', 'declined', 'expired', 'failed',"
+            " 'refunded')",
+            name="status",
+        ),
+    )
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    kind: str
+    item: str
+    credits: int
+    amount_cents: int
+    status: str
+    reason: str | None = None
+    success_url: str | None = None
+    cancel_url: str | None = None
+    use_key: str | None = None
+    use_fingerprint: bytes | None = Field(default=None, sa_type=LargeBinary)
+    session_id: str | None = None
+    checkout_url: str | None = None
+    expires_at: datetime | None = Field(default=None, sa_type=TIME)
+    charge_id: str | None = None
+    call_number: int = 0
+    unclear: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    looks: int = 0
+    created_at: datetime = Field(sa_type=TIME)
+    paid_at: datetime | None = Field(default=None, sa_type=TIME)
+
+
+class Plan(Row, table=True):
+    """A monthly plan that a workspace pays for; its id is the provider's. `changed_at` is the provider's time.
+
+    `replaced`: another plan was bought, and the provider was told to end this one with its present month.
+    """
+
+    __tablename__ = "plans"
+    __table_args__ = (
+        Index("ix_plans_workspace_id", "workspace_id"),
+        CheckConstraint("status in ('active', 'past_due', 'ended')", name="status"),
+    )
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    payment_id: str = Field(foreign_key="payments.id")
+    item: str
+    status: str
+    replaced: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    anchored_at: datetime | None = Field(default=None, sa_type=TIME)
+    changed_at: datetime | None = Field(default=None, sa_type=TIME)
+    created_at: datetime = Field(sa_type=TIME)
+
+
+class PaymentMethod(Row, table=True):
+    """A payment method as the provider names it; attached and taken away in whatever order that is heard."""
+
+    __tablename__ = "payment_methods"
+    __table_args__ = (Index("ix_payment_methods_workspace_id", "workspace_id"),)
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    attached_at: datetime | None = Field(default=None, sa_type=TIME)
+    detached_at: datetime | None = Field(default=None, sa_type=TIME)
+
+
+@waiting("callback")
+class PaymentCallback(WaitingRow, table=True):
+    """A signed callback of the payment provider, kept raw (`body`, encrypted) until it is worked in; its id is theirs.
+
+    The row stays behind for a while, so that the same event is not taken twice.
+    """
+
+    __tablename__ = "payment_callbacks"
+    __table_args__ = (*waiting_indexes("payment_callbacks"), Index("ix_payment_callbacks_received_at", "received_at"))
+
+    id: str = Field(primary_key=True)
+    body: bytes | None = Field(default=None, sa_type=LargeBinary)
+    received_at: datetime = Field(sa_type=TIME)
+    processed_at: datetime | None = Field(default=None, sa_type=TIME)
+
+
+@waiting("refill")
+class AutoRefill(WaitingRow, table=True):
+    """A workspace's auto-refill; its id is the workspace's. `failures` counts declines in a row."""
+
+    __tablename__ = "auto_refills"
+    __table_args__ = (*waiting_indexes("auto_refills"),)
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    enabled: bool
+    threshold_credits: int
+    monthly_cap_cents: int
+    failures: int = 0
+    retry_at: datetime | None = Field(default=None, sa_type=TIME)
+    updated_at: datetime = Field(sa_type=TIME)
+
+
+class SignupCount(Row, table=True):
+    """Workspaces made from one network on one UTC day. The network is kept as a keyed hash, for two days."""
+
+    __tablename__ = "signup_counts"
+
+    network: bytes = Field(primary_key=True, sa_type=LargeBinary)
+    day: date = Field(primary_key=True)
+    signups: int
+
+
+@waiting("outreach_plan")
+class OutreachPlan(WaitingRow, table=True):
+    """What a workspace is charged for its outreach accounts; its id is the workspace's.
+
+    `charged` and `method_id` are what the provider is known to hold, `changed_at` the provider's time of the last state
+    that was told. `unpaid_since`: a charge was declined or is missing; outreach holds some time after.
+    """
+
+    __tablename__ = "outreach_plans"
+    __table_args__ = (*waiting_indexes("outreach_plans"),)
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    subscription_id: str | None = None
+    charged: int = 0
+    method_id: str | None = None
+    past_due: bool = False
+    changed_at: datetime | None = Field(default=None, sa_type=TIME)
+    looked_at: datetime | None = Field(default=None, sa_type=TIME)
+    unpaid_since: datetime | None = Field(default=None, sa_type=TIME)
+    failures: int = 0
+    retry_at: datetime | None = Field(default=None, sa_type=TIME)
+    created_at: datetime = Field(sa_type=TIME)
+
+
+class OutreachChange(Row, table=True):
+    """One change of what is charged, written before the provider hears of it; its id is the idempotency key."""
+
+    __tablename__ = "outreach_changes"
+    __table_args__ = (
+        Index("ix_outreach_changes_workspace_id_created_at", "workspace_id", "created_at"),
+        Index("uq_outreach_changes_open", "workspace_id", unique=True, postgresql_where=text(OPEN_CHANGE)),
+        CheckConstraint("status in ('pending', 'calling', 'done', 'declined', 'failed')", name="status"),
+    )
+
+    id: str = Field(primary_key=True)
+    workspace_id: str = Field(foreign_key="workspaces.id")
+    accounts: int
+    amount_cents: int
+    method_id: str | None = None
+    status: str
+    reason: str | None = None
+    call_number: int = 0
+    unclear: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    created_at: datetime = Field(sa_type=TIME)
+    ended_at: datetime | None = Field(default=None, sa_type=TIME)

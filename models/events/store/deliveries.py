@@ -1,0 +1,356 @@
+"""Webhook endpoints: kept, found, and closed to what is pending when they are disabled or deleted."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, delete, func, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.base.clock import service_time
+from models.base.database import Statements
+from models.base.errors import Conflict, NotFound, rfc3339
+from models.base.outbox import CHANNEL
+from models.base.paging import Page, Slice, fetch, newest_first
+from models.base.subjects import Subject
+from models.base.tables import Payload
+from models.base.tenants import customer_of
+from models.events.rules.catalogue import Envelope
+from models.events.rules.deliveries import (
+    IN_FLIGHT,
+    LEASE,
+    AttemptError,
+    DeliveryNeed,
+    DeliveryStanding,
+    DeliveryStatus,
+    EndpointStatus,
+    Turn,
+    after_attempt,
+    closed,
+    decided,
+)
+from models.events.tables import Delivery, WebhookEndpoint
+
+SECRET_PURPOSE = "webhook"  # noqa: S105 - the vault's purpose, not a secret
+
+
+async def count(session: AsyncSession, workspace_id: str) -> int:
+    """How many endpoints the account has, disabled ones included."""
+    query = select(func.count()).where(col(WebhookEndpoint.workspace_id) == workspace_id)
+    return int(await session.scalar(query) or 0)
+
+
+async def get_endpoint(
+    session: AsyncSession, workspace_id: str, endpoint_id: str, *, lock: bool = False
+) -> WebhookEndpoint:
+    """An endpoint of the account. Raises `NotFound`.
+
+    The lock leaves whoever emits alone; it keeps attempts from starting and ending.
+    """
+    query = select(WebhookEndpoint).where(
+        col(WebhookEndpoint.id) == endpoint_id, col(WebhookEndpoint.workspace_id) == workspace_id
+    )
+    row = (await session.scalars(query.with_for_update(key_share=True) if lock else query)).one_or_none()
+    if row is None:
+        raise NotFound("There is no such webhook endpoint.")
+    return row
+
+
+async def list_endpoints(session: AsyncSession, workspace_id: str, page: Page) -> Slice[WebhookEndpoint]:
+    """The account's endpoints, disabled ones included, newest first."""
+    created_at = col(WebhookEndpoint.created_at)
+    query = select(WebhookEndpoint).where(col(WebhookEndpoint.workspace_id) == workspace_id)
+    order = newest_first(created_at, col(WebhookEndpoint.id))
+    return await fetch(session, query, page, order=order, created_at=created_at)
+
+
+async def disable(session: AsyncSession, endpoint: WebhookEndpoint) -> None:
+    """Stop all deliveries and drop what is pending. `endpoint` is locked.
+
+    What is being queued in this moment by others carries the old generation, and is dropped when its turn comes.
+    """
+    endpoint.status = EndpointStatus.DISABLED
+    endpoint.generation += 1
+    await session.flush()
+    await _drop(session, endpoint.id)
+
+
+async def delete_endpoint(session: AsyncSession, endpoint: WebhookEndpoint) -> None:
+    """Delete an endpoint and drop what is pending. `endpoint` is locked."""
+    await session.execute(delete(WebhookEndpoint).where(col(WebhookEndpoint.id) == endpoint.id))
+    await _drop(session, endpoint.id)
+
+
+DROP = text(
+    """
+    update deliveries set status = 'dropped', turn = null, due_at = null, wake_at = null, answered = rings
+     where endpoint_id = :endpoint and status = 'pending'
+    """
+)
+
+
+async def _drop(session: AsyncSession, endpoint_id: str) -> None:
+    """One statement however many there are. Nobody is rung: a sleeping workflow sees it when its timer ends."""
+    await session.execute(DROP, {"endpoint": endpoint_id})
+
+
+# The steps of a delivery as transactions: what is due, what to send, what came of it.
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryDecision:
+    """What is next for a delivery, and where it stands. `until` is service time, with `Need.TIME` only."""
+
+    need: DeliveryNeed
+    endpoint_id: str
+    status: DeliveryStatus
+    made: int
+    now: datetime
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryContent:
+    """What an attempt sends, and where to. The secret opens with the purpose that `webhook_endpoints` names."""
+
+    url: str
+    sealed_secret: bytes
+    event: Envelope
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptOutcome:
+    """What came of an attempt: a status code or an error, and how long it took."""
+
+    at: datetime
+    duration_ms: int
+    status_code: int | None = None
+    error: AttemptError | None = None
+
+    def written(self) -> Payload:
+        """As the delivery log shows it."""
+        result = {"status_code": self.status_code} if self.error is None else {"error": self.error.value}
+        return {"at": rfc3339(self.at), **result, "duration_ms": self.duration_ms}
+
+
+def delivery_subject(delivery_id: str) -> Subject:
+    """The delivery as a waiting row."""
+    return Subject("delivery", delivery_id)
+
+
+LOCK_ENDPOINT = text(
+    """
+    select url, secret, status, generation from webhook_endpoints
+     where id = (select endpoint_id from deliveries where id = :id) for no key update
+    """
+)
+# A statement of its own, after the endpoint's lock: it sees what whoever held the lock before has written.
+HOLD = text(
+    """
+    select d.*, e.type, e.created_at as happened_at, e.data, service_now() as now,
+           (select count(*) from deliveries g
+             where g.endpoint_id = d.endpoint_id and g.turn = 'given' and g.id <> d.id) as given,
+           exists (select from deliveries a
+                    where a.endpoint_id = d.endpoint_id and a.turn = 'asked' and a.id <> d.id) as asked
+      from deliveries d left join events e on e.id = d.event_id
+     where d.id = :id for no key update of d
+    """
+)
+WRITE = text(
+    """
+    update deliveries set answered = rings, status = :status, made = :made, turn = :turn,
+                          due_at = cast(:due_at as timestamptz), wake_at = cast(:wake_at as timestamptz),
+                          attempts = attempts || cast(:ended as jsonb)
+     where id = :id
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A delivery, its event and its endpoint (null when it was deleted), locked: endpoint first."""
+
+    row: Row[Any]
+    endpoint: Row[Any] | None
+
+    @property
+    def now(self) -> datetime:
+        moment: datetime = self.row.now
+        return moment
+
+    @property
+    def standing(self) -> DeliveryStanding:
+        row = self.row
+        turn = None if row.turn is None else Turn(row.turn)
+        return DeliveryStanding(DeliveryStatus(row.status), row.made, row.single, turn, row.due_at, row.wake_at)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the endpoint is there, enabled, and was not disabled since the event."""
+        endpoint = self.endpoint
+        return (
+            endpoint is not None
+            and endpoint.status == EndpointStatus.ENABLED
+            and endpoint.generation == self.row.generation
+        )
+
+
+async def _hold(session: AsyncSession, delivery_id: str) -> _Held | None:
+    """Lock the endpoint, then the delivery; null for one that is no longer kept."""
+    endpoint = (await session.execute(LOCK_ENDPOINT, {"id": delivery_id})).one_or_none()
+    row = (await session.execute(HOLD, {"id": delivery_id})).one_or_none()
+    return None if row is None else _Held(row, endpoint)
+
+
+async def decide_delivery(session: AsyncSession, delivery_id: str) -> DeliveryDecision:
+    """Say what the delivery needs next; answers every ring up to now, sets `wake_at`, takes the turn of an attempt.
+
+    One that is no longer kept needs nothing.
+    """
+    held = await _hold(session, delivery_id)
+    if held is None:
+        return await _gone(session)
+    return await _decide(session, held, held.standing)
+
+
+async def begin_attempt(
+    session: AsyncSession, delivery_id: str, number: int
+) -> tuple[DeliveryDecision, DeliveryContent | None]:
+    """The same, with what attempt `number` (from 1) sends: null when it is not due, no longer wanted or made already.
+
+    The endpoint stays locked until the transaction ends: whoever signs within it signs before any later rotation.
+    """
+    held = await _hold(session, delivery_id)
+    if held is None:
+        return await _gone(session), None
+    decision = await _decide(session, held, held.standing)
+    if decision.need is not DeliveryNeed.ATTEMPT or decision.made != number - 1 or held.endpoint is None:
+        return decision, None
+    row = held.row
+    event = Envelope(
+        id=row.event_id,
+        type=row.type,
+        created_at=row.happened_at,
+        customer_id=customer_of(row.tenant_id),
+        data=row.data,
+    )
+    return decision, DeliveryContent(held.endpoint.url, held.endpoint.secret, event, held.now)
+
+
+async def record_attempt(
+    session: AsyncSession, delivery_id: str, number: int, outcome: AttemptOutcome
+) -> DeliveryDecision:
+    """Write what came of attempt `number`, once, and say what is next."""
+    held = await _hold(session, delivery_id)
+    if held is None:
+        return await _gone(session)
+    standing = held.standing
+    if standing.made != number - 1:
+        return await _decide(session, held, standing)
+    after = after_attempt(standing, outcome.status_code, now=held.now)
+    return await _decide(session, held, after, ended=[outcome.written()])
+
+
+async def _gone(session: AsyncSession) -> DeliveryDecision:
+    return DeliveryDecision(DeliveryNeed.NOTHING, "", DeliveryStatus.DROPPED, 0, await service_time(session))
+
+
+async def _decide(
+    session: AsyncSession, held: _Held, standing: DeliveryStanding, *, ended: Sequence[Payload] = ()
+) -> DeliveryDecision:
+    need, after = decided(standing, wanted=held.wanted, given=held.row.given, now=held.now)
+    await _write(session, held, after, ended=ended)
+    until = after.due_at if need is DeliveryNeed.TIME else None
+    return DeliveryDecision(need, held.row.endpoint_id, after.status, after.made, held.now, until)
+
+
+async def _write(
+    session: AsyncSession, held: _Held, standing: DeliveryStanding, *, ended: Sequence[Payload] = ()
+) -> None:
+    """Write where the delivery stands, with the attempts that have ended, and hand on the turn it does not need."""
+    values = {
+        "id": held.row.id,
+        "status": standing.status,
+        "made": standing.made,
+        "turn": standing.turn,
+        "due_at": standing.due_at,
+        "wake_at": standing.wake_at,
+        "ended": json.dumps(ended),
+    }
+    await session.execute(WRITE, values)
+    if held.row.asked and standing.turn is None:
+        await _hand_over(session, held)
+
+
+HAND_OVER = text(
+    """
+    with next as (
+      select id from deliveries where endpoint_id = :endpoint and turn = 'asked' order by due_at, id limit :free
+    ), given as (
+      update deliveries d set turn = 'given', rings = d.rings + 1, wake_at = cast(:wake_at as timestamptz)
+        from next where d.id = next.id returning d.id
+    )
+    select pg_notify(:channel, '') from given limit 1
+    """
+)
+
+
+async def _hand_over(session: AsyncSession, held: _Held) -> None:
+    """Give the free turns of the endpoint, which is locked, to those that have waited longest."""
+    free = IN_FLIGHT - held.row.given
+    if free > 0:
+        asked = {"endpoint": held.row.endpoint_id, "free": free, "wake_at": held.now + LEASE, "channel": CHANNEL}
+        await session.execute(HAND_OVER, asked)
+
+
+async def retry(session: AsyncSession, endpoint: WebhookEndpoint, delivery_id: str) -> Delivery:
+    """Make one more attempt due now; the caller rings. `endpoint` is locked.
+
+    A pending delivery goes on with its schedule afterwards, any other ends with this attempt. Raises `NotFound`, and
+    `Conflict` for an endpoint that is disabled.
+    """
+    query = select(Delivery).where(col(Delivery.id) == delivery_id, col(Delivery.endpoint_id) == endpoint.id)
+    delivery = (await session.scalars(query.with_for_update())).one_or_none()
+    if delivery is None:
+        raise NotFound("There is no such delivery.")
+    if endpoint.status != EndpointStatus.ENABLED:
+        raise Conflict("This endpoint is disabled.", status=endpoint.status)
+    now = await service_time(session)
+    if delivery.status != DeliveryStatus.PENDING:
+        delivery.status, delivery.single, delivery.generation = DeliveryStatus.PENDING, True, endpoint.generation
+    if delivery.turn is None:
+        delivery.due_at = now
+    return delivery
+
+
+async def give_up_delivery(session: AsyncSession, delivery_id: str) -> None:
+    """Drop a test that nobody got to in time; one whose attempt has ended stays as it is."""
+    held = await _hold(session, delivery_id)
+    if held is not None and held.standing.pending:
+        await _write(session, held, closed(held.standing, DeliveryStatus.DROPPED))
+
+
+SHOWN = "select * from deliveries where id = $1"
+
+
+async def show_delivery(statements: Statements, delivery_id: str) -> Delivery:
+    """A delivery to look at, in one round trip."""
+    delivery = await statements.one(Delivery, SHOWN, delivery_id)
+    if delivery is None:
+        raise NotFound("There is no such delivery.")
+    return delivery
+
+
+async def list_deliveries(
+    session: AsyncSession, endpoint_id: str, page: Page, *, status: DeliveryStatus | None = None
+) -> Slice[Delivery]:
+    """An endpoint's deliveries, newest first."""
+    created_at = col(Delivery.created_at)
+    query = select(Delivery).where(col(Delivery.endpoint_id) == endpoint_id)
+    if status is not None:
+        query = query.where(col(Delivery.status) == status)
+    return await fetch(session, query, page, order=newest_first(created_at, col(Delivery.id)), created_at=created_at)

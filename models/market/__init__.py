@@ -1,0 +1,1 @@
+"""Reference data of the labour market: places, titles, skills, companies, occupations."""

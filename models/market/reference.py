@@ -1,0 +1,342 @@
+"""Unpacks the shipped reference file once per machine and opens it for reading."""
+
+import hashlib
+import json
+import lzma
+import os
+import sqlite3
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from models.market.companies import Companies, Company, company_key, plain_domain
+from models.market.occupations import Concept, GroupShare, Label, Occupations, Related, RoughStatistics, label_key
+from models.market.place_names import CountryNames, Gazetteer, Hit
+from models.market.places import Places
+from models.market.skills import Skill, SkillField, Skills, parse_skills
+from models.market.title_words import is_generic, title_key
+from models.market.titles import Family, Titles, parse_families
+
+DATA = Path(__file__).parents[1] / "data"
+SHIPPED = DATA / "reference.sqlite.xz"
+
+
+def unpacked(shipped: Path = SHIPPED, *, cache: Path | None = None) -> Path:
+    """The path of the unpacked file, named by the content of the shipped one.
+
+    Several processes may do this at once: each writes a file of its own and moves it into place whole.
+    """
+    packed = shipped.read_bytes()
+    folder = cache or cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"reference-{hashlib.sha256(packed).hexdigest()[:32]}.sqlite"
+    if target.exists():
+        return target
+    handle, name = tempfile.mkstemp(dir=folder, prefix="unpacking-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(lzma.decompress(packed))
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(target)
+    finally:
+        Path(name).unlink(missing_ok=True)
+    return target
+
+
+def cache_folder() -> Path:
+    """`$XDG_CACHE_HOME` or `~/.cache`; a private folder of this user where neither can be written."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = base / "sourcing-and-outreach"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        folder = Path(tempfile.gettempdir()) / f"sourcing-and-outreach-{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.stat().st_uid != os.getuid() or not os.access(folder, os.W_OK):
+        raise PermissionError(f"the cache folder {folder} is not ours")
+    return folder
+
+
+def open_reference(path: Path) -> sqlite3.Connection:
+    """A read-only connection that any thread may use."""
+    return sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+
+
+# Reads the places of the reference file into the table that the rules search.
+
+
+EXACT = "SELECT row, alias FROM place_key WHERE key = ? ORDER BY row"
+LONGEST = "SELECT longest FROM place_word WHERE word = ?"
+EVERYDAY = "SELECT 1 FROM everyday_word WHERE word = ?"
+PREFIX = "SELECT row, alias FROM place_key WHERE key >= ? AND key < ? ORDER BY row LIMIT ?"
+
+
+class StoredNames:
+    """Rows by the key of a name, from the reference file."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self._exact = lru_cache(maxsize=50_000)(self._read)
+        self.longest = lru_cache(maxsize=50_000)(self._longest)
+        self.everyday = lru_cache(maxsize=50_000)(self._everyday)
+
+    def exact(self, key: str) -> Sequence[Hit]:
+        """Every row with that name, most people first."""
+        return self._exact(key)
+
+    def _read(self, key: str) -> tuple[Hit, ...]:
+        return tuple(Hit(row, bool(alias)) for row, alias in self._database.execute(EXACT, (key,)))
+
+    def _longest(self, word: str) -> int:
+        found = self._database.execute(LONGEST, (word,)).fetchone()
+        return int(found[0]) if found else 0
+
+    def _everyday(self, key: str) -> bool:
+        return self._database.execute(EVERYDAY, (key,)).fetchone() is not None
+
+    def prefix(self, key: str, *, limit: int) -> Sequence[Hit]:
+        """Rows with a name that begins like that, most people first."""
+        return [Hit(row, bool(alias)) for row, alias in self._database.execute(PREFIX, (key, key + "~", limit))]
+
+
+def value(database: sqlite3.Connection, name: str) -> bytes:
+    """One named value of the file; raises `KeyError` when the file lacks it."""
+    found = database.execute("SELECT data FROM value WHERE name = ?", (name,)).fetchone()
+    if found is None:
+        raise KeyError(name)
+    return bytes(found[0])
+
+
+def load_places(database: sqlite3.Connection) -> Places:
+    """The places, with their names looked up in the file."""
+    facts = json.loads(value(database, "place.facts"))
+
+    def read(name: str) -> bytes:
+        return value(database, f"place.{name}")
+
+    table = Gazetteer(
+        ids=np.frombuffer(read("ids"), dtype="<i8"),
+        names=tuple(read("names").decode().split("\n")),
+        level=np.frombuffer(read("level"), dtype="u1"),
+        country=np.frombuffer(read("country"), dtype="<i2"),
+        region=np.frombuffer(read("region"), dtype="<i4"),
+        district=np.frombuffer(read("district"), dtype="<i4"),
+        lat=np.frombuffer(read("lat"), dtype="<f4"),
+        lon=np.frombuffer(read("lon"), dtype="<f4"),
+        population=np.frombuffer(read("population"), dtype="<i8"),
+        time_zone=np.frombuffer(read("time_zone"), dtype="<i2"),
+        time_zones=tuple(facts["time_zones"]),
+        countries=tuple(CountryNames(**country) for country in facts["countries"]),
+        radii={int(row): radius for row, radius in facts["radii"].items()},
+        cities=facts["cities"],
+        country_keys=facts["country_keys"],
+        groups={key: tuple(codes) for key, codes in facts["groups"].items()},
+        name_index=StoredNames(database),
+    )
+    return Places(table)
+
+
+# Reads the curated title families, and the labels of the reference file by their first word.
+
+
+FAMILIES = DATA / "curated" / "title_families"
+BY_FIRST_WORD = (
+    "SELECT text, language, preferred FROM label WHERE key = :word OR (key >= :word || ' ' AND key < :word || '!')"
+)
+SHORTEST_SINGLE = 9
+"""A label of one shorter word is too easily everyday prose, unless it is a taxonomy's own German or Dutch name."""
+SHORTEST_PREFERRED = 7
+
+
+class StoredLabels:
+    """Labels of the taxonomies that can be told from prose."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self.starting_with = lru_cache(maxsize=50_000)(self._read)
+
+    def _read(self, word: str) -> frozenset[str]:
+        rows = self._database.execute(BY_FIRST_WORD, {"word": word})
+        return frozenset(title_key(text) for text, language, preferred in rows if _telling(text, language, preferred))
+
+
+def _telling(text: str, language: str, preferred: int) -> bool:
+    if is_generic(text):
+        return False
+    if " " in title_key(text):
+        return True
+    compound = language in ("de", "nl")
+    return compound and len(text) >= (SHORTEST_PREFERRED if preferred else SHORTEST_SINGLE)
+
+
+def read_families(folder: Path = FAMILIES) -> list[Family]:
+    """Every family of every sector; raises `ValueError` for a damaged file."""
+    files = sorted(folder.glob("*.tsv"))
+    return [family for file in files for family in parse_families(file.read_text(encoding="utf-8").splitlines())]
+
+
+def load_titles(database: sqlite3.Connection, occupations: Occupations) -> Titles:
+    """The titles, with the taxonomies behind them."""
+    return Titles(read_families(), occupations, StoredLabels(database))
+
+
+# Reads the curated skills.
+
+
+CURATED = DATA / "curated" / "skills"
+DECOYS = "decoys"
+
+
+def read_skill_files(folder: Path = CURATED) -> list[Skill]:
+    """Every skill of every field, and the decoys; raises `ValueError` for a damaged file or an unknown field."""
+    found: list[Skill] = []
+    for file in sorted(folder.glob("*.tsv")):
+        field = None if file.stem == DECOYS else SkillField(file.stem)
+        found += parse_skills(file.read_text(encoding="utf-8").splitlines(), field)
+    return found
+
+
+@lru_cache(maxsize=1)
+def load_skills() -> Skills:
+    """All skills, ready to be found."""
+    return Skills(read_skill_files())
+
+
+# Reads the companies of the reference file: `company` with keys in `company_key`.
+
+
+COLUMNS = "company.id, company.name, company.country, company.domain"
+BY_ID = f"SELECT {COLUMNS} FROM company WHERE id = ?"  # noqa: S608 - constants
+BY_DOMAIN = f"SELECT {COLUMNS} FROM company WHERE domain = ? ORDER BY number"  # noqa: S608
+COMPANIES_BY_KEY = f"""
+    SELECT {COLUMNS} FROM company_key JOIN company ON company.number = company_key.company
+    WHERE company_key.key = ? ORDER BY company.number
+"""  # noqa: S608
+BEGINNING = f"""
+    SELECT DISTINCT {COLUMNS} FROM company_key JOIN company ON company.number = company_key.company
+    WHERE company_key.key >= ? AND company_key.key < ? ORDER BY company.number LIMIT ?
+"""  # noqa: S608
+
+
+class StoredCompanies:
+    """The firms in the reference file, listed ones first."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+
+    def get(self, company_id: str) -> Company:
+        """The firm of an id; raises `KeyError` for an unknown one."""
+        found = self._read(BY_ID, company_id)
+        if not found:
+            raise KeyError(company_id)
+        return found[0]
+
+    def knows(self, company_id: str) -> bool:
+        """Whether there is a firm of this id."""
+        return bool(self._read(BY_ID, company_id))
+
+    def named(self, name: str) -> Sequence[Company]:
+        """Every firm a name can mean, best first."""
+        return self._read(COMPANIES_BY_KEY, company_key(name))
+
+    def at_domain(self, domain: str) -> Sequence[Company]:
+        """Firms at a domain, also given as a URL or mail address."""
+        return self._read(BY_DOMAIN, plain_domain(domain))
+
+    def beginning(self, name: str, *, limit: int) -> Sequence[Company]:
+        """Firms whose name begins so."""
+        key = company_key(name)
+        return self._read(BEGINNING, key, key + "~", limit) if key else ()
+
+    def _read(self, query: str, *values: object) -> tuple[Company, ...]:
+        return tuple(Company(*row) for row in self._database.execute(query, values))
+
+
+# Reads the occupations of the reference file: `concept`, `label` and `related` tables, keyed by `label_key`.
+
+
+LABEL = """
+    SELECT label.text, label.language, label.preferred, concept.id, concept.name, concept.isco
+    FROM label JOIN concept ON concept.number = label.concept
+"""
+OCCUPATIONS_BY_KEY = LABEL + "WHERE label.key = ? ORDER BY label.preferred DESC, concept.id, label.language"
+BY_CONCEPT = LABEL + "WHERE concept.id = ? ORDER BY label.preferred DESC, label.language, label.key"
+RELATED = """
+    SELECT other.id, other.name, other.isco, related.tier, related.rank
+    FROM related JOIN concept ON concept.number = related.concept JOIN concept AS other ON other.number = related.other
+    WHERE concept.id = ? ORDER BY related.rank
+"""
+GROUP = "SELECT id, name, isco FROM concept WHERE isco = ? ORDER BY id"
+
+
+class StoredOccupations:
+    """The taxonomies in the reference file."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self.labelled = lru_cache(maxsize=10_000)(self._labelled)
+
+    def _labelled(self, title: str) -> Sequence[Label]:
+        return self._read_labels(OCCUPATIONS_BY_KEY, label_key(title))
+
+    def labels(self, concept_id: str) -> Sequence[Label]:
+        """All labels of an occupation."""
+        return self._read_labels(BY_CONCEPT, concept_id)
+
+    def related(self, concept_id: str) -> Sequence[Related]:
+        """O*NET's related occupations, closest first."""
+        rows = self._database.execute(RELATED, (concept_id,))
+        return tuple(Related(Concept(id_, name, isco), tier, rank) for id_, name, isco, tier, rank in rows)
+
+    def group(self, isco: str) -> Sequence[Concept]:
+        """ESCO's occupations of a four-digit ISCO group."""
+        return tuple(Concept(*row) for row in self._database.execute(GROUP, (isco,)))
+
+    def _read_labels(self, query: str, value: str) -> tuple[Label, ...]:
+        rows = self._database.execute(query, (value,))
+        return tuple(
+            Label(text, language, Concept(id_, name, isco), bool(preferred))
+            for text, language, preferred, id_, name, isco in rows
+        )
+
+
+# The reference data the project ships: `reference()` gives it, loaded once per process.
+
+
+@dataclass(frozen=True, slots=True)
+class ShippedReference:
+    """Everything shipped, read-only. `languages` maps `place_key` of a name in four languages to the English one."""
+
+    places: Places
+    occupations: Occupations
+    titles: Titles
+    skills: Skills
+    companies: Companies
+    languages: Mapping[str, str]
+    statistics: RoughStatistics
+
+
+@lru_cache(maxsize=1)
+def reference() -> ShippedReference:
+    """The shipped data; the first call on a machine unpacks it, later ones take a fraction of a second."""
+    database = open_reference(unpacked())
+    places, occupations = load_places(database), StoredOccupations(database)
+    shares = json.loads(value(database, "isco_shares"))
+    return ShippedReference(
+        places=places,
+        occupations=occupations,
+        titles=load_titles(database, occupations),
+        skills=load_skills(),
+        companies=StoredCompanies(database),
+        languages=json.loads(value(database, "languages")),
+        statistics=RoughStatistics(
+            places=places,
+            occupations=occupations,
+            shares={group: GroupShare(employed / 1000, visible / 100) for group, (employed, visible) in shares.items()},
+        ),
+    )

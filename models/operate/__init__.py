@@ -1,0 +1,1 @@
+"""What an operator sees and does: metrics, readiness, logs, traces, housekeeping."""

@@ -1,0 +1,79 @@
+"""Structured logs of every process: events with fields, never personal data, secrets or exception messages."""
+
+import logging
+import sys
+import traceback
+from types import TracebackType
+
+import structlog
+
+from models.base.settings import Settings
+
+STAMP = structlog.processors.TimeStamper(fmt="iso", utc=True)
+ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+
+class WithoutMessages(logging.Formatter):
+    """What libraries log, rendered as our own events are, with the ids of the request or activity they log within.
+
+    Of exceptions: where they came from, not what they say, which can quote what was sent.
+    """
+
+    def __init__(self, render: structlog.typing.Processor) -> None:
+        super().__init__()
+        self._processors: list[structlog.typing.Processor] = [structlog.contextvars.merge_contextvars, STAMP, render]
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        told: structlog.typing.EventDict = {
+            "level": record.levelname.lower(),
+            "event": _said(record),
+            "logger": record.name,
+        }
+        if record.exc_info and record.exc_info[1] is not None:
+            told["trace"] = self.formatException(record.exc_info).splitlines()
+        for process in self._processors[:-1]:
+            told = process(None, record.levelname, told)  # type: ignore[assignment]
+        return str(self._processors[-1](None, record.levelname, told))
+
+    def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - logging's own name
+        """The exceptions, first cause last, as types and places."""
+        lines: list[str] = []
+        error: BaseException | None = ei[1]
+        while error is not None:
+            lines.append(type(error).__qualname__)
+            lines += [
+                f"  {frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)
+            ]
+            error = error.__cause__ or error.__context__
+        return "\n".join(lines)
+
+
+def _said(record: logging.LogRecord) -> str:
+    """The message; of asyncio its first line, since the others show the exceptions and results of tasks."""
+    message = record.getMessage()
+    return message.partition("\n")[0] if record.name == "asyncio" else message
+
+
+def configure_logs(settings: Settings) -> None:
+    """Send structlog's events to standard error, as JSON or readable lines."""
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    render: structlog.typing.Processor = (
+        structlog.processors.JSONRenderer()
+        if settings.log_json
+        else structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"])
+    )
+    of_libraries = logging.StreamHandler(sys.stderr)
+    of_libraries.setFormatter(WithoutMessages(render))
+    logging.basicConfig(level=max(level, logging.WARNING), handlers=[of_libraries])
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            STAMP,
+            render,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )

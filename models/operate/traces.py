@@ -1,0 +1,190 @@
+"""Traces of this process for the operator's OpenTelemetry collector: off unless the standard `OTEL_*` variables ask.
+
+A span tells what `Fact` lists and nothing else. The provider is never made the global one: what libraries would tell
+of themselves (addresses, queries, arguments) has nowhere to go, and no header of ours goes to other people's servers.
+"""
+
+import asyncio
+import contextlib
+import os
+import threading
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from opentelemetry.context import Context
+from opentelemetry.trace import INVALID_SPAN, Link, Span, SpanKind, StatusCode, get_current_span
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from structlog.contextvars import bound_contextvars
+
+from models.base.errors import ServiceError
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+EXPORTER = "OTEL_TRACES_EXPORTER"
+DISABLED = "OTEL_SDK_DISABLED"
+PROJECT = "sourcing-and-outreach"
+FLUSH_SECONDS = 5.0
+"""How long the end of a process waits for a collector to take the last spans."""
+PROPAGATOR = TraceContextTextMapPropagator()
+
+
+class Fact(StrEnum):
+    """Everything that a span may tell: ids, templates, names of our own and states."""
+
+    REQUEST = "request.id"
+    WORKSPACE = "workspace.id"
+    METHOD = "http.request.method"
+    ROUTE = "http.route"
+    STATUS = "http.response.status_code"
+    WORKFLOW = "temporal.workflow.id"
+    ACTIVITY = "temporal.activity.type"
+    ATTEMPT = "temporal.attempt"
+    UPSTREAM = "upstream.name"
+    OPERATION = "upstream.operation"
+    ERROR = "error.type"
+
+
+class _Sending:
+    """What this process sends spans with; nothing while traces are off."""
+
+    provider: "TracerProvider | None" = None
+
+
+_SENDING = _Sending()
+
+
+def asked_for(environment: Mapping[str, str]) -> bool:
+    """Whether the environment wants traces.
+
+    Raises:
+        ValueError: it wants an exporter that is not here; OTLP over HTTP is.
+    """
+    exporter = environment.get(EXPORTER, "").strip().lower()
+    if exporter not in {"", "otlp", "none"}:
+        raise ValueError(f"{EXPORTER} is otlp or none")
+    if exporter == "none" or environment.get(DISABLED, "").strip().lower() == "true":
+        return False
+    return exporter == "otlp" or any(environment.get(name) for name in ENDPOINTS)
+
+
+@contextlib.asynccontextmanager
+async def sending(process: str) -> AsyncIterator[None]:
+    """Send the spans of this process (`api`, `worker`) within the block, where the environment asks for it."""
+    if not asked_for(os.environ):
+        yield
+        return
+    provider = _provider(process)
+    before, _SENDING.provider = _SENDING.provider, provider
+    try:
+        yield
+    finally:
+        _SENDING.provider = before
+        await _flushed(provider)
+
+
+async def _flushed(provider: "TracerProvider") -> None:
+    """Wait for the last spans, but not for a collector that hangs: the thread that does is left behind."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    def flush() -> None:
+        provider.shutdown()
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(done.set)
+
+    threading.Thread(target=flush, name="last spans", daemon=True).start()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(FLUSH_SECONDS):
+            await done.wait()
+
+
+def _provider(process: str) -> "TracerProvider":
+    """A provider that reads sampler, resource and exporter from the standard variables."""
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # heavy, and mostly not wanted
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    named = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": f"{PROJECT}-{process}"}
+    provider = TracerProvider(resource=Resource.create(named), shutdown_on_exit=False)
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return provider
+
+
+@contextlib.contextmanager
+def span(
+    name: str,
+    kind: SpanKind,
+    facts: Mapping[Fact, str | int | None],
+    *,
+    parent: Context | None = None,
+    links: Sequence[Link] = (),
+) -> Iterator[Span]:
+    """A span around the block; one that records nothing while traces are off.
+
+    `parent` null: the span around this one. What an exception says is not told, only its code or type. The lines
+    logged within have the `trace_id`.
+    """
+    if _SENDING.provider is None:
+        yield INVALID_SPAN
+        return
+    tracer = _SENDING.provider.get_tracer(PROJECT)
+    known = {fact.value: value for fact, value in facts.items() if value is not None}
+    with (
+        tracer.start_as_current_span(
+            name, parent, kind, known, links, record_exception=False, set_status_on_exception=False
+        ) as made,
+        bound_contextvars(trace_id=f"{made.get_span_context().trace_id:032x}"),
+    ):
+        try:
+            yield made
+        except BaseException as error:
+            mark_failed(made, error.code if isinstance(error, ServiceError) else type(error).__name__)
+            raise
+
+
+def upstream(name: str, operation: str) -> contextlib.AbstractContextManager[Span]:
+    """A span around a call of somebody else's server; `operation` is a name of ours or a template, never an address."""
+    return span(f"{name} {operation}", SpanKind.CLIENT, {Fact.UPSTREAM: name, Fact.OPERATION: operation})
+
+
+def set_attribute(made: Span, fact: Fact, value: str | int | None) -> None:
+    """Add what became known within a span."""
+    if value is not None:
+        made.set_attribute(fact.value, value)
+
+
+def mark_failed(made: Span, code: str) -> None:
+    """Say that what the span tells of did not go well."""
+    made.set_status(StatusCode.ERROR)
+    made.set_attribute(Fact.ERROR.value, code)
+
+
+def on() -> bool:
+    """Whether this process sends spans."""
+    return _SENDING.provider is not None
+
+
+def root() -> Context:
+    """The parent of a span that begins a trace, whatever is around it."""
+    return Context()
+
+
+def carried() -> dict[str, str]:
+    """The span around this as W3C `traceparent`, for another process of ours; empty when there is none."""
+    carrier: dict[str, str] = {}
+    if get_current_span().get_span_context().is_valid:
+        PROPAGATOR.inject(carrier)
+    return carrier
+
+
+def received(carrier: Mapping[str, str]) -> Context:
+    """What `carried` gave another process, as a parent."""
+    return PROPAGATOR.extract(carrier, Context())
+
+
+def links(carrier: Mapping[str, str]) -> list[Link]:
+    """The same as a link to a trace that is too old to go on."""
+    return [Link(get_current_span(received(carrier)).get_span_context())]

@@ -1,0 +1,1 @@
+"""Outreach accounts, sequences, enrollments, actions and conversations."""

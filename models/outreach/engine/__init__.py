@@ -1,0 +1,1 @@
+"""What outreach decides and does under locks: enroll, decide, claim, record, reply."""

@@ -1,0 +1,257 @@
+"""The steps of an account as transactions: what is due, and when something is due next.
+
+`wake_at` is null only while a step is under way or nothing is left to do: an account with nothing ahead looks again in
+a month.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.outreach.engine import account_states, replan
+from models.outreach.engine.account_states import AccountStanding
+from models.outreach.engine.connect import link_is_wanted
+from models.outreach.rules.caps import unit
+from models.outreach.rules.states import AccountStatus
+from models.outreach.store import callbacks
+from models.outreach.store.accounts import LockedAccount, lock_account_by_id
+from models.outreach.tables import OutreachAccount
+
+CHATS_EVERY = timedelta(minutes=15)
+INVITES_EVERY = timedelta(hours=4)
+INVITES_LIVE = timedelta(days=180)
+"""An invite that nobody waits for, by a direct send or an ended enrollment, is asked after so long; then it lapses."""
+INVITES_JITTER = 0.2
+IDLE = timedelta(days=30)
+MESSAGES_KEPT = timedelta(days=30)
+"""How long the messages of a removed account are kept."""
+DELETE_AGAIN = timedelta(minutes=1)
+DELETE_AGAIN_AT_MOST = timedelta(hours=1)
+POLLED = (AccountStatus.ACTIVE, AccountStatus.PAUSED, AccountStatus.NEEDS_REVIEW)
+
+
+class AccountNeed(StrEnum):
+    """What an account needs next."""
+
+    LINK = "link"
+    CALLBACK = "callback"
+    LOOK = "look"
+    CHATS = "chats"
+    INVITES = "invites"
+    DELETION = "deletion"
+    TIME = "time"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class AccountDecision:
+    """What is next, with the account as it is now. `until` is service time, with `Need.TIME` only."""
+
+    need: AccountNeed
+    account: OutreachAccount
+    now: datetime
+    until: datetime | None = None
+
+
+async def decide_account(session: AsyncSession, account_id: str) -> AccountDecision:
+    """Say what the account needs next; answers every ring up to now and sets `wake_at`."""
+    held = await lock_account_by_id(session, account_id)
+    account = held.account
+    account.answered, account.wake_at = account.rings, None
+    if account.status == AccountStatus.REMOVED:
+        return await _after_removal(session, held)
+    await account_states.pause_is_over(session, held)
+    if account.replan_asked:
+        account.replan_asked = False
+        await replan.replan(session, held)
+    account.answered = account.rings
+    need = await _due(session, held)
+    if need is not None:
+        account.call_number += 1
+        return AccountDecision(need, account, held.now)
+    account.wake_at = min([*_ahead(account), *await callbacks.next_callback_at(session, account.id), held.now + IDLE])
+    return AccountDecision(AccountNeed.TIME, account, held.now, account.wake_at)
+
+
+async def _due(session: AsyncSession, held: LockedAccount) -> AccountNeed | None:
+    account, now = held.account, held.now
+    if link_is_wanted(account, now):
+        return AccountNeed.LINK
+    if await callbacks.is_due(session, account.id, now):
+        return AccountNeed.CALLBACK
+    if account.provider_id is None:
+        account.next_look_at = None
+        return None
+    if _is_past(account.next_look_at, now):
+        return AccountNeed.LOOK
+    if account.trouble is not None or account.status not in POLLED:
+        return None
+    return await _due_poll(session, account, now)
+
+
+async def _due_poll(session: AsyncSession, account: OutreachAccount, now: datetime) -> AccountNeed | None:
+    if _is_past(account.next_chats_poll_at, now):
+        return AccountNeed.CHATS
+    if _is_past(account.next_invites_poll_at, now):
+        if await session.scalar(AWAITED, {"id": account.id, "since": now - INVITES_LIVE}):
+            return AccountNeed.INVITES
+        account.next_invites_poll_at = next_invites_poll(account.id, now)
+    return None
+
+
+def _is_past(moment: datetime | None, now: datetime) -> bool:
+    return moment is not None and moment <= now
+
+
+AWAITED = text(
+    """
+    select exists (
+      select from enrollments where account_id = :id and invited_at is not null and accepted_at is null
+         and status in ('scheduled', 'active', 'awaiting_approval', 'waiting_for_accept', 'paused')
+    ) or exists (
+      select from network_people where account_id = :id and relation = 'pending' and network_id is not null
+         and invited_at > :since
+    )
+    """
+)
+
+
+def next_invites_poll(account_id: str, now: datetime) -> datetime:
+    """In about four hours, at a moment of the account's own."""
+    share = unit(f"{account_id}:{now.isoformat()}:invites") - 0.5
+    return now + INVITES_EVERY * (1 + INVITES_JITTER * share)
+
+
+def _ahead(account: OutreachAccount) -> list[datetime]:
+    """The times at which something becomes due by itself."""
+    times = [account.next_look_at]
+    if account.status == AccountStatus.PAUSED:
+        times.append(account.paused_until)
+    if account.trouble is None and account.status in POLLED:
+        times += [account.next_chats_poll_at, account.next_invites_poll_at]
+    return [time for time in times if time is not None]
+
+
+PURGE = text("delete from conversations where account_id = :id")
+
+
+async def _after_removal(session: AsyncSession, held: LockedAccount) -> AccountDecision:
+    """Delete it at the provider, and its messages a month later."""
+    account, now = held.account, held.now
+    if await callbacks.is_due(session, account.id, now):  # somebody signed in by a link of a removed record
+        account.call_number += 1
+        return AccountDecision(AccountNeed.CALLBACK, account, now)
+    ahead = await callbacks.next_callback_at(session, account.id)
+    if account.provider_id is not None:
+        if account.next_look_at is None or account.next_look_at <= now:
+            account.call_number += 1
+            return AccountDecision(AccountNeed.DELETION, account, now)
+        account.wake_at = min([account.next_look_at, *ahead])
+        return AccountDecision(AccountNeed.TIME, account, now, account.wake_at)
+    over = (account.removed_at or now) + MESSAGES_KEPT
+    if over > now and account.network_user_id is not None:
+        ahead.append(over)
+    if ahead:  # also a record that was merged into an older one hears the browser that comes back from its sign-in
+        account.wake_at = min(ahead)
+        return AccountDecision(AccountNeed.TIME, account, now, account.wake_at)
+    await session.execute(PURGE, {"id": account.id})
+    return AccountDecision(AccountNeed.NOTHING, account, now)
+
+
+async def provider_id(session: AsyncSession, account_id: str, number: int) -> str | None:
+    """The provider's id of the account that a call is for; null when the call is out of date."""
+    query = select(col(OutreachAccount.provider_id)).where(
+        col(OutreachAccount.id) == account_id, col(OutreachAccount.call_number) == number
+    )
+    found: str | None = await session.scalar(query)
+    return found
+
+
+async def looked(session: AsyncSession, account_id: str, provider_id: str, standing: AccountStanding | None) -> None:
+    """Take over how the provider says that the account stands; null: it has it no longer.
+
+    An answer about another connection than the present one changes nothing.
+    """
+    held = await lock_account_by_id(session, account_id)
+    if held.account.provider_id == provider_id:
+        await account_states.stands(session, held, standing or AccountStanding.DISCONNECTED)
+
+
+async def not_looked(session: AsyncSession, account_id: str, number: int) -> None:
+    """The provider could not be asked: a review is answered by that, a look is made again in a while."""
+    held = await lock_account_by_id(session, account_id)
+    if held.account.call_number == number:
+        held.account.review_asked_at = None
+        held.account.next_look_at = held.now + account_states.LOOK_AGAIN
+
+
+@dataclass(frozen=True, slots=True)
+class ChatsAsk:
+    """Whose chats to read, and up to where they were read; `now` is service time."""
+
+    provider_id: str
+    read_until: datetime | None
+    now: datetime
+
+
+async def chats_to_read(session: AsyncSession, account_id: str, number: int) -> ChatsAsk | None:
+    """What a poll of chats reads; null when the call is out of date."""
+    account = (held := await lock_account_by_id(session, account_id)).account
+    if account.call_number != number or account.provider_id is None:
+        return None
+    return ChatsAsk(account.provider_id, account.chats_read_until, held.now)
+
+
+async def polled_chats(
+    session: AsyncSession, account_id: str, *, read: ChatsAsk | None, every: timedelta = CHATS_EVERY
+) -> None:
+    """Note that chats were read as asked (null when they could not be), and when they are read again.
+
+    Where they were to be read from was set back meanwhile: then what is due stays due.
+    """
+    account = (held := await lock_account_by_id(session, account_id)).account
+    if read is not None:
+        if account.chats_read_until != read.read_until:
+            return
+        account.chats_read_until = read.now
+    account.next_chats_poll_at = held.now + every if account.status in POLLED else None
+
+
+async def polled_invites(session: AsyncSession, account_id: str) -> None:
+    """Note that the pending invites were read, or could not be."""
+    account = (held := await lock_account_by_id(session, account_id)).account
+    account.next_invites_poll_at = next_invites_poll(account.id, held.now) if account.status in POLLED else None
+
+
+async def deleted(session: AsyncSession, account_id: str, number: int, *, done: bool) -> None:
+    """Note that the provider no longer has the account, or try again later."""
+    held = await lock_account_by_id(session, account_id)
+    account = held.account
+    if account.call_number != number or account.status != AccountStatus.REMOVED:
+        return
+    if done:
+        account.provider_id, account.next_look_at, account.failures = None, None, 0
+        return
+    account.failures += 1
+    wait = min(DELETE_AGAIN * (1 << min(account.failures - 1, 10)), DELETE_AGAIN_AT_MOST)
+    account.next_look_at = held.now + wait
+
+
+CATCH_UP = text(
+    """
+    update outreach_accounts
+       set next_chats_poll_at = service_now() + random() * interval '60 seconds', rings = rings + 1
+     where status in ('active', 'paused', 'needs_review') and provider_id is not null
+       and next_chats_poll_at > service_now() + interval '1 minute'
+       and (chats_read_until is null or chats_read_until < service_now() - interval '2 minutes')
+    """
+)
+
+
+async def catch_up(session: AsyncSession) -> None:
+    """Have every account's chats read soon: a worker that starts does not know what was missed."""
+    await session.execute(CATCH_UP)

@@ -1,0 +1,270 @@
+"""The claim: one transaction that takes an action to be done, or says why not now (design, section 5.1).
+
+It asks everything again under the locks of the scene. Whatever is in the way gives a new time or an end, never silence.
+After the commit the action is `sending`, and only the holder of its number may call the network and write the result.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.base import outbox
+from models.base.subjects import Subject
+from models.outreach.engine import context, decide, plan, recover
+from models.outreach.engine.context import EnrollmentContext
+from models.outreach.engine.decide import A_MOMENT, claimed
+from models.outreach.engine.plan import SendDecision, SendNeed, Writer, give_slot, goes_out, note_why, unplan
+from models.outreach.rules.caps import OutreachCap
+from models.outreach.rules.reconciling import SENDING_LIVES
+from models.outreach.rules.sequences import text_hash
+from models.outreach.rules.slots import SlotMove, SlotRefusal, check_now
+from models.outreach.rules.states import ActionOutcome, ActionReason, ActionType, EnrollmentStatus
+from models.outreach.store import calendars
+from models.outreach.tables import Action, Conversation
+from models.people.rules.identity import profile_slug
+from models.people.store import people
+from models.people.tables import SeenEntry
+
+CALLBACK_WAIT = timedelta(seconds=5)
+BUSY_WAIT = timedelta(seconds=15)
+SHORT_WAIT = timedelta(minutes=1)
+"""What is late by so little waits where it stands: the plan is dense, and another slot would lie behind all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedAction:
+    """A claimed action: what to do on the network, and how to recognise our own part there.
+
+    `person` is the provider's id of the person, or else what their profile's address ends in; `known` says which.
+    Messages later than `news_since` that are not `ours` (ids, or hashes of texts) are somebody else's words; null for
+    an answer within a conversation. The owner's own count from `owner_since` on.
+    """
+
+    subject_id: str
+    action_id: str
+    number: int
+    type: ActionType
+    account_id: str
+    provider_id: str
+    person: str
+    known: bool
+    text: str | None
+    text_hash: str | None
+    chat_id: str | None
+    claimed_at: datetime
+    news_since: datetime | None
+    owner_since: datetime | None
+    ours: frozenset[str]
+
+
+async def claim_action(
+    session: AsyncSession, writer: Writer, subject_id: str, number: int
+) -> ClaimedAction | SendDecision:
+    """Take the subject's planned action if the call still counts and nothing is in its way; else say what is next."""
+    scene = await context.lock_context(session, subject_id)
+    if scene is None:
+        return SendDecision(SendNeed.NOTHING, reason="is gone")
+    action = scene.action
+    counts = action is not None and action.outcome == ActionOutcome.SCHEDULED and action.call_number == number
+    decision = await decide.decide_locked(session, writer, scene)
+    if action is None or not counts or decision.need is not SendNeed.SEND:
+        return decision
+    since = await recover.doubtful_since(session, scene, action)
+    if since is not None and await _findable(session, scene):
+        # a claim of the backup's time whose call is given up for lost at once
+        _mark_claimed(scene, action, ActionOutcome.RECONCILING, at=since)
+        action.doubted_at = scene.now
+        return await decide.decide_locked(session, writer, scene)
+    obstacle = await _in_the_way(session, scene, action)
+    if obstacle is not None:
+        return decide.write_decision(scene, obstacle)
+    ended = await _ended(session, scene, action)
+    if ended is not None:
+        plan.end_action(session, scene, action, *ended)
+        return await decide.decide_locked(session, writer, scene)
+    return await _take(session, scene, action)
+
+
+async def _in_the_way(session: AsyncSession, scene: EnrollmentContext, action: Action) -> SendDecision | None:
+    """What keeps the action from being done this moment, with the time for the next look."""
+    if await _has_news(session, scene):
+        return _look_again(scene, "waits until the network's news of this account are processed", CALLBACK_WAIT)
+    if scene.account.trouble is not None:
+        return _look_again(scene, f"the network is in trouble: {scene.account.trouble}", timedelta(minutes=5))
+    if await _is_sending(session, scene, action):
+        return _look_again(scene, "waits for the account's call before it", BUSY_WAIT)
+    return await _moved(session, scene, action)
+
+
+def _look_again(scene: EnrollmentContext, reason: str, after: timedelta) -> SendDecision:
+    return SendDecision(SendNeed.TIME, reason=reason, until=scene.now + after)
+
+
+HAS_NEWS = text(
+    "select exists (select from network_callbacks where account_id = :id and processed_at is null"
+    " and type <> 'link.returned')"
+)
+
+
+async def _has_news(session: AsyncSession, scene: EnrollmentContext) -> bool:
+    return bool((await session.execute(HAS_NEWS, {"id": scene.account.id})).scalar_one())
+
+
+GIVE_UP_CALLS = text(
+    """
+    update actions set outcome = 'reconciling', readings = '[]'
+     where account_id = :account and outcome = 'sending' and id <> :action and claimed_at < :since
+    returning id, enrollment_id
+    """
+)
+SENDING = text("select exists (select from actions where account_id = :account and outcome = 'sending')")
+
+
+async def _is_sending(session: AsyncSession, scene: EnrollmentContext, action: Action) -> bool:
+    """Whether another call of the account may still be under way; one that outlived its limit is read back instead."""
+    asked = {"account": scene.account.id, "action": action.id, "since": scene.now - SENDING_LIVES}
+    for row in (await session.execute(GIVE_UP_CALLS, asked)).all():
+        subject = Subject("enrollment", row.enrollment_id) if row.enrollment_id else Subject("action", row.id)
+        await outbox.wake(session, subject)
+    return bool((await session.execute(SENDING, {"account": scene.account.id})).scalar_one())
+
+
+async def _moved(session: AsyncSession, scene: EnrollmentContext, action: Action) -> SendDecision | None:
+    """Check caps, hours and rests with what was really done; a new time when one of them forbids this moment."""
+    calendar = await calendars.load_calendar(session, scene.held, used_only=True, without=action.id)
+    request = calendars.request_of(action, scene.sequence)
+    answer = check_now(calendar, request, scene.now)
+    if answer is None:
+        return None
+    if isinstance(answer, SlotMove):
+        note_why(action, answer)
+        if answer.moved_to - scene.now <= SHORT_WAIT and check_now(calendar, request, answer.moved_to) is None:
+            action.scheduled_at = answer.moved_to
+        else:
+            await give_slot(session, scene, action, not_before=answer.moved_to)
+    else:
+        note_why(action, *answer.why)
+        unplan(action)
+    await _tell_cap(session, scene, action, answer)
+    if action.scheduled_at is None:
+        return SendDecision(SendNeed.RING, reason=goes_out(scene, action))
+    return SendDecision(SendNeed.TIME, reason=goes_out(scene, action), until=action.scheduled_at)
+
+
+async def _tell_cap(
+    session: AsyncSession, scene: EnrollmentContext, action: Action, answer: SlotMove | SlotRefusal
+) -> None:
+    cap = next((one for one in OutreachCap if one.value == answer.rule.value), None)
+    if cap is not None:
+        await calendars.tell_reached(session, scene.account, cap, next_available_at=action.scheduled_at, now=scene.now)
+
+
+async def _ended(
+    session: AsyncSession, scene: EnrollmentContext, action: Action
+) -> tuple[ActionOutcome, ActionReason] | None:
+    """Why the action is never done: somebody else contacted the person first, or nobody knows where to find them."""
+    passed_over = ActionOutcome.SKIPPED if scene.enrollment is not None else ActionOutcome.REFUSED
+    if action.first_touch and await _contacted_before(session, scene, action):
+        return passed_over, ActionReason.ALREADY_CONTACTED
+    if not await _findable(session, scene):
+        return passed_over, ActionReason.NOT_FOUND
+    return None
+
+
+async def _findable(session: AsyncSession, scene: EnrollmentContext) -> bool:
+    return scene.account.provider_id is not None and await _address(session, scene) is not None
+
+
+async def _contacted_before(session: AsyncSession, scene: EnrollmentContext, action: Action) -> bool:
+    """Whether the person was contacted before this enrollment or send marked them as contacted itself."""
+    ids = await people.ids_of_person(session, scene.profile_id or action.profile_id)
+    if await context.was_touched(session, action.tenant_id, ids):
+        return True
+    marked_at = (scene.enrollment.created_at if scene.enrollment is not None else action.created_at) - A_MOMENT
+    entry = await session.get(
+        SeenEntry, (scene.tenant.id, scene.profile_id or action.profile_id), populate_existing=True
+    )
+    return entry is not None and entry.contacted_at is not None and entry.contacted_at < marked_at
+
+
+async def _address(session: AsyncSession, scene: EnrollmentContext) -> tuple[str, bool] | None:
+    """How the network finds the person: by its own id, or by the end of the profile's address."""
+    if scene.person is not None and scene.person.network_id is not None:
+        return scene.person.network_id, True
+    profile_id = scene.profile_id or scene.waiting.profile_id
+    written = (await context.facts_for_messages(session, scene.tenant, [profile_id])).get(profile_id)
+    if written is None or written.profile_url is None:
+        return None
+    return profile_slug(written.profile_url), False
+
+
+async def _take(session: AsyncSession, scene: EnrollmentContext, action: Action) -> ClaimedAction:
+    _mark_claimed(scene, action, ActionOutcome.SENDING, at=scene.now)
+    scene.waiting.wake_at = scene.now + SENDING_LIVES + A_MOMENT
+    await session.flush()
+    return await parcel_of(session, scene, action)
+
+
+def _mark_claimed(scene: EnrollmentContext, action: Action, outcome: ActionOutcome, *, at: datetime) -> None:
+    action.outcome = outcome.value
+    action.claimed_at, action.attempts, action.call_number = at, action.attempts + 1, action.call_number + 1
+    action.text_fixed, action.readings = True, []
+    action.text_hash = text_hash(action.text) if action.text is not None else None
+    if scene.enrollment is not None:
+        scene.enrollment.status = EnrollmentStatus.ACTIVE.value
+        scene.enrollment.current_step = action.step_index
+        scene.enrollment.next_action_at = None
+
+
+async def parcel_of(session: AsyncSession, scene: EnrollmentContext, action: Action) -> ClaimedAction:
+    """What a claimed action does on the network, or may have done.
+
+    Without an address (somebody erased) or an account (removed) those are empty: nothing can be read back then.
+    """
+    person, known = await _address(session, scene) or ("", False)
+    return ClaimedAction(
+        subject_id=scene.waiting.id,
+        action_id=action.id,
+        number=action.call_number,
+        type=ActionType(action.type),
+        account_id=scene.account.id,
+        provider_id=scene.account.provider_id or "",
+        person=person,
+        known=known,
+        text=action.text,
+        text_hash=action.text_hash,
+        chat_id=await _chat_id(session, scene, action),
+        claimed_at=claimed(action),
+        news_since=_news_since(scene, action),
+        owner_since=scene.enrollment.owner_heard_until if scene.enrollment is not None else None,
+        ours=await ours(session, scene, action),
+    )
+
+
+def _news_since(scene: EnrollmentContext, action: Action) -> datetime | None:
+    if action.conversation_id is not None:
+        return None
+    return scene.enrollment.created_at if scene.enrollment is not None else action.created_at
+
+
+async def _chat_id(session: AsyncSession, scene: EnrollmentContext, action: Action) -> str | None:
+    conversation = await session.get(Conversation, action.conversation_id) if action.conversation_id else None
+    if conversation is not None:  # null once its person was erased
+        return conversation.chat_id
+    return scene.person.chat_id if scene.person is not None else None
+
+
+async def ours(session: AsyncSession, scene: EnrollmentContext, action: Action | None) -> frozenset[str]:
+    """Ids and text hashes of what was written, or may have been, to the person from this account; `action` left out."""
+    profile_id = scene.waiting.profile_id
+    ids = await people.ids_of_person(session, scene.profile_id or profile_id)
+    query = select(col(Action.provider_message_id), col(Action.text_hash)).where(
+        col(Action.account_id) == scene.account.id,
+        col(Action.profile_id).in_([*ids, profile_id]),
+        col(Action.id) != (action.id if action is not None else ""),
+        col(Action.claimed_at).is_not(None),
+    )
+    return frozenset(mark for row in await session.execute(query) for mark in row if mark is not None)

@@ -1,0 +1,323 @@
+"""Relations: whom an account has to do with on the network, and what a look at one of them says about the two."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.base import outbox
+from models.base.clock import service_time
+from models.base.ids import new_id
+from models.base.secrets import Vault
+from models.base.subjects import Subject
+from models.events.rules.catalogue import EventType, ReplyReceived
+from models.events.store import events
+from models.outreach.engine import context, record, recover
+from models.outreach.engine.context import EnrollmentContext, Learned
+from models.outreach.engine.plan import Writer
+from models.outreach.rules.sequences import text_hash
+from models.outreach.store import accounts, enrollments
+from models.outreach.tables import Action, Conversation, Enrollment, Message, NetworkPerson, OutreachAccount
+from models.people.rules.identity import InvalidProfileUrl
+from models.people.store import people, suppressions
+
+PROFILE = "https://www.linkedin.com/in/{slug}"
+
+PENDING = text(
+    "select network_id from network_people where account_id = :account and relation = 'pending'"
+    " and network_id is not null order by network_id"
+)
+
+
+async def pending(session: AsyncSession, account_id: str) -> list[str]:
+    """The network's ids of people whose invite from the account is pending, as far as is known."""
+    return list(await session.scalars(PENDING, {"account": account_id}))
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """Somebody whom the account has to do with: our id, the network's where it is known, whether they are connected."""
+
+    profile_id: str
+    network_id: str | None
+    connected: bool
+
+
+async def met(session: AsyncSession, account_id: str, network_id: str) -> Met | None:
+    """Who has this id on the network; null for anybody else, of whom nothing is read or kept."""
+    of_account = select(NetworkPerson).where(col(NetworkPerson.account_id) == account_id)
+    query = of_account.where(col(NetworkPerson.network_id) == network_id)
+    return _met((await session.scalars(query.order_by(col(NetworkPerson.profile_id)).limit(1))).one_or_none())
+
+
+BY_ADDRESS = text(
+    "select n.profile_id from person_keys k join network_people n on n.profile_id = k.profile_id"
+    " where k.hash = :hash and n.account_id = :account"
+)
+
+
+async def named_by_network(session: AsyncSession, vault: Vault, account_id: str, person: str) -> Met | None:
+    """The same by an id of the network, or by what the address of a profile ends in."""
+    found = await met(session, account_id, person)
+    if found is not None:
+        return found
+    try:
+        address = people.url_hash(vault, PROFILE.format(slug=person))
+    except InvalidProfileUrl:
+        return None
+    profile_id = await session.scalar(BY_ADDRESS, {"hash": address, "account": account_id})
+    return None if profile_id is None else _met(await session.get(NetworkPerson, (account_id, profile_id)))
+
+
+def _met(row: NetworkPerson | None) -> Met | None:
+    return None if row is None else Met(row.profile_id, row.network_id, row.relation == "connected")
+
+
+async def learn(session: AsyncSession, account_id: str, profile_id: str, learned: Learned) -> None:
+    """Take over how account and person stand now; an acceptance is told once, and whoever waits for it is rung."""
+    scene = await scene_of(session, account_id, profile_id)
+    if scene is None or scene.person is None:
+        return  # erased meanwhile: nothing is known of them any more
+    before = scene.person.relation
+    context.note_learned(session, scene, learned)
+    await session.flush()
+    enrollment = scene.enrollment
+    if enrollment is not None and enrollment.finished_at is None and scene.person.relation != before:
+        await outbox.wake(session, Subject("enrollment", enrollment.id))
+
+
+async def scene_of(session: AsyncSession, account_id: str, profile_id: str) -> EnrollmentContext | None:
+    """Everything about the two, locked: with their newest enrollment, or alone when only direct sends went out.
+
+    Null for ids that nobody has.
+    """
+    ids = await people.ids_of_person(session, profile_id)
+    query = select(col(Enrollment.id)).where(
+        col(Enrollment.account_id) == account_id, col(Enrollment.profile_id).in_([*ids, profile_id])
+    )
+    newest = query.order_by(col(Enrollment.created_at).desc(), col(Enrollment.id).desc()).limit(1)
+    enrollment_id: str | None = await session.scalar(newest)
+    if enrollment_id is not None:
+        return await context.of_enrollment(session, enrollment_id)
+    held = await accounts.lock_account_by_id(session, account_id)
+    standing = (await people.lock_people(session, [profile_id])).get(profile_id)
+    if standing is None:
+        return None
+    person = await session.get(NetworkPerson, (account_id, standing), populate_existing=True)
+    return EnrollmentContext(held, None, None, [], person, standing, held.now)
+
+
+# Messages: what a chat with somebody whom a tenant wrote to says is kept, told of, and ends or holds their
+# enrollment.
+
+
+OVERLAP = timedelta(hours=1)
+"""Read again what the network may have shown late."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatLine:
+    """A message as the network shows it: the provider's id, and whether the account's owner (or we) wrote it."""
+
+    provider_id: str
+    text: str | None
+    sent_at: datetime | None
+    from_owner: bool
+
+
+FIRST = text(
+    """
+    select least(
+      (select min(created_at) from enrollments where account_id = :account and profile_id = any(cast(:ids as text[]))),
+      (select min(created_at) from actions where account_id = :account and profile_id = any(cast(:ids as text[])))
+    ) as first
+    """
+)
+LAST = text("select last_message_at from conversations where account_id = :account and chat_id = :chat")
+
+
+BEGUN = text(
+    """
+    select least((select min(created_at) from enrollments where account_id = :account),
+                 (select min(created_at) from actions where account_id = :account and enrollment_id is null)) as begun
+    """
+)
+"""No action of an enrollment is older than that."""
+
+
+async def begun_at(session: AsyncSession, account_id: str) -> datetime | None:
+    """Since when the account has had to do with anybody; null while it has not: none of its chats matter then."""
+    begun: datetime | None = await session.scalar(BEGUN, {"account": account_id})
+    return begun
+
+
+async def wanted_since(session: AsyncSession, account_id: str, profile_id: str, chat_id: str) -> datetime | None:
+    """From when on the messages of a chat are to be read; null when none of them are anybody's business."""
+    account = await session.get_one(OutreachAccount, account_id)
+    ids = await people.ids_of_person(session, profile_id)
+    if not ids or await suppressions.among(session, accounts.tenant_of_account(account), ids):
+        return None
+    first: datetime | None = await session.scalar(FIRST, {"account": account_id, "ids": [*ids, profile_id]})
+    last: datetime | None = await session.scalar(LAST, {"account": account_id, "chat": chat_id})
+    return first if first is None or last is None else max(first, last - OVERLAP)
+
+
+async def take_messages(
+    session: AsyncSession, account_id: str, profile_id: str, chat_id: str, lines: Sequence[ChatLine], *, writer: Writer
+) -> None:
+    """Keep the messages that are new, oldest first, and do what they mean. Taking them again changes nothing."""
+    scene = await scene_of(session, account_id, profile_id)
+    if scene is None or scene.profile_id is None or not lines:
+        return
+    if await suppressions.among(session, scene.tenant, [scene.profile_id]):
+        return
+    if scene.person is not None:
+        scene.person.chat_id = chat_id
+    conversation = await _conversation(session, scene, scene.profile_id, chat_id)
+    ours = await recover.forgotten_texts(session, writer, scene) | await _ours(session, scene)
+    kept = await _kept(session, scene, conversation, lines, ours)
+    await session.flush()
+    await _mean(session, scene, conversation, kept)
+
+
+async def _conversation(session: AsyncSession, scene: EnrollmentContext, profile_id: str, chat_id: str) -> Conversation:
+    """The conversation of a chat, locked; made when it is new."""
+    query = select(Conversation).where(
+        col(Conversation.account_id) == scene.account.id, col(Conversation.chat_id) == chat_id
+    )
+    locked = query.with_for_update().execution_options(populate_existing=True)
+    found: Conversation | None = (await session.scalars(locked)).one_or_none()
+    if found is not None:
+        return found
+    made = Conversation(
+        id=new_id("conv", scene.now),
+        workspace_id=scene.account.workspace_id,
+        tenant_id=scene.account.tenant_id,
+        account_id=scene.account.id,
+        profile_id=profile_id,
+        enrollment_id=scene.enrollment.id if scene.enrollment is not None else None,
+        chat_id=chat_id,
+        created_at=scene.now,
+    )
+    session.add(made)
+    await session.flush()
+    return made
+
+
+async def _kept(
+    session: AsyncSession,
+    scene: EnrollmentContext,
+    conversation: Conversation,
+    lines: Sequence[ChatLine],
+    ours: Mapping[str, str | None],
+) -> list[Message]:
+    """The messages among these that were not known, now in the database."""
+    known = await _known(session, scene.account.id, [line.provider_id for line in lines])
+    now = await service_time(session)  # behind the conversation's lock: later than whatever was marked as read
+    kept = []
+    for line in lines:
+        if line.provider_id not in known:
+            known.add(line.provider_id)
+            kept.append(_message(conversation, line, ours, now))
+    session.add_all(kept)
+    for message in kept:
+        conversation.last_message_at = _later(conversation.last_message_at, message.sent_at)
+        if message.direction == "in":
+            conversation.last_inbound_at = _later(conversation.last_inbound_at, message.sent_at)
+    return kept
+
+
+def _later(one: datetime | None, other: datetime) -> datetime:
+    return other if one is None else max(one, other)
+
+
+async def _known(session: AsyncSession, account_id: str, provider_ids: Collection[str]) -> set[str]:
+    query = select(col(Message.provider_id)).where(
+        col(Message.account_id) == account_id, col(Message.provider_id).in_(provider_ids)
+    )
+    return set(await session.scalars(query))
+
+
+async def _ours(session: AsyncSession, scene: EnrollmentContext) -> dict[str, str]:
+    """Ids and text hashes of what the service wrote to the person, or may have written, to the action of each."""
+    profile_id = scene.profile_id or ""
+    ids = await people.ids_of_person(session, profile_id)
+    query = select(Action).where(
+        col(Action.account_id) == scene.account.id,
+        col(Action.profile_id).in_([*ids, profile_id]),
+        col(Action.claimed_at).is_not(None),
+    )
+    rows = (await session.scalars(query.order_by(col(Action.created_at).desc(), col(Action.id).desc()))).all()
+    marks = {row.text_hash: row.id for row in rows if row.text_hash}
+    return marks | {row.provider_message_id: row.id for row in rows if row.provider_message_id}
+
+
+def _message(conversation: Conversation, line: ChatLine, ours: Mapping[str, str | None], now: datetime) -> Message:
+    written = None if line.text is None else _storable(line.text)
+    marks = [line.provider_id] if line.text is None else [line.provider_id, text_hash(line.text)]
+    mark = next((one for one in marks if line.from_owner and one in ours), None)
+    return Message(
+        id=new_id("msg", now),
+        workspace_id=conversation.workspace_id,
+        tenant_id=conversation.tenant_id,
+        conversation_id=conversation.id,
+        account_id=conversation.account_id,
+        profile_id=conversation.profile_id,
+        direction="out" if line.from_owner else "in",
+        sent_by="candidate" if not line.from_owner else "service" if mark is not None else "owner",
+        action_id=ours[mark] if mark is not None else None,
+        provider_id=line.provider_id,
+        text=written,
+        sent_at=line.sent_at or now,
+        created_at=now,
+    )
+
+
+def _storable(written: str) -> str:
+    """A text without what PostgreSQL cannot hold: NUL characters and halves of surrogate pairs."""
+    return written.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+async def _mean(
+    session: AsyncSession, scene: EnrollmentContext, conversation: Conversation, kept: Sequence[Message]
+) -> None:
+    """What new messages mean: replies are told of and end the enrollment, the owner's own words hold it."""
+    replies = [one for one in kept if one.sent_by == "candidate"]
+    for one in replies:
+        _tell(session, scene, conversation, one)
+    if replies:
+        await enrollments.mark_replied(session, scene.tenant, conversation.profile_id, scene.now)
+        person = scene.person
+        if person is not None and person.invited_at is not None and person.relation != "connected":
+            context.set_connected(session, scene, person, replies[0].sent_at)  # nobody else can write
+    await _affect(session, scene, kept)
+
+
+async def _affect(session: AsyncSession, scene: EnrollmentContext, kept: Sequence[Message]) -> None:
+    enrollment = scene.enrollment
+    if enrollment is None:
+        return
+    was_open = enrollment.finished_at is None
+    since = [one for one in kept if one.sent_at > enrollment.created_at and one.sent_by != "service"]
+    replies = [one.sent_at for one in since if one.sent_by == "candidate"]
+    if replies:
+        await record.record_reply(session, scene, replies[0])
+    elif since:
+        record.owner_wrote(scene, since[-1].sent_at)
+    if since and was_open:
+        await session.flush()
+        await outbox.wake(session, Subject("enrollment", enrollment.id))
+
+
+def _tell(session: AsyncSession, scene: EnrollmentContext, conversation: Conversation, message: Message) -> None:
+    data = ReplyReceived(
+        conversation_id=conversation.id,
+        message_id=message.id,
+        enrollment_id=conversation.enrollment_id,
+        account_id=conversation.account_id,
+        profile_id=conversation.profile_id,
+    )
+    events.emit(session, scene.tenant, EventType.REPLY_RECEIVED, data, now=scene.now)

@@ -1,0 +1,432 @@
+"""Answers: what an enrollment or a direct send needs next, and how that reads."""
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from models.base.secrets import Vault
+from models.base.tables import Payload
+from models.base.tenants import Tenant, customer_of
+from models.billing.rules.outreach_plans import GRACE
+from models.events.rules.catalogue import ActionChanged, EventType
+from models.events.store import events
+from models.outreach.engine import context
+from models.outreach.engine.context import EnrollmentContext
+from models.outreach.rules.pauses import AccountGate, gate
+from models.outreach.rules.sequences import SequenceStep
+from models.outreach.rules.slots import Slot, SlotMove, SlotRefusal, find_slot
+from models.outreach.rules.states import (
+    FINAL_ENROLLMENTS,
+    USED,
+    AccountStatus,
+    ActionOutcome,
+    ActionReason,
+    ActionType,
+    EnrollmentReason,
+    EnrollmentStatus,
+    SequenceStatus,
+    takes_enrollments,
+)
+from models.outreach.rules.texts import Recipient, RenderedText, render_step
+from models.outreach.store import calendars, enrollments
+from models.outreach.tables import Action
+from models.people.store import suppressions
+from models.people.tables import SeenEntry
+
+
+class SendNeed(StrEnum):
+    """What is needed next."""
+
+    SEND = "send"
+    READ = "read"  # read the network back
+    TIME = "time"
+    RING = "ring"  # nothing but a change of the rows goes on from here
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class SendDecision:
+    """What is next. `until` is service time, with `Need.TIME` only; `number` fences a call.
+
+    `reason` is what an operator reads as the wait's or call's summary, `details` on the workflow's page. Neither names
+    the person.
+    """
+
+    need: SendNeed
+    reason: str = ""
+    until: datetime | None = None
+    number: int = 0
+    account_id: str = ""
+    status: str = ""
+    details: str = ""
+    now: datetime | None = None
+
+    @property
+    def wait_seconds(self) -> float | None:
+        """The distance to `until` by service time."""
+        if self.until is None or self.now is None:
+            return None
+        return (self.until - self.now).total_seconds()
+
+
+def complete_decision(scene: EnrollmentContext, decision: SendDecision) -> SendDecision:
+    """The decision with what is the same for all: whose it is, the status, and the page's text."""
+    row = scene.enrollment if scene.enrollment is not None else scene.actions[0]
+    status = scene.enrollment.status if scene.enrollment is not None else scene.actions[0].outcome
+    done = sum(1 for one in scene.actions if one.outcome == ActionOutcome.SENT)
+    lines = [f"**{status}**: {decision.reason or 'has ended'}"]
+    if row.reason is not None:
+        lines.append(f"- reason: {row.reason}")
+    if scene.enrollment is not None:
+        lines.append(
+            f"- {done} of {len(scene.steps)} steps sent, version {scene.sequence.version if scene.sequence else '-'}"
+        )
+    lines.extend(f"- moved: {_moved(scene, entry)}" for entry in (scene.action.why[-5:] if scene.action else ()))
+    return replace(decision, account_id=scene.account.id, status=status, details="\n".join(lines), now=scene.now)
+
+
+def _moved(scene: EnrollmentContext, entry: dict[str, str]) -> str:
+    to = entry.get("to")
+    when = "" if to is None else f" to {local_time(scene, datetime.fromisoformat(to))}"
+    return f"{_plain(entry['rule'])}{when} ({entry['detail']})"
+
+
+def goes_out(scene: EnrollmentContext, action: Action) -> str:
+    """`invite goes out at 4 Mar 09:41, moved by: invites per day, lunch`: when, and every rule that moved it."""
+    at = action.scheduled_at
+    what = _plain(action.type)
+    by = list(dict.fromkeys(_plain(entry["rule"]) for entry in action.why))
+    when = f"goes out at {local_time(scene, at)}" if at is not None else "waits without a time"
+    return f"{what} {when}" + (f", moved by: {', '.join(by)}" if by else "")
+
+
+def _plain(name: str) -> str:
+    return str(name).replace("_", " ")
+
+
+def local_time(scene: EnrollmentContext, at: datetime) -> str:
+    """A moment as the account's owner reads a clock: `4 Mar 09:41`."""
+    local = at.astimezone(ZoneInfo(scene.rules.hours.zone))
+    return f"{local.day} {local:%b %H:%M}"
+
+
+# Obstacles: what ends an enrollment or a direct send, or holds it, read under the locks of its scene.
+
+
+LOOK_AGAIN = timedelta(hours=1)
+"""Nothing rings a row when a workspace or customer is let in again, or has paid: it looks by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Nothing more may be sent to this person from here."""
+
+    status: EnrollmentStatus
+    reason: EnrollmentReason
+    action_reason: ActionReason
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Nothing is sent for now; what is planned loses its time. `look_again` null: until it is rung."""
+
+    reason: str
+    pauses: EnrollmentReason | None = None
+    """Shown as the enrollment's pause."""
+    look_again: timedelta | None = None
+
+
+def _ends(reason: EnrollmentReason, action_reason: ActionReason) -> Ending:
+    return Ending(EnrollmentStatus.STOPPED, reason, action_reason)
+
+
+async def find_obstacle(session: AsyncSession, scene: EnrollmentContext) -> Ending | Obstacle | None:
+    """What is in the way of anything more, null when nothing is."""
+    ended = await _end(session, scene)
+    return ended or await _tenant_hold(session, scene) or _enrollment_hold(scene)
+
+
+async def _end(session: AsyncSession, scene: EnrollmentContext) -> Ending | None:
+    if scene.account.status == AccountStatus.REMOVED:
+        return Ending(EnrollmentStatus.FAILED, EnrollmentReason.ACCOUNT_REMOVED, ActionReason.ACCOUNT_REMOVED)
+    if scene.profile_id is None:
+        return _ends(EnrollmentReason.ERASED, ActionReason.SUPPRESSED)
+    if await suppressions.among(session, scene.tenant, [scene.profile_id]):
+        return _ends(EnrollmentReason.SUPPRESSED, ActionReason.SUPPRESSED)
+    if _binds(scene) and await _do_not_contact(session, scene, scene.profile_id):
+        return _ends(EnrollmentReason.DO_NOT_CONTACT, ActionReason.DO_NOT_CONTACT)
+    return None
+
+
+def _binds(scene: EnrollmentContext) -> bool:
+    """Whether `do_not_contact` forbids it: not the withdrawal of an invite, nor an answer to the person's own word.
+
+    Whether somebody may be answered was looked at when the answer was given.
+    """
+    action = scene.action
+    free = action is not None and (action.type == ActionType.WITHDRAW_INVITE or action.conversation_id is not None)
+    return scene.enrollment is not None or not free
+
+
+async def _do_not_contact(session: AsyncSession, scene: EnrollmentContext, profile_id: str) -> bool:
+    entry = await session.get(SeenEntry, (scene.tenant.id, profile_id), populate_existing=True)
+    return entry is not None and entry.do_not_contact
+
+
+STANDING = text(
+    """
+    select w.suspended_at is not null
+           or coalesce((select c.status = 'disabled' from customers c where c.id = cast(:customer as text)), false)
+             as shut_out,
+           exists (select from outreach_plans p
+                    where p.id = w.id and p.unpaid_since <= service_now() - cast(:grace as interval)) as unpaid
+      from workspaces w where w.id = :workspace
+    """
+)
+
+
+async def _tenant_hold(session: AsyncSession, scene: EnrollmentContext) -> Obstacle | None:
+    whose = {"workspace": scene.tenant.workspace_id, "customer": scene.tenant.customer_id, "grace": GRACE}
+    standing = (await session.execute(STANDING, whose)).one()
+    if standing.unpaid:
+        return Obstacle("the outreach accounts are unpaid", look_again=LOOK_AGAIN)
+    if standing.shut_out:
+        return Obstacle("the workspace or customer is shut out for now", look_again=LOOK_AGAIN)
+    return None
+
+
+def _enrollment_hold(scene: EnrollmentContext) -> Obstacle | None:
+    enrollment, sequence = scene.enrollment, scene.sequence
+    if enrollment is None:
+        return None
+    paused = enrollment.status == EnrollmentStatus.PAUSED
+    if paused and enrollment.reason != EnrollmentReason.SEQUENCE_PAUSED:
+        reason = EnrollmentReason(enrollment.reason or EnrollmentReason.MANUAL)
+        return Obstacle(f"held: {reason}", pauses=reason)
+    if sequence is None or not takes_enrollments(SequenceStatus(sequence.status)):
+        return Obstacle("the sequence is paused", pauses=EnrollmentReason.SEQUENCE_PAUSED)
+    return None
+
+
+# Planning: a time for an action in its account's calendar, and what keeps it from having one.
+
+
+WHY_KEPT = 40
+"""Entries of `why` that stay: the newest."""
+
+
+async def give_slot(
+    session: AsyncSession, scene: EnrollmentContext, action: Action, *, not_before: datetime | None = None
+) -> None:
+    """Give the action the next time that every rule allows, or none while no rule knows one.
+
+    It is looked for from `not_before` on, from the moment it fell due, and from now. The action's own reservation is
+    left out, so that asking again changes nothing.
+    """
+    await session.flush()
+    bounds = [scene.now, not_before, action.not_before, held_back_until(scene, action)]
+    calendar = await calendars.load_calendar(session, scene.held, without=action.id)
+    request = calendars.request_of(action, scene.sequence)
+    write_slot(action, find_slot(calendar, request, max(at for at in bounds if at is not None)))
+
+
+def write_slot(action: Action, found: Slot | SlotRefusal) -> None:
+    """Note what the calendar answered."""
+    action.scheduled_at = found.at if isinstance(found, Slot) else None
+    note_why(action, *found.why)
+
+
+def note_why(action: Action, *moves: SlotMove) -> None:
+    """Note what moved the action's time; what was said already is not said again."""
+    said = list(action.why)
+    for move in moves:
+        entry: Payload = dict(move.shown())
+        if entry not in said:
+            said.append(entry)
+    action.why = said[-WHY_KEPT:]
+
+
+def unplan(action: Action) -> None:
+    """Take the action out of the calendar: it waits without a time and reserves nothing."""
+    action.scheduled_at = None
+
+
+def held_back_until(scene: EnrollmentContext, action: Action) -> datetime | None:
+    """Until when the provider wants no call of this kind from the account, null when it takes them."""
+    written = scene.account.holds.get(action.type)
+    if written is None:
+        return None
+    until = datetime.fromisoformat(written)
+    return until if until > scene.now else None
+
+
+# Timing: when a planned action goes out, asked anew each time; a time that lies in its account's pause is given up.
+
+
+async def timed(session: AsyncSession, scene: EnrollmentContext, action: Action) -> SendDecision:
+    """Say when a planned action goes out: now, at its time, or when something has changed."""
+    if action.scheduled_at is None or _rests(scene, action):
+        await give_slot(session, scene, action)
+    if action.scheduled_at is None:
+        return SendDecision(SendNeed.RING, reason=goes_out(scene, action))
+    if action.scheduled_at > scene.now:
+        return SendDecision(SendNeed.TIME, reason=goes_out(scene, action), until=action.scheduled_at)
+    return to_send(action)
+
+
+def _rests(scene: EnrollmentContext, action: Action) -> bool:
+    """Whether the action's time lies where its account does not write."""
+    account, at = scene.account, action.scheduled_at
+    if at is None:
+        return False
+    if gate(AccountStatus(account.status), account.paused_until, max(at, scene.now)) is not AccountGate.OPEN:
+        return True
+    held = held_back_until(scene, action)
+    return held is not None and at < held
+
+
+def to_send(action: Action) -> SendDecision:
+    """Have the action claimed and done by one call. Every claim takes the number: no call counts behind it."""
+    what = str(action.type).replace("_", " ")
+    return SendDecision(SendNeed.SEND, reason=f"{what}, attempt {action.attempts + 1}", number=action.call_number)
+
+
+# Texts of actions: rendered for their person while nothing has fixed them, and what they were rendered from.
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """What it takes to write to somebody: the key and the address that opt-out links are made of."""
+
+    vault: Vault
+    public_url: str
+
+
+async def render_for_context(
+    session: AsyncSession, writer: Writer, scene: EnrollmentContext, step: SequenceStep
+) -> RenderedText:
+    """A step's text for the scene's person, as everything stands now."""
+    person = await recipient_of(session, scene)
+    notice = context.notice(writer.vault, writer.public_url, scene.profile_id or scene.waiting.profile_id)
+    return render_step(step, person, privacy_notice=notice)
+
+
+async def recipient_of(session: AsyncSession, scene: EnrollmentContext) -> Recipient:
+    """What is known of the scene's person: what the caller gave goes first."""
+    given = scene.enrollment.given if scene.enrollment is not None else {}
+    return await context.known_recipient(session, scene.tenant, scene.profile_id or scene.waiting.profile_id, given)
+
+
+def values_hash(person: Recipient) -> str:
+    """SHA-256 (hex) of what a text is filled with, so that a change of the person's data is noticed."""
+    filled = "\0".join(value or "" for value in (person.first_name, person.full_name, person.company))
+    return hashlib.sha256(filled.encode()).hexdigest()
+
+
+def sent_hashes(scene: EnrollmentContext) -> Collection[str]:
+    """Hashes of the texts that were sent, or may have been, in this enrollment."""
+    return {one.text_hash for one in scene.actions if one.text_hash and ActionOutcome(one.outcome) in USED}
+
+
+# What is told of actions: the events of a sent, failed or held one.
+
+
+def publish_action_event(session: AsyncSession, type: EventType, action: Action, now: datetime) -> None:
+    """Tell what became of an action, if this transaction commits."""
+    data = ActionChanged(
+        action_id=action.id,
+        enrollment_id=action.enrollment_id,
+        sequence_id=action.sequence_id,
+        account_id=action.account_id,
+        profile_id=action.profile_id,
+        type=action.type,
+        outcome=action.outcome,
+        reason=action.reason,
+    )
+    events.emit(session, Tenant(action.workspace_id, customer_of(action.tenant_id)), type, data, now=now)
+
+
+# Endings: how an action and a whole enrollment come to their end from a step, with what is told of it.
+
+
+TOLD = {
+    ActionOutcome.SENT: EventType.ACTION_SENT,
+    ActionOutcome.FAILED: EventType.ACTION_FAILED,
+    ActionOutcome.REFUSED: EventType.ACTION_FAILED,
+    ActionOutcome.UNKNOWN: EventType.ACTION_FAILED,
+}
+"""What is told of an action that ended so; nothing of skipped and cancelled ones."""
+
+
+def end_action(
+    session: AsyncSession, scene: EnrollmentContext, action: Action, outcome: ActionOutcome, reason: str | None = None
+) -> None:
+    """Bring an action to its end (or, with `unknown`, to a person) and tell of it where that is due."""
+    action.outcome, action.reason = outcome.value, reason
+    if outcome is not ActionOutcome.UNKNOWN:
+        action.ended_at = scene.now
+    if outcome in TOLD:
+        publish_action_event(session, TOLD[outcome], action, scene.now)
+
+
+async def end_context(session: AsyncSession, scene: EnrollmentContext, ended: Ending) -> None:
+    """End what the scene is about: the enrollment with its planned action, or the direct send."""
+    await end_enrollment(session, scene, ended.status, ended.reason, cancelled=ended.action_reason)
+
+
+async def end_enrollment(
+    session: AsyncSession,
+    scene: EnrollmentContext,
+    status: EnrollmentStatus,
+    reason: EnrollmentReason | None,
+    *,
+    cancelled: ActionReason | None = None,
+) -> None:
+    """End the enrollment, if it is open, and cancel what is planned; a direct send is refused by itself."""
+    action, enrollment = scene.action, scene.enrollment
+    if action is not None and action.outcome in {ActionOutcome.SCHEDULED, ActionOutcome.AWAITING_APPROVAL}:
+        outcome = ActionOutcome.CANCELLED if enrollment is not None else ActionOutcome.REFUSED
+        end_action(session, scene, action, outcome, cancelled)
+    if enrollment is not None and EnrollmentStatus(enrollment.status) not in FINAL_ENROLLMENTS:
+        await enrollments.finish_enrollment(session, enrollment, status, reason, scene.now)
+
+
+# Holding: a text that waits for somebody's approval is fixed, and is held anew when its person's data has changed.
+
+
+async def hold_for_approval(session: AsyncSession, scene: EnrollmentContext, action: Action) -> None:
+    """Hold an action whose text is rendered until somebody approves or rejects it. It reserves nothing."""
+    action.outcome = ActionOutcome.AWAITING_APPROVAL.value
+    action.text_fixed, action.approved_at = True, None
+    action.values_hash = values_hash(await recipient_of(session, scene))
+    unplan(action)
+    publish_action_event(session, EventType.ACTION_AWAITING_APPROVAL, action, scene.now)
+
+
+async def hold_for_approval_again(
+    session: AsyncSession, writer: Writer, scene: EnrollmentContext, action: Action, step: SequenceStep
+) -> ActionReason | None:
+    """Render a held or approved text anew if the person's data has changed since; what was approved is held again.
+
+    A text that a call was already made with stays as it is. The answer is why the step is passed over, null when it is
+    not.
+    """
+    if action.values_hash is None or action.attempts > 0:
+        return None
+    if action.values_hash == values_hash(await recipient_of(session, scene)):
+        return None
+    rendered = await render_for_context(session, writer, scene, step)
+    if rendered.problem is not None:
+        return rendered.problem
+    changed = action.text != rendered.text
+    action.text = rendered.text
+    if changed:
+        await hold_for_approval(session, scene, action)
+    action.values_hash = values_hash(await recipient_of(session, scene))
+    return None

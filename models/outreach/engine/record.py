@@ -1,0 +1,373 @@
+"""News: what a person's reply, the owner's own message or an acceptance means for the enrollment they are in.
+
+The words themselves are not handled here: the account is rung to read its chats, which stores them and tells of them.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from models.base import outbox
+from models.base.errors import rfc3339
+from models.outreach.engine import account_states, context, decide, plan, recover
+from models.outreach.engine.account_states import AccountStanding
+from models.outreach.engine.claim import ClaimedAction, parcel_of
+from models.outreach.engine.context import EnrollmentContext, Learned, forget_erased, note_learned, set_connected
+from models.outreach.engine.decide import claimed, give_up_call, readings_of
+from models.outreach.engine.plan import SendDecision, Writer, unplan
+from models.outreach.rules.pauses import MethodHold, Signal, resends_mean_limit
+from models.outreach.rules.reconciling import ReadingBack, ReadingVerdict, verdict
+from models.outreach.rules.states import ActionOutcome, ActionReason, ActionType, EnrollmentReason, EnrollmentStatus
+from models.outreach.store import accounts
+from models.outreach.tables import Action, Enrollment
+
+
+async def record_chat_news(
+    session: AsyncSession, scene: EnrollmentContext, action: Action | None, *, by_person: bool, at: datetime | None
+) -> None:
+    """The chat with the scene's person has news since the enrollment began (or the send was asked for).
+
+    The claimed `action`, which was not executed, is cancelled; so is what is planned.
+    """
+    reason = ActionReason.REPLIED if by_person else ActionReason.OWNER_WROTE
+    if action is not None:
+        plan.end_action(session, scene, action, _passed_over(scene), reason)
+    if by_person:
+        await record_reply(session, scene, at or scene.now)
+    else:
+        owner_wrote(scene, at or scene.now)
+    scene.account.next_chats_poll_at = scene.now
+    await session.flush()
+    await outbox.wake(session, accounts.account_subject(scene.account.id))
+
+
+def _passed_over(scene: EnrollmentContext) -> ActionOutcome:
+    return ActionOutcome.CANCELLED if scene.enrollment is not None else ActionOutcome.REFUSED
+
+
+async def record_reply(session: AsyncSession, scene: EnrollmentContext, at: datetime) -> None:
+    """The person wrote: the enrollment has reached its end. A reply implies that the invite was accepted."""
+    enrollment = scene.enrollment
+    if enrollment is None:
+        return
+    enrollment.replied_at = enrollment.replied_at or at
+    enrollment.accepted_at = enrollment.accepted_at or at
+    await plan.end_enrollment(session, scene, EnrollmentStatus.REPLIED, None, cancelled=ActionReason.REPLIED)
+
+
+def owner_wrote(scene: EnrollmentContext, at: datetime) -> None:
+    """The owner wrote by hand, last at that time, which is no reply: the enrollment holds until somebody resumes it.
+
+    Once resumed it goes on whatever the owner wrote until then.
+    """
+    enrollment = scene.enrollment
+    if enrollment is None or enrollment.finished_at is not None:
+        return
+    if enrollment.owner_heard_until is not None and at <= enrollment.owner_heard_until:
+        return
+    enrollment.owner_heard_until = at
+    enrollment.status, enrollment.reason = EnrollmentStatus.PAUSED.value, EnrollmentReason.OWNER_WROTE.value
+
+
+# Results: what came of a claimed action's call, written once, by the holder of its number (design, section 5.4).
+
+
+BACK_OFF = timedelta(minutes=1)
+LONGEST_BACK_OFF = timedelta(hours=1)
+MOST_DOUBLINGS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What came of a call; `learned` is what the network said of the person on the way."""
+
+    learned: Learned = field(default=Learned(), kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Done(CallResult):
+    """Executed. The message's id where the network told it."""
+
+    message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotNeeded(CallResult):
+    """Not executed, and nothing to repeat: the network is so already, or cannot do it with this person."""
+
+    reason: ActionReason
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedSend(CallResult):
+    """Not executed: the network does not take it for this person, or at all. `reason` is the action's."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Again(CallResult):
+    """Not executed: plan it anew. `after` null: with growing distance."""
+
+    code: str
+    after: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limited(CallResult):
+    """Not executed: the network or the provider says slower. `doubtful`: read back before it is planned anew."""
+
+    signal: Signal
+    retry_after: timedelta | None = None
+    doubtful: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Troubled(CallResult):
+    """Not executed: the account cannot act now."""
+
+    standing: AccountStanding
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear(CallResult):
+    """It may have been executed."""
+
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heard(CallResult):
+    """Not executed, for the chat has news: the person wrote, or the owner did by hand."""
+
+    by_person: bool
+    at: datetime | None
+    """Of the first message of the person, or the last of the owner."""
+
+
+async def record_result(
+    session: AsyncSession, writer: Writer, parcel: ClaimedAction, result: CallResult
+) -> SendDecision:
+    """Write what came of the call and say what is next. A result that no longer counts changes nothing."""
+    scene = await context.lock_context(session, parcel.subject_id)
+    if scene is None:
+        return await decide.decide_send(session, writer, parcel.subject_id)
+    action = next((one for one in scene.actions if one.id == parcel.action_id), None)
+    if action is not None and _counts(action, parcel.number):
+        note_learned(session, scene, result.learned)
+        await _apply(session, scene, action, result)
+        await forget_erased(session, scene, action)
+    return await decide.decide_locked(session, writer, scene)
+
+
+def _counts(action: Action, number: int) -> bool:
+    return action.call_number == number and action.outcome in {ActionOutcome.SENDING, ActionOutcome.RECONCILING}
+
+
+async def _apply(session: AsyncSession, scene: EnrollmentContext, action: Action, result: CallResult) -> None:
+    match result:
+        case Done():
+            record_sent(session, scene, action, at=scene.now, message_id=result.message_id)
+        case NotNeeded(reason=reason):
+            plan.end_action(session, scene, action, ActionOutcome.SKIPPED, reason)
+            _stands_for_ours(scene, reason)
+        case RefusedSend(reason=reason):
+            plan.end_action(session, scene, action, ActionOutcome.FAILED, reason)
+            await _look_for_limit(session, scene, reason)
+        case Again(after=after):
+            plan_again(scene, action, after=_back_off(action) if after is None else after)
+        case Limited():
+            await _limited(session, scene, action, result)
+        case Troubled(standing=standing):
+            plan_again(scene, action, after=BACK_OFF)
+            await _troubled(session, scene, standing)
+        case Unclear(interrupted=interrupted):
+            action.outcome = ActionOutcome.RECONCILING.value
+            if interrupted:
+                await account_states.mark_interrupted(session, scene.held, AccountStanding.INTERRUPTED)
+        case Heard():
+            await record_chat_news(session, scene, action, by_person=result.by_person, at=result.at)
+
+
+def _stands_for_ours(scene: EnrollmentContext, reason: ActionReason) -> None:
+    """The owner invited the person by hand: it counts as the enrollment's invite, of the network's time."""
+    if reason is ActionReason.ALREADY_INVITED and scene.enrollment is not None and scene.person is not None:
+        scene.enrollment.invited_at = scene.person.invited_at
+
+
+def record_sent(
+    session: AsyncSession, scene: EnrollmentContext, action: Action, *, at: datetime, message_id: str | None = None
+) -> None:
+    """The action is done since `at`: say so, and know what it means between the account and the person."""
+    plan.end_action(session, scene, action, ActionOutcome.SENT)
+    action.sent_at = action.ended_at = at
+    action.failures = 0
+    action.provider_message_id = message_id or action.provider_message_id
+    known = scene.network_person(session)
+    match ActionType(action.type):
+        case ActionType.INVITE:
+            known.invited_at = at
+            if scene.enrollment is not None:
+                scene.enrollment.invited_at = at
+            if known.relation == "connected":  # accepted before anybody knew that it had been sent
+                known.connected_at = None
+                set_connected(session, scene, known, scene.now)
+            else:
+                known.relation = "pending"
+        case ActionType.WITHDRAW_INVITE:
+            known.withdrawn_at = at
+            if known.relation == "pending":
+                known.relation = "none"
+        case ActionType.MESSAGE:
+            set_connected(session, scene, known, at)  # the network takes messages between the connected only
+        case ActionType.PROFILE_VISIT:
+            pass
+
+
+def plan_again(scene: EnrollmentContext, action: Action, *, after: timedelta) -> None:
+    """The action was not done: it is planned anew, after a while."""
+    action.outcome = ActionOutcome.SCHEDULED.value
+    action.failures += 1
+    action.not_before = scene.now + after
+    unplan(action)
+
+
+def _back_off(action: Action) -> timedelta:
+    doublings: int = 2 ** min(action.failures, MOST_DOUBLINGS)
+    return min(BACK_OFF * doublings, LONGEST_BACK_OFF)
+
+
+async def _limited(session: AsyncSession, scene: EnrollmentContext, action: Action, result: Limited) -> None:
+    if result.doubtful:
+        action.outcome = ActionOutcome.RECONCILING.value
+    else:
+        plan_again(scene, action, after=timedelta())
+    await session.flush()
+    answer = await account_states.limit_reached(session, scene.held, result.signal, retry_after=result.retry_after)
+    if isinstance(answer, MethodHold):
+        scene.account.holds = scene.account.holds | {action.type: answer.until.isoformat()}
+    elif answer is None and not result.doubtful:
+        action.not_before = scene.now + _back_off(action)
+
+
+RESENDS = text(
+    """
+    select profile_id, ended_at from actions
+     where account_id = :account and type = 'invite' and outcome = 'failed' and reason = 'recently_withdrawn'
+       and ended_at > coalesce((select max(ended_at) from actions where account_id = :account and type = 'invite'
+                                   and outcome = 'sent'), '-infinity')
+    """
+)
+
+
+async def _look_for_limit(session: AsyncSession, scene: EnrollmentContext, reason: str) -> None:
+    """Several persons in a row "invited recently" are a limit of the account in disguise (provider, section 11)."""
+    if reason != ActionReason.RECENTLY_WITHDRAWN:
+        return
+    await session.flush()
+    rows = (await session.execute(RESENDS, {"account": scene.account.id})).all()
+    if resends_mean_limit([(row.profile_id, row.ended_at) for row in rows], scene.now):
+        await account_states.limit_reached(session, scene.held, Signal.DAILY)
+
+
+async def _troubled(session: AsyncSession, scene: EnrollmentContext, standing: AccountStanding) -> None:
+    await session.flush()
+    match standing:
+        case AccountStanding.DISCONNECTED:
+            await account_states.disconnected(session, scene.held)
+        case AccountStanding.RESTRICTED:
+            await account_states.restricted(session, scene.held)
+        case _:
+            await account_states.mark_interrupted(session, scene.held, standing)
+
+
+# Reconciling: what readings of the network say of an action whose outcome nobody saw (design, section 5).
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkReading:
+    """One reading: when it began and what it showed; `done_at` is the network's time of what was done."""
+
+    reading: ReadingBack
+    learned: Learned = field(default=Learned())
+    done_at: datetime | None = None
+    message_id: str | None = None
+
+
+async def reading_wanted(session: AsyncSession, subject_id: str, number: int) -> tuple[ClaimedAction, datetime] | None:
+    """What to look for on the network, and service time; null when the reading is not wanted any more."""
+    scene = await context.lock_context(session, subject_id)
+    action = scene.action if scene is not None else None
+    if scene is None or action is None:
+        return None
+    give_up_call(action, scene.now)
+    if action.outcome != ActionOutcome.RECONCILING or len(action.readings) != number:
+        return None
+    return await parcel_of(session, scene, action), scene.now
+
+
+async def record_reading(
+    session: AsyncSession, writer: Writer, subject_id: str, number: int, read: NetworkReading
+) -> SendDecision:
+    """Write a reading, decide by all of them, and say what is next. One that was written already changes nothing."""
+    scene = await context.lock_context(session, subject_id)
+    if scene is None:
+        return await decide.decide_send(session, writer, subject_id)
+    action = scene.action
+    if action is not None and action.outcome == ActionOutcome.RECONCILING and len(action.readings) == number:
+        was_known = scene.person is not None and scene.person.network_id is not None
+        note_learned(session, scene, read.learned)
+        action.readings = [*action.readings, {"at": rfc3339(read.reading.at), "seen": read.reading.seen.value}]
+        if action.doubted_at is not None and not was_known and read.learned.network_id is not None:
+            await recover.hear_again(session, scene)
+        _conclude(session, scene, action, read)
+        await forget_erased(session, scene, action)
+    return await decide.decide_locked(session, writer, scene)
+
+
+def _conclude(session: AsyncSession, scene: EnrollmentContext, action: Action, read: NetworkReading) -> None:
+    match verdict(claimed(action), readings_of(action)):
+        case ReadingVerdict.DONE:
+            record_sent(session, scene, action, at=read.done_at or scene.now, message_id=read.message_id)
+        case ReadingVerdict.NOT_DONE:
+            plan_again(scene, action, after=timedelta())
+        case ReadingVerdict.MOOT:
+            plan.end_action(session, scene, action, ActionOutcome.SKIPPED, ActionReason.INVITE_NOT_PENDING)
+        case ReadingVerdict.UNKNOWN if action.type == ActionType.PROFILE_VISIT:
+            record_sent(session, scene, action, at=claimed(action))
+        case ReadingVerdict.UNKNOWN:
+            leave_to_a_person(session, scene, action)
+        case ReadingVerdict.OPEN:
+            pass
+
+
+def leave_to_a_person(session: AsyncSession, scene: EnrollmentContext, action: Action) -> None:
+    """Nobody can tell: it counts as used, is never sent again by itself, and its enrollment holds until then.
+
+    An enrollment that is paused for a caller or for its owner's word stays so behind the settling.
+    """
+    plan.end_action(session, scene, action, ActionOutcome.UNKNOWN, ActionReason.OUTCOME_UNKNOWN)
+    enrollment = scene.enrollment
+    if enrollment is not None and enrollment.finished_at is None and not _held_otherwise(enrollment):
+        enrollment.status = EnrollmentStatus.PAUSED.value
+        enrollment.reason = EnrollmentReason.OUTCOME_UNKNOWN.value
+
+
+def settle_unknown(session: AsyncSession, scene: EnrollmentContext, action: Action, *, sent: bool) -> None:
+    """A person says what became of an unknown action: it was sent, or it was not and gives its place back."""
+    if sent:
+        record_sent(session, scene, action, at=claimed(action))
+        action.reason = None
+    else:
+        plan.end_action(session, scene, action, ActionOutcome.FAILED, ActionReason.OUTCOME_UNKNOWN)
+    enrollment = scene.enrollment
+    if enrollment is not None and enrollment.status == EnrollmentStatus.PAUSED and not _held_otherwise(enrollment):
+        enrollment.status, enrollment.reason = EnrollmentStatus.ACTIVE.value, None
+
+
+def _held_otherwise(enrollment: Enrollment) -> bool:
+    """Whether it is paused for a reason that only resuming ends."""
+    paused = enrollment.status == EnrollmentStatus.PAUSED
+    return paused and enrollment.reason in {EnrollmentReason.MANUAL, EnrollmentReason.OWNER_WROTE}

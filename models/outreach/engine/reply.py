@@ -1,0 +1,241 @@
+"""Direct sends: one action for one person, asked for by name, under the same rules as the steps of a sequence."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from models.base.errors import Conflict, InvalidRequest, Suppressed
+from models.base.ids import new_id
+from models.base.subjects import Subject
+from models.base.tenants import Tenant
+from models.outreach.engine import context
+from models.outreach.engine.context import TOUCHES
+from models.outreach.engine.plan import Writer, note_why
+from models.outreach.rules.sequences import SequenceStep, reinvite_at
+from models.outreach.rules.slots import FIRST_TOUCH_HORIZON, Slot, SlotRefusal, find_slot
+from models.outreach.rules.states import ActionReason, ActionType
+from models.outreach.rules.texts import RenderedText, render_step, utf16_units
+from models.outreach.store import accounts, calendars, conversations
+from models.outreach.store.accounts import LockedAccount
+from models.outreach.tables import OPEN_ENROLLMENTS, Action, Conversation, NetworkPerson
+from models.people.store import people, suppressions
+from models.people.tables import SeenEntry
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSend:
+    """What somebody wants done: `text` with its placeholders, and what they say of the person."""
+
+    account_id: str
+    type: ActionType
+    profile_id: str
+    text: str | None
+    given: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A direct send as it would be queued, not yet in the database: its time, and its text for this person."""
+
+    held: LockedAccount
+    action: Action
+    slot: Slot | SlotRefusal
+    rendered: RenderedText
+
+
+def send_subject(action_id: str) -> Subject:
+    """The direct send as a waiting row."""
+    return Subject("action", action_id)
+
+
+async def prepare_send(
+    session: AsyncSession, writer: Writer, tenant: Tenant, draft: DraftSend, *, api_key_id: str | None
+) -> Planned:
+    """Lock what the send depends on, refuse what may not be, render it and find its time.
+
+    Raises `NotFound` for account or person, `InvalidRequest` for a text that cannot be written, `Suppressed`, and
+    `Conflict` with `details.reason`.
+    """
+    held = await accounts.lock_account(session, tenant, draft.account_id)
+    profile_id = await _person(session, tenant, draft)
+    known = await session.get(NetworkPerson, (held.account.id, profile_id), populate_existing=True)
+    await _refuse(session, held, known, profile_id, draft.type)
+    rendered = await _rendered(session, writer, tenant, profile_id, draft)
+    touched = await context.was_touched(session, tenant.id, await people.ids_of_person(session, profile_id))
+    seen = await _seen(session, tenant, profile_id)
+    contacted = touched or (seen is not None and seen.contacted_at is not None)
+    action = Action(
+        id=new_id("act", held.now),
+        workspace_id=tenant.workspace_id,
+        tenant_id=tenant.id,
+        type=draft.type.value,
+        seed=await context.seed_of(session, held.account.id, profile_id, draft.type.value),
+        account_id=held.account.id,
+        profile_id=profile_id,
+        first_touch=draft.type in TOUCHES and not contacted,
+        text=rendered.text,
+        text_fixed=True,
+        not_before=held.now,
+        api_key_id=api_key_id,
+        created_at=held.now,
+    )
+    calendar = await calendars.load_calendar(session, held)
+    within = FIRST_TOUCH_HORIZON if action.first_touch else None
+    slot = find_slot(calendar, calendars.request_of(action, None), held.now, within=within)
+    return Planned(held, action, slot, rendered)
+
+
+async def _person(session: AsyncSession, tenant: Tenant, draft: DraftSend) -> str:
+    """The id that stands for the person, locked."""
+    standing = (await people.lock_people(session, [draft.profile_id])).get(draft.profile_id)
+    if standing is None:
+        raise InvalidRequest("There is no such profile.", field="profile_id")
+    if await suppressions.among(session, tenant, [standing]):
+        raise Suppressed(status=409)
+    return standing
+
+
+OPEN = text(
+    f"""
+    select id from enrollments where tenant_id = :tenant and profile_id = any(cast(:ids as text[]))
+       and {OPEN_ENROLLMENTS} limit 1
+    """  # noqa: S608 - a constant of the tables
+)
+UNFINISHED = (
+    "select id from actions where tenant_id = :tenant and profile_id = any(cast(:ids as text[]))"
+    " and enrollment_id is null and type = :type"
+    " and outcome in ('scheduled', 'sending', 'reconciling', 'unknown') limit 1"
+)
+
+
+async def _refuse(
+    session: AsyncSession, held: LockedAccount, known: NetworkPerson | None, profile_id: str, type: ActionType
+) -> None:
+    seen = await _seen(session, held.tenant, profile_id)
+    if seen is not None and seen.do_not_contact and type is not ActionType.WITHDRAW_INVITE:
+        raise Conflict("This person is marked as not to be contacted.", reason=ActionReason.DO_NOT_CONTACT.value)
+    ids = await people.ids_of_person(session, profile_id)
+    asked = {"tenant": held.tenant.id, "ids": list(ids), "type": type.value}
+    enrollment_id = await session.scalar(OPEN, {"tenant": held.tenant.id, "ids": list(ids)})
+    if enrollment_id is not None:
+        raise Conflict(
+            "This person is in a sequence: stop that enrollment first.",
+            reason="open_enrollment",
+            enrollment_id=enrollment_id,
+        )
+    waiting = await session.scalar(text(UNFINISHED), asked)
+    if waiting is not None:
+        raise Conflict("The same is queued for this person.", reason="already_queued", action_id=waiting)
+    if type in TOUCHES:
+        contacted = seen is not None and seen.contacted_at is not None
+        contacted = contacted or await context.was_touched(session, held.tenant.id, ids)
+        _refuse_touch(held, known, type, contacted=contacted)
+
+
+def _refuse_touch(held: LockedAccount, known: NetworkPerson | None, type: ActionType, *, contacted: bool) -> None:
+    connected = known is not None and known.relation == "connected"
+    if type is ActionType.MESSAGE and contacted and not connected:
+        raise Conflict(
+            "Somebody contacted before can only be written to once they are connected.", reason="not_connected"
+        )
+    if type is ActionType.MESSAGE:
+        return
+    if contacted:
+        raise Conflict("This person was contacted before.", reason=ActionReason.ALREADY_CONTACTED.value)
+    if connected:
+        raise Conflict("The two are connected.", reason=ActionReason.ALREADY_CONNECTED.value)
+    if known is not None and known.relation == "pending":
+        raise Conflict("An invite to this person is pending.", reason=ActionReason.ALREADY_INVITED.value)
+    again = known.withdrawn_at if known is not None else None
+    allowed = reinvite_at(context.connection_of(known, None)) if again is not None else None
+    if allowed is not None and held.now < allowed:
+        raise Conflict(
+            "An invite to this person was withdrawn recently.",
+            reason=ActionReason.RECENTLY_WITHDRAWN.value,
+            next_available_at=allowed,
+        )
+
+
+async def _seen(session: AsyncSession, tenant: Tenant, profile_id: str) -> SeenEntry | None:
+    return await session.get(SeenEntry, (tenant.id, profile_id), populate_existing=True)
+
+
+async def _rendered(
+    session: AsyncSession, writer: Writer, tenant: Tenant, profile_id: str, draft: DraftSend
+) -> RenderedText:
+    person = await context.known_recipient(session, tenant, profile_id, draft.given)
+    invites = draft.type is ActionType.INVITE
+    step = SequenceStep(type=draft.type, note=draft.text if invites else None, body=None if invites else draft.text)
+    notice = context.notice(writer.vault, writer.public_url, profile_id)
+    rendered = render_step(step, person, privacy_notice=notice)
+    if rendered.problem is not None:
+        raise InvalidRequest(
+            f"The text cannot be written to this person: {rendered.problem.value}.",
+            field="note" if invites else "body",
+            reason=rendered.problem.value,
+            length=rendered.units,
+        )
+    return rendered
+
+
+def queue(session: AsyncSession, planned: Planned) -> Action:
+    """Put the send into its account's calendar; the caller rings it, and marks the person as contacted."""
+    if not isinstance(planned.slot, Slot):
+        raise TypeError("what has no time cannot be queued")
+    action, account = planned.action, planned.held.account
+    action.scheduled_at = planned.slot.at
+    note_why(action, *planned.slot.why)
+    if action.type in TOUCHES:
+        account.warmup_started_at = account.warmup_started_at or planned.held.now
+    session.add(action)
+    return action
+
+
+# Replying: an answer within a conversation, written by somebody, queued as a message of its own.
+
+
+async def prepare_reply(
+    session: AsyncSession, tenant: Tenant, conversation: Conversation, written: str, *, api_key_id: str | None
+) -> Planned:
+    """Lock what the answer depends on, refuse what may not be, and find its time; `sends.queue` queues it.
+
+    Raises `Suppressed` (409), and `Conflict` with `details.reason` for somebody who asked not to be contacted and did
+    not write last.
+    """
+    held = await accounts.lock_account(session, tenant, conversation.account_id)
+    profile_id = await _answered_person(session, tenant, conversation)
+    action = Action(
+        id=new_id("act", held.now),
+        workspace_id=tenant.workspace_id,
+        tenant_id=tenant.id,
+        type=ActionType.MESSAGE.value,
+        seed=await context.seed_of(session, held.account.id, profile_id, ActionType.MESSAGE.value),
+        account_id=held.account.id,
+        profile_id=profile_id,
+        conversation_id=conversation.id,
+        text=written,
+        text_fixed=True,
+        not_before=held.now,
+        api_key_id=api_key_id,
+        created_at=held.now,
+    )
+    calendar = await calendars.load_calendar(session, held)
+    slot = find_slot(calendar, calendars.request_of(action, None), held.now)
+    return Planned(held, action, slot, RenderedText(None, written, utf16_units(written)))
+
+
+async def _answered_person(session: AsyncSession, tenant: Tenant, conversation: Conversation) -> str:
+    """The id that stands for the person, locked."""
+    standing = (await people.lock_people(session, [conversation.profile_id])).get(conversation.profile_id)
+    if standing is None or await suppressions.among(session, tenant, [standing]):
+        raise Suppressed(status=409)
+    entry = await session.get(SeenEntry, (tenant.id, standing), populate_existing=True)
+    forbidden = entry is not None and entry.do_not_contact
+    if forbidden and not await conversations.last_is_theirs(session, conversation.id):
+        raise Conflict(
+            "This person is marked as not to be contacted, and did not write last.",
+            reason=ActionReason.DO_NOT_CONTACT.value,
+        )
+    return standing

@@ -1,0 +1,1 @@
+"""Pure rules of outreach: caps, hours, slots, sequences, texts, states."""

@@ -1,0 +1,228 @@
+"""A tenant's outreach settings: working hours and its own lower caps. They are the first lock of everything that sends.
+
+The row is made when it is first locked, with what holds without one, so that there is always something to lock.
+"""
+
+from collections.abc import Collection, Mapping
+from collections.abc import Sequence as Ordered
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from sqlalchemy import Select, delete, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.base.clock import service_time
+from models.base.errors import Conflict, NotFound
+from models.base.ids import new_id
+from models.base.outbox import CHANNEL
+from models.base.paging import Page, Slice, fetch, newest_first
+from models.base.tables import Payload
+from models.base.tenants import Tenant
+from models.outreach.rules.caps import OutreachCap, WorkingHours
+from models.outreach.rules.sequences import SequenceStep
+from models.outreach.rules.states import ActionType, SequenceStatus
+from models.outreach.tables import OPEN_ENROLLMENTS, OutreachSequence, OutreachSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """When a tenant's accounts write, and the caps it set: only those, each at most its default."""
+
+    hours: WorkingHours
+    caps: Mapping[OutreachCap, int]
+
+
+def rules_of(row: OutreachSettings | None) -> Rules:
+    """What a row says; without one the defaults."""
+    if row is None:
+        return Rules(WorkingHours(), {})
+    hours = WorkingHours(row.time_zone, row.start_hour, row.end_hour, tuple(row.days))
+    return Rules(hours, {OutreachCap(name): value for name, value in row.caps.items()})
+
+
+async def read_settings(session: AsyncSession, tenant: Tenant) -> Rules:
+    """The tenant's settings."""
+    return rules_of((await session.scalars(_select(tenant))).one_or_none())
+
+
+async def row_locked(session: AsyncSession, tenant: Tenant) -> OutreachSettings:
+    """The tenant's row, closed to others until the transaction ends; made when there was none."""
+    query = _select(tenant).with_for_update().execution_options(populate_existing=True)
+    row = (await session.scalars(query)).one_or_none()
+    if row is None:
+        await session.execute(
+            insert(OutreachSettings).values(**await _defaults(session, tenant)).on_conflict_do_nothing()
+        )
+        row = (await session.scalars(query)).one()
+    return row
+
+
+async def lock_settings(session: AsyncSession, tenant: Tenant) -> Rules:
+    """The tenant's settings, which nobody changes until the transaction ends, nor claims a send beside this one."""
+    return rules_of(await row_locked(session, tenant))
+
+
+def _select(tenant: Tenant) -> Select[OutreachSettings]:
+    return select(OutreachSettings).where(col(OutreachSettings.tenant_id) == tenant.id)
+
+
+async def _defaults(session: AsyncSession, tenant: Tenant) -> dict[str, object]:
+    hours = WorkingHours()
+    return {
+        "workspace_id": tenant.workspace_id,
+        "tenant_id": tenant.id,
+        "time_zone": hours.zone,
+        "start_hour": hours.start_hour,
+        "end_hour": hours.end_hour,
+        "days": list(hours.days),
+        "caps": {},
+        "updated_at": await service_time(session),
+    }
+
+
+# Sequences: their rows, their steps as the rules know them, and ringing whoever is in one.
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many people a sequence has, and how far they came. `failed` has the stopped ones too."""
+
+    open: int = 0
+    completed: int = 0
+    replied: int = 0
+    failed: int = 0
+
+
+def steps_of(sequence: OutreachSequence) -> tuple[SequenceStep, ...]:
+    """The steps as the rules know them."""
+    return tuple(SequenceStep(**{**step, "type": ActionType(step["type"])}) for step in sequence.steps)
+
+
+def stored(steps: Ordered[SequenceStep]) -> list[Payload]:
+    """The steps as a row keeps them."""
+    return [{**asdict(step), "type": step.type.value} for step in steps]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSequence:
+    """What a sequence is made of."""
+
+    account_id: str
+    name: str
+    steps: Ordered[SequenceStep]
+    approve_every_message: bool = False
+    daily_pace_limit: int | None = None
+
+
+async def create_sequence(
+    session: AsyncSession, tenant: Tenant, draft: DraftSequence, *, now: datetime
+) -> OutreachSequence:
+    """A new sequence, active; its steps have their ids."""
+    made = OutreachSequence(
+        id=new_id("seq", now),
+        workspace_id=tenant.workspace_id,
+        tenant_id=tenant.id,
+        account_id=draft.account_id,
+        name=draft.name,
+        approve_every_message=draft.approve_every_message,
+        daily_pace_limit=draft.daily_pace_limit,
+        steps=stored(draft.steps),
+        created_at=now,
+        updated_at=now,
+    )
+    session.add(made)
+    await session.flush()
+    return made
+
+
+async def get_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str) -> OutreachSequence:
+    """The tenant's sequence. Raises `NotFound`."""
+    query = select(OutreachSequence).where(
+        col(OutreachSequence.id) == sequence_id, col(OutreachSequence.tenant_id) == tenant.id
+    )
+    return _there((await session.scalars(query)).one_or_none())
+
+
+async def changing(session: AsyncSession, tenant: Tenant, sequence_id: str) -> OutreachSequence:
+    """The same, held against everybody who sends or enrolls. Raises `NotFound`."""
+    return await _held(session, tenant, sequence_id, shared=False)
+
+
+async def kept(session: AsyncSession, tenant: Tenant, sequence_id: str) -> OutreachSequence:
+    """The same, so that nobody changes it until the transaction ends. Raises `NotFound`."""
+    return await _held(session, tenant, sequence_id, shared=True)
+
+
+async def _held(session: AsyncSession, tenant: Tenant, sequence_id: str, *, shared: bool) -> OutreachSequence:
+    query = select(OutreachSequence).where(
+        col(OutreachSequence.id) == sequence_id, col(OutreachSequence.tenant_id) == tenant.id
+    )
+    held = query.with_for_update(read=shared).execution_options(populate_existing=True)
+    return _there((await session.scalars(held)).one_or_none())
+
+
+def _there(found: OutreachSequence | None) -> OutreachSequence:
+    if found is None:
+        raise NotFound("There is no such sequence.")
+    return found
+
+
+async def list_sequences(
+    session: AsyncSession, tenant: Tenant, page: Page, *, status: SequenceStatus | None
+) -> Slice[OutreachSequence]:
+    """The tenant's sequences, newest first; archived ones only when they are asked for."""
+    query = select(OutreachSequence).where(col(OutreachSequence.tenant_id) == tenant.id)
+    wanted = col(OutreachSequence.status)
+    query = query.where(wanted != SequenceStatus.ARCHIVED if status is None else wanted == status)
+    created_at = col(OutreachSequence.created_at)
+    return await fetch(
+        session, query, page, order=newest_first(created_at, col(OutreachSequence.id)), created_at=created_at
+    )
+
+
+COUNT = text(
+    f"""
+    select sequence_id, count(*) filter (where {OPEN_ENROLLMENTS}), count(*) filter (where status = 'completed'),
+           count(*) filter (where status = 'replied'), count(*) filter (where status in ('failed', 'stopped'))
+      from enrollments where sequence_id = any(cast(:ids as text[])) group by sequence_id
+    """  # noqa: S608 - constants of the tables
+)
+
+
+async def count_enrollments(session: AsyncSession, sequence_ids: Collection[str]) -> Mapping[str, Counts]:
+    """The counts of each sequence; those without anybody are missing."""
+    rows = await session.execute(COUNT, {"ids": list(sequence_ids)})
+    return {sequence_id: Counts(*numbers) for sequence_id, *numbers in rows}
+
+
+HAS_OPEN = text(
+    f"select exists (select from enrollments where sequence_id = :id and {OPEN_ENROLLMENTS})"  # noqa: S608
+)
+
+
+async def delete_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str) -> None:
+    """Delete a sequence; its past enrollments stay. Raises `NotFound`, and `Conflict` while enrollments are open."""
+    await changing(session, tenant, sequence_id)
+    if await session.scalar(HAS_OPEN, {"id": sequence_id}):
+        raise Conflict(
+            "Enrollments of this sequence are open.", fix="Stop them, or archive the sequence with PATCH status."
+        )
+    await session.execute(delete(OutreachSequence).where(col(OutreachSequence.id) == sequence_id))
+
+
+RING = text(
+    f"""
+    with rung as (
+      update enrollments set rings = rings + 1 where sequence_id = :id and {OPEN_ENROLLMENTS} returning 1
+    )
+    select pg_notify(:channel, '') where exists (select from rung)
+    """  # noqa: S608 - constants of the tables
+)
+
+
+async def wake_sequence(session: AsyncSession, sequence_id: str) -> None:
+    """Ring every open enrollment of the sequence, in one statement: each asks anew what it does next."""
+    await session.flush()
+    await session.execute(RING, {"id": sequence_id, "channel": CHANNEL})

@@ -1,0 +1,1 @@
+"""People: identities, profiles, the seen register, lists, suppressions, erasures."""

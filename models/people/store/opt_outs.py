@@ -1,0 +1,96 @@
+"""Opt-outs: the token of a person's own page, and what using it does in the whole installation."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from models.base import ids
+from models.base.clock import service_time
+from models.base.errors import NotFound
+from models.base.ids import new_id
+from models.base.secrets import Vault
+from models.people.rules.registers import Reason
+from models.people.store import erasures, people, suppressions
+
+PURPOSE = "opt_out"
+PREFIX = "prof_"
+TOKEN_LENGTH = 22
+
+
+def opt_out_token(vault: Vault, profile_id: str) -> str:
+    """The 22 characters that lead to a person's page; always the same for one person, and stored nowhere."""
+    block = ids.decode(profile_id.removeprefix(PREFIX)).to_bytes(16)
+    return base64.urlsafe_b64encode(vault.disguise(PURPOSE, block)).decode().rstrip("=")
+
+
+def profile_of(vault: Vault, given: str) -> str:
+    """The profile id of a token. Raises `NotFound` for what cannot be one; most inventions give ids that nobody has."""
+    try:
+        block = base64.b64decode(given.encode("ascii") + b"==", altchars=b"-_", validate=True)
+    except (ValueError, binascii.Error):
+        block = b""
+    if len(given) != TOKEN_LENGTH or base64.urlsafe_b64encode(block).decode().rstrip("=") != given:
+        raise NotFound("This link is not complete. Open it as it was sent.")
+    return PREFIX + ids.encode(int.from_bytes(vault.recognise(PURPOSE, block)))
+
+
+async def opt_out_person(session: AsyncSession, vault: Vault, given: str, *, erase: bool) -> None:
+    """Suppress the person for the whole installation, and erase them there if they ask. Doing it again is the same.
+
+    Raises `NotFound` for a token that leads to nobody.
+    """
+    profile_id = profile_of(vault, given)
+    standing = (await people.lock_people(session, [profile_id])).get(profile_id)
+    if standing is None:
+        raise NotFound("This link is not valid. Open it as it was sent.")
+    await suppressions.suppress(session, None, standing, reason=Reason.OPT_OUT)
+    if erase:
+        await erasures.erase_person(session, None, standing)
+
+
+# Who opted out at a people source: suppressed in the whole installation, also before anybody meets them.
+
+
+MET = text(
+    """
+    select k.profile_id from person_keys k
+     where k.hash = any(cast(:hashes as bytea[]))
+       and not exists (select 1 from suppressions s join person_keys o on o.hash = s.key_hash
+                        where o.profile_id = k.profile_id and s.workspace_id is null and s.profile_id is not null)
+    """
+)
+"""People of these keys on whom the installation's suppression has not been written yet."""
+KEEP = text(
+    """
+    insert into suppressions (id, workspace_id, customer_id, key_hash, profile_id, reason, created_at)
+    select given.id, null, null, given.hash, null, :reason, :now
+      from unnest(cast(:ids as text[]), cast(:hashes as bytea[])) as given(id, hash)
+     where not exists (select 1 from suppressions s where s.key_hash = given.hash and s.workspace_id is null)
+       and not exists (select 1 from person_keys k join person_keys o on o.profile_id = k.profile_id
+                         join suppressions s on s.key_hash = o.hash
+                        where k.hash = given.hash and s.workspace_id is null)
+    """
+)
+
+
+async def suppress_source_opt_outs(session: AsyncSession, vault: Vault, source: str, source_ids: Sequence[str]) -> None:
+    """Suppress these people for everybody. Doing it again changes nothing, but for people met in between.
+
+    Somebody whom nobody has met is suppressed by the keyed hash of the source's id alone: whoever meets them later
+    finds the suppression there. Somebody who is being met in this moment is found by the next reading of the feed as
+    somebody met, and what is shown of them is hidden from now on.
+    """
+    hashes = sorted({people.source_hash(vault, source, one) for one in source_ids})
+    await _keep_keys(session, hashes, await service_time(session))
+    met = set((await session.scalars(MET, {"hashes": hashes})).all())
+    for profile_id in sorted(set((await people.lock_people(session, met)).values())):
+        await suppressions.suppress(session, None, profile_id, reason=Reason.SOURCE_OPT_OUT)
+
+
+async def _keep_keys(session: AsyncSession, hashes: Sequence[bytes], now: datetime) -> None:
+    named = {"ids": [new_id("sup", now) for _ in hashes], "hashes": list(hashes)}
+    await session.execute(KEEP, named | {"reason": Reason.SOURCE_OPT_OUT, "now": now})

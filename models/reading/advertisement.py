@@ -1,0 +1,76 @@
+"""Reading an advertisement: its title, place, years and languages, each by a reader of its own."""
+
+from models.market.title_words import is_generic
+from models.reading.document import Document, ReadingKnowledge, text_language
+from models.reading.draft import DraftBlock, IntentDraft
+from models.reading.exclusions import NO_AGENCIES, NO_FREELANCERS, REMOTE
+from models.reading.intents import IntentReading
+from models.reading.places.reading import read_place_of_work as read_place
+from models.reading.skills import read_skills
+from models.reading.spoken import read_spoken
+from models.reading.titles import read_titles
+from models.reading.years import read_years
+
+
+def read_advertisement(text: str, reference: ReadingKnowledge) -> IntentReading:
+    """The intent of an advertisement."""
+    document, draft = Document(text), IntentDraft(text)
+    language = text_language(text)
+    titles = read_titles(document, language, places=reference.places, titles=reference.titles)
+    for title in titles.searched:
+        draft.add(DraftBlock.MUST, "titles", title.title, start=title.start, end=title.end)
+    if titles.mentioned:
+        draft.warn("Nothing announces the title: it is one that the text merely mentions. Please check it.")
+    if titles.searched and is_generic(titles.searched[0].title):
+        draft.warn(f"“{titles.searched[0].title}” alone says little: name the occupation to find the right people.")
+    place = read_place(text, places=reference.places, language=language)
+    draft.set_place(place)
+    years = read_years(document)
+    if years:
+        draft.set_years(years)
+    _add_languages(document, draft)
+    titled = (titles.searched[0].start, titles.searched[0].end) if titles.searched else (0, 0)
+    for skill in read_skills(document, reference.skills.find(text), title=titled):
+        draft.add(skill.block, "skills", skill.name, start=skill.start, end=skill.end)
+    note_working_place(text, draft)
+    _note_agencies(text, draft)
+    turned_away = NO_FREELANCERS.search(text)
+    if turned_away:
+        exclude_freelancers(draft, start=turned_away.start(), end=turned_away.end())
+    return draft.reading(candidates=tuple(title.title for title in titles.candidates), language=language)
+
+
+def _add_languages(document: Document, draft: IntentDraft) -> None:
+    spoken = read_spoken(document)
+    for language in spoken:
+        block = DraftBlock.NICE if language.welcome or language.alternative else DraftBlock.MUST
+        draft.add(block, "languages", language.language, start=language.start, end=language.end)
+    if any(language.alternative for language in spoken):
+        draft.warn("The text asks for one language or another: such languages are wished for, not required.")
+    if any(language.level for language in spoken):
+        ignore_levels(draft)
+
+
+def ignore_levels(draft: IntentDraft) -> None:
+    """How well a language is spoken is no filter."""
+    draft.ignore("must.languages.level", "Language levels cannot be searched for; the languages themselves are.")
+
+
+def exclude_freelancers(draft: IntentDraft, *, start: int, end: int) -> None:
+    """Rule out who says in the title to be a freelancer."""
+    for title in ("freelance", "freelancer"):
+        draft.add(DraftBlock.EXCLUDE, "titles", title, start=start, end=end)
+    draft.warn("Freelancers are recognised by their titles alone.")
+
+
+def note_working_place(text: str, draft: IntentDraft) -> None:
+    """Remote or hybrid work is no filter."""
+    found = REMOTE.search(text)
+    if found:
+        draft.ignore("remote", f"Where people work ({found.group()}) cannot be searched for, only where they live.")
+
+
+def _note_agencies(text: str, draft: IntentDraft) -> None:
+    found = NO_AGENCIES.search(text)
+    if found:
+        draft.ignore("exclude", f"“{found.group()}” cannot be excluded: no filter expresses it.")

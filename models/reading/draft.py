@@ -1,0 +1,116 @@
+"""What a reader gathers while it reads: values with their evidence, warnings, and what it cannot serve."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from models.base.values import Range
+from models.reading.intents import Evidence, ExcludeBlock, Intent, IntentBlock, IntentLocation, IntentReading
+from models.reading.places.reading import PlaceReading
+from models.reading.years import YearsFound
+
+MOST = {"titles": 3, "skills": 15, "languages": 10}
+"""As many values of a field as a reading gives; what comes later in a text matters less."""
+
+
+class DraftBlock(StrEnum):
+    """The blocks of an intent."""
+
+    MUST = "must"
+    NICE = "nice"
+    EXCLUDE = "exclude"
+
+
+@dataclass(slots=True)
+class IntentDraft:
+    """An intent in the making. Values come once each, in order, every one with the stretch it was read from."""
+
+    text: str
+    values: dict[tuple[DraftBlock, str], list[str]] = field(default_factory=dict)
+    locations: dict[DraftBlock, IntentLocation] = field(default_factory=dict)
+    years: Range | None = None
+    evidence: list[Evidence] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+
+    def add(self, block: DraftBlock, name: str, value: str, *, start: int, end: int) -> None:
+        """A value of a list field; a repeated one, or one beyond the most, is left out."""
+        if block is DraftBlock.EXCLUDE and value.casefold() in map(str.casefold, self._tuple(DraftBlock.MUST, name)):
+            self.warn(f"“{value}” is both wanted and excluded; it stays wanted.")
+            return
+        values = self.values.setdefault((block, name), [])
+        if value in values or len(values) >= MOST[name]:
+            return
+        values.append(value)
+        self.prove(f"{block}.{name}", value, start=start, end=end)
+
+    def set_years(self, found: YearsFound) -> None:
+        """The required years of experience."""
+        self.years = Range(min=found.low, max=found.high)
+        for name, value in (("min", found.low), ("max", found.high)):
+            if value is not None:
+                self.prove(f"must.experience_years.{name}", value, start=found.start, end=found.end)
+
+    def set_place(self, place: PlaceReading) -> None:
+        """Where the people sought should live, with all that its reader noted."""
+        if place.location is not None:
+            self.locations[DraftBlock.MUST] = place.location
+        if place.excluded is not None:
+            self.locations[DraftBlock.EXCLUDE] = barred(place.excluded)
+        self.evidence.extend(place.evidence)
+        for warning in place.warnings:
+            self.warn(warning)
+
+    def prove(self, name: str, value: str | int, *, start: int, end: int) -> None:
+        """The stretch that a value was read from."""
+        self.evidence.append(Evidence(field=name, value=value, quote=self.text[start:end], start=start, end=end))
+
+    def warn(self, text: str) -> None:
+        """Something the caller should know before searching."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+    def ignore(self, name: str, why: str) -> None:
+        """Something asked for that no filter can express."""
+        if name not in self.ignored:
+            self.ignored.append(name)
+        self.warn(why)
+
+    def reading(self, *, candidates: tuple[str, ...], language: str | None) -> IntentReading:
+        """Everything gathered."""
+        return IntentReading(
+            intent=Intent(
+                must=IntentBlock(
+                    titles=self._tuple(DraftBlock.MUST, "titles"),
+                    location=self.locations.get(DraftBlock.MUST),
+                    experience_years=self.years,
+                    skills=self._tuple(DraftBlock.MUST, "skills"),
+                    languages=self._tuple(DraftBlock.MUST, "languages"),
+                ),
+                nice=IntentBlock(
+                    skills=self._tuple(DraftBlock.NICE, "skills"), languages=self._tuple(DraftBlock.NICE, "languages")
+                ),
+                exclude=ExcludeBlock(
+                    titles=self._tuple(DraftBlock.EXCLUDE, "titles"),
+                    location=self.locations.get(DraftBlock.EXCLUDE),
+                    skills=self._tuple(DraftBlock.EXCLUDE, "skills"),
+                ),
+            ),
+            evidence=tuple(self.evidence),
+            title_candidates=candidates,
+            text_language=language,
+            warnings=tuple(self.warnings),
+            ignored_fields=tuple(self.ignored),
+        )
+
+    def _tuple(self, block: DraftBlock, name: str) -> tuple[str, ...]:
+        return tuple(self.values.get((block, name), ()))
+
+
+def barred(location: IntentLocation) -> IntentLocation:
+    """A place to exclude. Each value of the block excludes on its own, so a city comes without its country."""
+    if location.anchor_location_id is None and not location.location_ids:
+        return location
+    if location.radius_km is not None:
+        return location.model_copy(update={"countries": ()})
+    anchor = (location.anchor_location_id,) if location.anchor_location_id else ()
+    return IntentLocation(location_ids=tuple(dict.fromkeys((*anchor, *location.location_ids))))

@@ -1,0 +1,217 @@
+"""A title line: whether a line is one, and the title within `Title — Company — City`."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from models.market.place_names import PlaceKind
+from models.market.places import Places
+from models.market.title_cleaning import clean
+from models.reading.document import Document, Section, TextLine, any_phrase, section_of, text_language
+from models.reading.head_words import head_words, names_work
+from models.reading.title_marks import (
+    BRACKETS,
+    GENDER_MARK,
+    LABEL,
+    PAY,
+    PREFIX,
+    WORKING_TIME,
+    clean_title,
+    tidy,
+    without_gender,
+)
+
+LONGEST_TITLE_LINE = 140
+FIRST_LINES = 8
+FIRST_LINE, LATER_LINE, EACH_LINE = 5.5, 4.0, 0.6
+DASHES = (" - ", " – ")
+LEAST_TOWN = 500
+MOST_SENTENCE_WORDS = 8
+LEAST_HEADLESS = 4
+SENTENCE_ENDS = (".", "!", "?", ";", ":", ",")
+MOST_HEADLESS_WORDS = 6
+FIELD_BREAK = re.compile(r"\s*[|•·]\s*|\s+[—@]\s+|\t+")
+PIECE_BREAK = re.compile(r"\s+[-–/]\s+|,\s+|:\s+")
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+SENTENCE = re.compile(
+    r"(?<![\w-])"
+    + any_phrase(
+        r"""we|you|your|our|i|us|makes?|is|are|was|have|has|will|wir|du|dein\w*|sie|uns\w*|dich|ist|sind|hast|wirst
+        |nous|vous|votre|vos|notre|nos|est|sont|recherch\w+|recrut\w+|je|jij|jouw|wij|ons|onze|ben|bent|heb|zijn|wil
+        |zoek\w*|such\w+|must|please|apply|werde|freue|bieten|that|this|there|join"""
+    )
+    + r"(?![\w-])",
+    re.IGNORECASE,
+)
+"""Words of a sentence, which a title line does without."""
+ORGANISATION = re.compile(
+    r"\b"
+    + any_phrase(
+        r"""gmbh|ag|kg|e\.k\.|ltd|limited|inc|llc|plc|nv|bv|n\.v\.|b\.v\.|sa|sas|sarl|sprl|bvba|trust|hospital
+        |university|group|company|corporation|corp|holding|universität|hochschule|klinikum|department|council
+        |surgery|school|partners"""
+    )
+    + r"\b",
+    re.IGNORECASE,
+)
+OTHER_LABEL = re.compile(
+    r"\W*"
+    + any_phrase(
+        r"""standort|start|beginn|arbeitszeit|einsatzort|arbeitsort|auslastung|dauer|ort|locations?|salary|lieu
+        |contrat|type de contrat|locatie|employment(?:\stype)?|department|company|firma|unternehmen|reports to|date
+        |datum|pay|gehalt|salaire|loon|plaats|regio|region|entreprise|bedrijf|closing date|ref\w*|hours|band|grade"""
+    )
+    + r"\s*:",
+    re.IGNORECASE,
+)
+"""A label of something else than the title."""
+LEVEL_ONLY = re.compile(r"(?:level|grade|band|stufe|niveau|step|tier|m|l|ic|e)\s?\d{1,2}[a-z]?", re.IGNORECASE)
+IN_PLACE = re.compile(
+    r"\s+(?i:in|im raum|at|near|à|a|te|bij|regio|raum|um|près de|sur)\s+(?P<place>[A-ZÀ-ÝÖÄÜ][^,;|()]{1,40})$"
+)
+CODE_ONLY = re.compile(r"\W*(?:[A-Z]{0,4}\W?\d[\w./-]*|\(\d+\))\W*")
+
+
+@dataclass(frozen=True, slots=True)
+class LineTitle:
+    """A line read as a title: the wordings worth trying, best first."""
+
+    start: int
+    end: int
+    score: float
+    wordings: tuple[str, ...]
+
+
+def line_titles(document: Document, places: Places) -> list[LineTitle]:
+    """The first lines that read like a title."""
+    found: list[LineTitle] = []
+    for number, line in enumerate(document.lines[:FIRST_LINES]):
+        score = line_score(line, number=number)
+        if score <= 0:
+            continue
+        wordings = title_wordings(line.text, places)
+        if wordings:
+            found.append(LineTitle(line.start, line.end, score, wordings))
+    return found
+
+
+def line_score(line: TextLine, *, number: int) -> float:
+    """How much a line looks like a title; zero or less when it does not."""
+    text = line.text
+    if len(text) > LONGEST_TITLE_LINE or section_of(text) is not None or PAY.match(text):
+        return 0.0
+    plain = tidy(BRACKETS.sub(" ", without_gender(text)))
+    words = WORD.findall(plain)
+    if not words or len(words) > 16:  # noqa: PLR2004 - longer lines are sentences
+        return 0.0
+    if OTHER_LABEL.match(text) or line.section is not Section.OPENING or (line.listed and number):
+        return 0.0
+    if not (names_work(plain) or (number == 0 and head_words(plain)) or GENDER_MARK.search(text) or LABEL.match(text)):
+        return _headless_score(line, plain, number=number)
+    if len(words) > MOST_SENTENCE_WORDS and (SENTENCE.search(plain) or text.rstrip(' *"').endswith(SENTENCE_ENDS)):
+        return 0.0
+    score = FIRST_LINE if number == 0 else LATER_LINE - EACH_LINE * number
+    score += 4.0 if GENDER_MARK.search(text) else 0.0
+    score += 1.5 if LABEL.match(text) else 0.0
+    score -= 3.0 * min(3, len(SENTENCE.findall(plain)))
+    score -= 3.0 if text.rstrip(' *"').endswith(SENTENCE_ENDS) else 0.0
+    return score
+
+
+def _headless_score(line: TextLine, plain: str, *, number: int) -> float:
+    """The very first line may be a title without a word for work: `Customer Success`; nothing else speaks for it."""
+    words = plain.split()
+    if number or len(words) > MOST_HEADLESS_WORDS or len(plain) < LEAST_HEADLESS or not plain[0].isupper():
+        return 0.0
+    if (
+        SENTENCE.search(plain)
+        or ORGANISATION.search(plain)
+        or line.text.endswith(SENTENCE_ENDS)
+        or any(c.isdigit() for c in plain)
+    ):
+        return 0.0
+    return 0.0 if FIELD_BREAK.search(line.text) or text_language(plain) else 1.2
+
+
+def title_wordings(raw: str, places: Places) -> tuple[str, ...]:
+    """The title as it stands in a line, best first: without what is no title, the occupation alone, and as written."""
+    field = best_field(raw)
+    stated = clean_title(without_title_noise(field, places))
+    core = clean(stated) if names_work(clean(stated)) or not names_work(stated) else stated
+    written = tidy(PREFIX.sub("", without_gender(field), count=1) if PREFIX.match(field) else without_gender(field))
+    wordings = dict.fromkeys(wording for wording in (stated, core, written) if is_wording(wording))
+    return tuple(wordings)
+
+
+def best_field(raw: str) -> str:
+    """Of `Company | Title | City` the piece that names work; a line without such breaks is one piece."""
+    fields = [field for field in FIELD_BREAK.split(raw) if tidy(field)]
+    if len(fields) < 2:  # noqa: PLR2004 - one field
+        return raw
+    marked = [field for field in fields if GENDER_MARK.search(field)]
+    worded = [field for field in fields if names_work(field) and not ORGANISATION.search(field)]
+    return (marked or worded or fields)[0]
+
+
+def without_title_noise(field: str, places: Places) -> str:
+    """The field without pieces that say when, where or for how much, and without a company's name before it."""
+    shown = without_gender(field)
+    kept: list[str] = []
+    for mark, piece in _pieces(shown):
+        if not kept:
+            kept = [piece]
+        elif not is_title_noise(piece, places):
+            before = "".join(kept)
+            kept = [piece] if mark in DASHES and names_work(piece) and not names_work(before) else [*kept, mark + piece]
+    return without_place("".join(kept), places)
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """The pieces of a title line, each with the signs before it."""
+    start, mark = 0, ""
+    for cut in PIECE_BREAK.finditer(text):
+        yield mark, text[start : cut.start()]
+        start, mark = cut.end(), cut.group()
+    yield mark, text[start:]
+
+
+def without_place(text: str, places: Places) -> str:
+    """The text without a closing `in Lyon`."""
+    tail = IN_PLACE.search(tidy(BRACKETS.sub("", text)))
+    if tail and is_place(tail["place"], places):
+        return tidy(BRACKETS.sub("", text))[: tail.start()]
+    return _without_last_place(text, places)
+
+
+def _without_last_place(text: str, places: Places) -> str:
+    """`Conducteur de cars Aubenas (07)`: the last word goes when brackets follow it and it is a town's name."""
+    bare = BRACKETS.sub("", text).split()
+    if not BRACKETS.search(text) or len(bare) < 2 or head_words(bare[-1]) or not names_work(" ".join(bare[:-1])):  # noqa: PLR2004
+        return text
+    known = places.named(bare[-1]) if bare[-1][:1].isupper() else []
+    if known and known[0].kind is PlaceKind.CITY and known[0].population >= LEAST_TOWN:
+        return " ".join(bare[:-1])
+    return text
+
+
+def is_title_noise(piece: str, places: Places) -> bool:
+    """Whether a piece of a title line says nothing about the work."""
+    plain = tidy(BRACKETS.sub("", piece))
+    if not plain or PAY.match(plain) or CODE_ONLY.fullmatch(plain) or LEVEL_ONLY.fullmatch(plain):
+        return True
+    words = [word.lower() for word in re.findall(r"[^\W_]+", plain)]
+    if all(word in WORKING_TIME or word.isdigit() for word in words):
+        return True
+    return not head_words(plain) and is_place(plain, places)
+
+
+def is_place(name: str, places: Places) -> bool:
+    """Whether a name is that of a known place, standing where places stand in title lines."""
+    if not name[:1].isupper():
+        return False
+    return bool(places.named(tidy(name)) or places.country_code(tidy(name)))
+
+
+def is_wording(text: str) -> bool:
+    """Whether anything searchable is left."""
+    return 1 < len(text) <= 120 and any(letter.isalpha() for letter in text)  # noqa: PLR2004

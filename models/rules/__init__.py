@@ -1,1 +1,0 @@
-"""Pure rules: no I/O, the time is an argument."""

@@ -1,1 +1,0 @@
-"""The pure rules of outreach: caps, hours, spacing, slots, steps, texts, states (specification, "Outreach caps")."""

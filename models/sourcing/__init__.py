@@ -1,0 +1,1 @@
+"""Plans, runs, raw calls and jobs."""

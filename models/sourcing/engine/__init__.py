@@ -1,0 +1,1 @@
+"""The steps of runs and raw calls, decided under locks."""

@@ -1,0 +1,368 @@
+"""What every step of a run starts from: its row under lock, its plan, its checkpoints, its end."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
+
+from models.base.clock import service_time
+from models.base.statuses import RunStatus, StopReason
+from models.base.tables import Payload
+from models.base.tenants import Tenant, customer_of
+from models.billing.rules import prices
+from models.billing.store import credits
+from models.billing.store.credits import Payer
+from models.events.rules.catalogue import RUN_ENDED, RunEnded
+from models.events.store import events
+from models.people.store import people
+from models.sourcing.engine.jobs import STANDING
+from models.sourcing.rules.filters import TierFilters
+from models.sourcing.rules.plans import Anchor
+from models.sourcing.rules.runs import (
+    FINAL,
+    LIFE,
+    UNUSABLE_ANSWERS,
+    FailureCode,
+    Price,
+    Room,
+    RunStanding,
+    Stop,
+    Walk,
+    exhausted,
+    failed_stop,
+    retry_delay,
+    stop_now,
+    walk,
+)
+from models.sourcing.tables import Run, SearchPageRow, SearchPlan
+
+CHECKPOINT_LIFE = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTier:
+    """A tier as the plan stored it."""
+
+    filters: TierFilters
+    query_key: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRead:
+    """What a run follows of its plan."""
+
+    tiers: tuple[PlannedTier, ...]
+    anchor: Anchor | None
+
+
+def tenant_of_run(run: Run) -> Tenant:
+    """Whose run it is."""
+    return Tenant(run.workspace_id, customer_of(run.tenant_id))
+
+
+def payer_of_run(run: Run) -> Payer:
+    """Who pays for the run."""
+    return Payer(run.workspace_id, run.api_key_id, customer_of(run.tenant_id))
+
+
+_PLANS: dict[str, PlanRead] = {}
+_PLANS_KEPT = 256
+
+
+async def plan_of(session: AsyncSession, run: Run) -> PlanRead:
+    """The run's plan; plans never change, so that a process reads each one once."""
+    known = _PLANS.get(run.plan_id)
+    if known is None:
+        if len(_PLANS) >= _PLANS_KEPT:
+            _PLANS.clear()
+        plan = await session.get_one(SearchPlan, run.plan_id)
+        known = _PLANS[run.plan_id] = _read(plan.content)
+    return known
+
+
+def _read(content: Payload) -> PlanRead:
+    tiers = tuple(
+        PlannedTier(TierFilters.model_validate(tier["filters"]), tier["query_key"], tier["label"])
+        for tier in content["tiers"]
+    )
+    anchor = content["anchor"]
+    return PlanRead(tiers, None if anchor is None else Anchor.model_validate(anchor))
+
+
+async def lock_run(session: AsyncSession, run_id: str) -> tuple[Run, datetime]:
+    """The run, locked until the transaction ends, and service time after the lock was got."""
+    run = (await session.scalars(select(Run).where(col(Run.id) == run_id).with_for_update())).one()
+    return run, await service_time(session)
+
+
+async def called(session: AsyncSession, run_id: str, number: int) -> tuple[Run | None, datetime]:
+    """The run, locked, if this call is still the one it waits for; and service time."""
+    run, now = await lock_run(session, run_id)
+    return (run if run.call_number == number and run.status not in FINAL else None), now
+
+
+async def checkpoint(
+    session: AsyncSession, workspace_id: str, query_key: str, number: int, now: datetime
+) -> SearchPageRow | None:
+    """A page this workspace has paid for and that is not too old."""
+    return (
+        await session.scalars(
+            select(SearchPageRow).where(
+                col(SearchPageRow.workspace_id) == workspace_id,
+                col(SearchPageRow.query_key) == query_key,
+                col(SearchPageRow.number) == number,
+                col(SearchPageRow.created_at) > now - CHECKPOINT_LIFE,
+            )
+        )
+    ).one_or_none()
+
+
+def start_call(run: Run, status: RunStatus, now: datetime) -> None:
+    """Note that an upstream call left the queue."""
+    run.status = status
+    run.call_started_at = now
+    run.retry_at = None
+
+
+def end_call(run: Run) -> None:
+    """Take the call's answer: what comes of it once more, or later, is out of date, and it is not begun again."""
+    run.call_number += 1
+
+
+def finish_run(session: AsyncSession, run: Run, stop: Stop, now: datetime) -> None:
+    """Bring the run to a final state, give back what it had set aside, and tell of it."""
+    run.status = stop.status
+    run.stop_reason = stop.reason
+    run.finish_detail = stop.detail
+    run.failure_code = stop.failure
+    run.finished_at = now
+    run.retry_at = run.wake_at = None
+    end_call(run)  # also of a call under way: an extension is not to hear of it
+    _drop_chunk(run)
+    ended = RunEnded(
+        run_id=run.id,
+        plan_id=run.plan_id,
+        status=stop.status,
+        stop_reason=stop.reason,
+        candidates=run.candidates_delivered,
+        spent_credits=run.spent_credits,
+    )
+    events.emit(session, tenant_of_run(run), RUN_ENDED[stop.status], ended, now=now)
+
+
+def _drop_chunk(run: Run) -> None:
+    run.chunk = None
+    run.reserved_credits = run.reserved_fetches = 0
+
+
+# What a run does when the source gives no data: put off, fail, or show that it queues.
+
+
+async def put_off_run(
+    session: AsyncSession, run_id: str, number: int, *, after: timedelta | None, at_least: timedelta = timedelta()
+) -> None:
+    """The source is busy: wait as it said; when it said nothing, twice as long each time, at least `at_least`."""
+    run, now = await called(session, run_id, number)
+    if run is None:
+        return
+    end_call(run)
+    run.failures += 1
+    run.status = RunStatus.WAITING_FOR_QUOTA
+    run.retry_at = now + (max(retry_delay(run.failures), at_least) if after is None else after)
+
+
+async def unusable(session: AsyncSession, run_id: str, number: int, *, final: bool) -> None:
+    """The source answered with something unusable: try again, and after a few times (or at once) fail."""
+    run, now = await called(session, run_id, number)
+    if run is None:
+        return
+    end_call(run)
+    run.failures += 1
+    if final or run.failures >= UNUSABLE_ANSWERS:
+        finish_run(session, run, failed_stop(FailureCode.UPSTREAM_ERROR), now)
+        return
+    run.retry_at = now + retry_delay(run.failures)
+    run.status = RunStatus.WAITING_FOR_QUOTA
+
+
+async def still_queued(session: AsyncSession, run_id: str, number: int, *, look_again: timedelta) -> Run:
+    """A call has queued for long: show the run as waiting for quota until it starts."""
+    run, now = await lock_run(session, run_id)
+    if run.call_number == number and run.call_started_at is None and run.status not in FINAL:
+        run.status = RunStatus.WAITING_FOR_QUOTA
+        run.retry_at = now + look_again
+    return run
+
+
+# What a run needs next, read from its row and everything that may stop it.
+
+
+class RunNeed(StrEnum):
+    """What a run needs next."""
+
+    PAGE = "page"
+    PROFILES = "profiles"
+    DELIVERY = "delivery"  # everybody of the chunk is cached: no upstream call
+    TIME = "time"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class RunDecision:
+    """What is next, with the run as it is now. `until` is service time, with `Need.TIME` only.
+
+    `ahead` goes with `Need.PROFILES`: even if everybody of the chunk is delivered the next page will be needed, so it
+    may be read while the profiles are fetched.
+    """
+
+    need: RunNeed
+    run: Run
+    tiers: int
+    now: datetime
+    until: datetime | None = None
+    ahead: bool = False
+
+
+async def _standing(session: AsyncSession, run: Run, now: datetime) -> RunStanding:
+    asked = {"key": run.api_key_id, "customer": customer_of(run.tenant_id), "now": now}
+    row = (await session.execute(STANDING, asked)).one()
+    return RunStanding(
+        cancelled=run.cancel_requested_at is not None,
+        key_valid=row.key_valid,
+        workspace_suspended=row.suspended,
+        customer_disabled=row.disabled,
+        delivered=run.candidates_delivered,
+        target=run.target,
+        deadline_at=run.deadline_at,
+    )
+
+
+async def decide_run(session: AsyncSession, run_id: str) -> RunDecision:
+    """Say what the run needs next; answers every ring up to now and sets `wake_at`."""
+    run, now = await lock_run(session, run_id)
+    plan = await plan_of(session, run)
+    run.answered = run.rings
+    run.wake_at = None
+    if run.status in FINAL:
+        return RunDecision(RunNeed.NOTHING, run, len(plan.tiers), now)
+    if run.started_at is None:
+        run.started_at = now
+    if run.deadline_at is None:
+        run.deadline_at = now + LIFE
+    stop = stop_now(await _standing(session, run, now), now)
+    if stop is None and run.retry_at is not None and run.retry_at > now:
+        run.wake_at = min(run.retry_at, run.deadline_at)
+        return RunDecision(RunNeed.TIME, run, len(plan.tiers), now, run.wake_at)
+    need = RunNeed.PROFILES
+    if stop is None and run.chunk is None:
+        stop, need = await _next_people(session, run, plan, now)
+    if stop is not None:
+        finish_run(session, run, stop, now)
+        return RunDecision(RunNeed.NOTHING, run, len(plan.tiers), now)
+    run.call_number += 1
+    run.call_started_at = None
+    if run.chunk is None:
+        return RunDecision(need, run, len(plan.tiers), now)
+    need = RunNeed.PROFILES if run.reserved_fetches else RunNeed.DELIVERY
+    ahead = need is RunNeed.PROFILES and await _needs_next_page(session, run, now)
+    return RunDecision(need, run, len(plan.tiers), now, ahead=ahead)
+
+
+async def _needs_next_page(session: AsyncSession, run: Run, now: datetime) -> bool:
+    """Whether the page after this one is needed for certain, whatever comes of the chunk, and may still be paid."""
+    if run.query_key is None or run.candidates_delivered + len(run.chunk or ()) >= run.target:
+        return False
+    may_read = run.max_pages is None or run.spent_pages < run.max_pages
+    may_fetch = (
+        run.max_profile_fetches is None or run.spent_profile_fetches + run.reserved_fetches < run.max_profile_fetches
+    )
+    may_pay = await _funds(session, run) - run.reserved_credits >= prices.LEAD
+    if not (may_read and may_fetch and may_pay):
+        return False
+    page = await checkpoint(session, run.workspace_id, run.query_key, run.page, now)
+    return page is not None and page.next_token is not None and run.chunk_offset >= len(page.profile_ids)
+
+
+async def _next_people(session: AsyncSession, run: Run, plan: PlanRead, now: datetime) -> tuple[Stop | None, RunNeed]:
+    """Walk the paid pages until there is a chunk to deliver, a page to read, or a reason to stop."""
+    while run.tier < len(plan.tiers):
+        run.query_key = plan.tiers[run.tier].query_key
+        page = await checkpoint(session, run.workspace_id, run.query_key, run.page, now)
+        if page is None:
+            return await _before_page(session, run), RunNeed.PAGE
+        people_left = page.profile_ids[run.page_offset :]
+        if people_left:
+            sorted_out = await _sort_out(session, run, people_left)
+            _count(run, sorted_out)
+            if sorted_out.chunk:
+                return None, RunNeed.PROFILES
+            if sorted_out.limit is not None:
+                return Stop(RunStatus.COMPLETED, sorted_out.limit), RunNeed.NOTHING
+        if run.page_offset >= len(page.profile_ids):
+            _turn_page(run, last=page.next_token is None)
+    return exhausted(delivered=run.candidates_delivered), RunNeed.NOTHING
+
+
+async def _before_page(session: AsyncSession, run: Run) -> Stop | None:
+    """Whether reading another page is ruled out: no pages left to read, or nothing to pay a person with."""
+    pages_used_up = run.max_pages is not None and run.spent_pages >= run.max_pages
+    if pages_used_up or await _funds(session, run) < prices.LEAD:
+        return Stop(RunStatus.COMPLETED, StopReason.BUDGET)
+    return None
+
+
+def _turn_page(run: Run, *, last: bool) -> None:
+    run.page_offset = 0
+    run.page = 0 if last else run.page + 1
+    run.tier += 1 if last else 0
+
+
+async def _funds(session: AsyncSession, run: Run) -> int:
+    """Credits the run may still spend: its budget, the balance and the daily caps, as they are now."""
+    return min(run.max_credits - run.spent_credits, await credits.spendable(session, payer_of_run(run)))
+
+
+async def _sort_out(session: AsyncSession, run: Run, page_people: Sequence[str]) -> Walk:
+    found = await people.known_people(session, tenant_of_run(run), page_people, run_id=run.id)
+    now_called = {one: found[one].profile_id if one in found else one for one in page_people}
+    by_person = {known.profile_id: known for known in found.values()}
+
+    def price(person: str) -> Price:
+        known = by_person[person]
+        credits_due = (0 if known.paid else prices.LEAD) + (0 if known.cached else prices.LIVE_PROFILE)
+        return Price(credits_due, live=not known.cached)
+
+    return walk(
+        [now_called[one] for one in page_people],
+        # Somebody erased has no row any more and counts as suppressed.
+        suppressed={
+            person for person in now_called.values() if person not in by_person or by_person[person].suppressed
+        },
+        known={person for person, known in by_person.items() if known.seen or known.delivered},
+        price=price,
+        room=Room(
+            people=run.target - run.candidates_delivered,
+            credits=await _funds(session, run),
+            profile_fetches=None
+            if run.max_profile_fetches is None
+            else run.max_profile_fetches - run.spent_profile_fetches,
+        ),
+    )
+
+
+def _count(run: Run, sorted_out: Walk) -> None:
+    run.people_looked_at += sorted_out.walked
+    run.duplicates_skipped += sorted_out.duplicates
+    run.omitted_suppressed += sorted_out.suppressed
+    if sorted_out.chunk:
+        run.chunk = list(sorted_out.chunk)
+        run.chunk_offset = run.page_offset + sorted_out.walked
+        run.reserved_credits = sorted_out.credits
+        run.reserved_fetches = sorted_out.live
+    else:
+        run.page_offset += sorted_out.walked

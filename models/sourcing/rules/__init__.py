@@ -1,0 +1,1 @@
+"""Pure rules of sourcing: filters, the planner, runs, raw calls."""

@@ -1,0 +1,232 @@
+"""The plan in a few sentences."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from models.base.errors import InvalidRequest
+from models.billing.rules import prices
+from models.market.companies import Companies
+from models.market.places import Places
+from models.reading.intents import Intent
+from models.sourcing.rules.estimate import TierReach, counting, price_tiers, reach, target_range
+from models.sourcing.rules.ground import Ground, Spots, Surveyor
+from models.sourcing.rules.ladder import Conditions, PlanTitles, Rung, applicable, choose_titles, conditions_of, ladder
+from models.sourcing.rules.plans import (
+    Estimate,
+    Knowledge,
+    Notes,
+    SearchPlanValue,
+    Tier,
+    excluded,
+    join_words,
+    query_key,
+    required,
+)
+from models.sourcing.rules.runs import DEFAULT_TARGET, MAX_TARGET, MIN_TARGET
+
+
+def summary(
+    intent: Intent, *, titles: PlanTitles, ground: Ground, conditions: Conditions, places: Places, price: str
+) -> str:
+    """The whole plan in a few sentences."""
+    who = join_words(titles.exact, most=5, last="or") if titles.exact else "People at the wanted companies"
+    steps = [ground.local_label, f"then {ground.rest_label}"] if ground.local else [ground.rest_label]
+    sentences = [f"{who} {', '.join(steps)}."]
+    if titles.nearby:
+        sentences.append(f"Nearby titles: {join_words(titles.nearby, most=12)}.")
+    if demands := required(conditions.common, conditions.all_of):
+        sentences.append(f"Everybody has {demands}.")
+    if conditions.nice_words:
+        sentences.append(f"People with {conditions.nice_words} come first.")
+    if gone := excluded(intent.exclude, places):
+        sentences.append(f"Left out: {gone}.")
+    return " ".join([*sentences, price])
+
+
+def price_sentence(target: int, estimate: Estimate) -> str:
+    """What the plan costs, the last sentence of its summary."""
+    return f"Up to {target} people for {estimate.credits_min} to {estimate.credits_max} credits."
+
+
+# Target companies: names resolved to ids where the name leaves one choice, never guessed.
+
+
+MOST_ALTERNATIVES = 5
+FIX = "Find the id with GET /v1/lookups/companies and put it into must.company_ids."
+
+
+def target_company_ids(names: Sequence[str], companies: Companies, notes: Notes) -> tuple[str, ...]:
+    """Ids of the companies that are unambiguous; the others become warnings with their alternatives."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        choices = companies.named(name)
+        if len(choices) == 1:
+            found.setdefault(choices[0].id, choices[0].label)
+        elif choices:
+            labels = [f"{choice.label} ({choice.id})" for choice in choices]
+            notes.warn(
+                f"{name} can mean {join_words(labels, most=MOST_ALTERNATIVES, last='or')}; it is left out. {FIX}"
+            )
+        else:
+            notes.warn(f"No company called {name} is known; it is left out.")
+    if found:
+        notes.apply("target_companies", tuple(found.values()))
+    elif names:
+        notes.ignore(
+            "target_companies", "None of the target companies is certain: people of all companies are searched."
+        )
+    return tuple(found)
+
+
+# Planning itself: drafting the ladder of an intent, then pricing it with what is known of its searches.
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPlan:
+    """A ladder without prices: look up the totals of its `query_keys`, then `priced`."""
+
+    intent: Intent
+    titles: PlanTitles
+    ground: Ground
+    conditions: Conditions
+    rungs: tuple[Rung, ...]
+    query_keys: tuple[str, ...]
+    notes: Notes
+    knowledge: Knowledge
+
+    def priced(self, totals: Mapping[str, int], *, target: int) -> SearchPlanValue:
+        """The plan. `totals` are the people last counted for a query key, at most 30 days ago."""
+        if not MIN_TARGET <= target <= MAX_TARGET:
+            raise ValueError(f"a target is {MIN_TARGET} to {MAX_TARGET} people")
+        count = counting(self.knowledge.statistics)
+        reaches = [
+            reach(rung.filters, total=totals.get(key), count=count)
+            for rung, key in zip(self.rungs, self.query_keys, strict=True)
+        ]
+        estimate = price_tiers(reaches, target=target)
+        return SearchPlanValue(
+            summary=summary(
+                self.intent,
+                titles=self.titles,
+                ground=self.ground,
+                conditions=self.conditions,
+                places=self.knowledge.places,
+                price=price_sentence(target, estimate),
+            ),
+            target=target,
+            target_range=target_range(reaches),
+            tiers=tuple(
+                Tier(
+                    tier=number,
+                    label=rung.label,
+                    filters=rung.filters,
+                    query_key=key,
+                    estimated_people=known.people,
+                    estimated_pages=known.pages,
+                )
+                for number, (rung, key, known) in enumerate(
+                    zip(self.rungs, self.query_keys, reaches, strict=True), start=1
+                )
+            ),
+            estimate=estimate,
+            anchor=self.ground.anchor,
+            applied_filters=self.notes.sorted_filters(),
+            ignored_fields=tuple(self.notes.ignored),
+            warnings=(*self.notes.warnings, *_doubts(reaches)),
+        )
+
+
+def draft(intent: Intent, knowledge: Knowledge, *, described: Collection[str] = ()) -> DraftPlan:
+    """The ladder of an intent. `described` are the dotted fields that were read from a description.
+
+    Raises:
+        InvalidRequest: neither a title nor a company, an unknown place, or a demand that excludes itself.
+    """
+    notes = Notes(described=described)
+    usable = applicable(intent, knowledge.source, notes)
+    company_ids = dict.fromkeys(usable.must.company_ids)
+    company_ids |= dict.fromkeys(target_company_ids(usable.target_companies, knowledge.companies, notes))
+    titles = _titles(usable, knowledge, notes)
+    if not titles.exact and not company_ids:
+        raise _nobody_asked(usable)
+    surveyor = Surveyor(knowledge.places, searchable=knowledge.source.countries, notes=notes)
+    barred = surveyor.spots(usable.exclude.location, block="exclude")
+    ground = surveyor.wanted(usable.must.location, barred)
+    conditions = conditions_of(
+        usable,
+        tuple(company_ids),
+        barred=Spots(barred.location_ids) if ground.countries else barred,
+        preferred=surveyor.spots(usable.nice.location, block="nice"),
+        notes=notes,
+    )
+    rungs = tuple(ladder(titles, ground, conditions))
+    return DraftPlan(
+        intent=usable,
+        titles=titles,
+        ground=ground,
+        conditions=conditions,
+        rungs=rungs,
+        query_keys=tuple(query_key(rung.filters, source=knowledge.source.name) for rung in rungs),
+        notes=notes,
+        knowledge=knowledge,
+    )
+
+
+def plan_search(
+    intent: Intent,
+    knowledge: Knowledge,
+    *,
+    totals: Mapping[str, int],
+    target: int = DEFAULT_TARGET,
+    described: Collection[str] = (),
+) -> SearchPlanValue:
+    """Draft and price in one step; see `draft` for the errors."""
+    return draft(intent, knowledge, described=described).priced(totals, target=target)
+
+
+def retargeted(plan: SearchPlanValue, target: int) -> SearchPlanValue:
+    """The same ladder, priced for another number of people."""
+    estimate = price_tiers([TierReach(tier.estimated_people, counted=False) for tier in plan.tiers], target=target)
+    before, after = price_sentence(plan.target, plan.estimate), price_sentence(target, estimate)
+    told = plan.summary.removesuffix(before) + after
+    return plan.model_copy(update={"target": target, "estimate": estimate, "summary": told})
+
+
+def _titles(intent: Intent, knowledge: Knowledge, notes: Notes) -> PlanTitles:
+    titles = choose_titles(intent.must.titles, intent.exclude.titles, knowledge.titles)
+    if intent.must.titles and not titles.exact:
+        raise InvalidRequest(
+            "Every wanted title is excluded.",
+            field="exclude.titles",
+            fix="Remove the title from `must` or from `exclude`.",
+        )
+    if titles.exact and not titles.nearby:
+        notes.warn(
+            f"No nearby titles are known for {join_words(intent.must.titles, most=3)}: only exact ones are searched."
+        )
+    return titles
+
+
+def _nobody_asked(intent: Intent) -> InvalidRequest:
+    if intent.target_companies:
+        return InvalidRequest(
+            "None of the target companies is certain, and no title is given.",
+            field="target_companies",
+            fix="Find company ids with GET /v1/lookups/companies and give them as must.company_ids, or add a title.",
+        )
+    return InvalidRequest("The intent names no title.", field="must.titles", fix="Give a title, or target_companies.")
+
+
+def _doubts(reaches: list[TierReach]) -> list[str]:
+    doubts = []
+    if any(known.people is None for known in reaches):
+        doubts.append("How many people some tiers hold is not known; the first run counts them.")
+    if any(known.people is not None and not known.counted for known in reaches):
+        doubts.append("Numbers of people are rough, from statistics of occupations and places.")
+    if all(known.people is not None for known in reaches):
+        total = sum(known.people or 0 for known in reaches)
+        if total < MIN_TARGET:
+            doubts.append(
+                f"The whole ladder may hold only {total} people; {prices.MOST_PER_PERSON} credits each at most."
+            )
+    return doubts

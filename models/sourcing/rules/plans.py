@@ -1,0 +1,279 @@
+"""What a plan is: its tiers, its estimate, and what was applied, ignored and warned about (contract, section 5)."""
+
+import hashlib
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from models.base.values import LocationId, Range, Strict
+from models.market.companies import Companies
+from models.market.places import Places
+from models.reading.intents import ExcludeBlock, IntentLocation
+from models.sourcing.rules.filters import PeopleFilters, PeopleSourceAbilities, TierFilters
+
+PAGE_SIZE = 50
+"""People on a search page; constant, because paid pages are remembered by query."""
+
+
+class Origin(StrEnum):
+    """Where an applied filter comes from: the caller's intent, the text of the description, or our default."""
+
+    INTENT = "intent"
+    DESCRIPTION = "description"
+    DEFAULT = "default"
+
+
+class AppliedFilter(Strict):
+    """A filter in plain form: `field` is dotted (`must.location.radius_km`)."""
+
+    field: str
+    value: str | int | tuple[str, ...] | dict[str, int]
+    origin: Origin
+
+
+class Tier(Strict):
+    """One rung of the ladder; `tier` counts from 1. People and pages are null where nobody can estimate them."""
+
+    tier: int
+    label: str
+    filters: TierFilters
+    query_key: str
+    estimated_people: int | None
+    estimated_pages: int | None
+
+
+class TargetRange(Strict):
+    """How many people the role can yield within the limits of a run."""
+
+    min: int
+    max: int
+
+
+class PerPerson(Strict):
+    """Credits for one person: the lead, and the profile when it is fetched live."""
+
+    lead: int
+    live_profile: int
+
+
+class Estimate(Strict):
+    """Credits and search pages a run may take. Not a quote; `pages_max` is null where the people are not known."""
+
+    credits_min: int
+    credits_max: int
+    per_person: PerPerson
+    pages_min: int
+    pages_max: int | None
+
+
+class Anchor(Strict):
+    """The point distances are measured from; degrees."""
+
+    location_id: LocationId
+    lat: float
+    lon: float
+
+
+class SearchPlanValue(Strict):
+    """A priced, disjoint ladder of searches; immutable."""
+
+    summary: str
+    target: int
+    target_range: TargetRange
+    tiers: tuple[Tier, ...]
+    estimate: Estimate
+    anchor: Anchor | None
+    applied_filters: tuple[AppliedFilter, ...]
+    ignored_fields: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+# The words of a plan: how places, conditions, tiers and the whole plan are put to a person.
+
+
+WITH_ARTICLE = frozenset({"AE", "BS", "CF", "CG", "CD", "CZ", "DO", "GB", "GM", "KM", "MV", "NL", "PH", "SB", "US"})
+MOST_SHOWN = 8
+
+
+def join_words(words: Sequence[str], *, most: int = MOST_SHOWN, last: str = "and") -> str:
+    """`a, b and c`; what is beyond `most` is counted."""
+    shown = list(words[:most])
+    if len(words) > most:
+        shown.append(f"{len(words) - most} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+
+
+def country_names(codes: Sequence[str], places: Places) -> str:
+    """Countries in English, as they stand in a sentence."""
+    return join_words(
+        [f"{'the ' if code in WITH_ARTICLE else ''}{places.country_name(code)}" for code in codes], most=3
+    )
+
+
+def years(span: Range) -> str:
+    """A range of years in words."""
+    if span.max is None:
+        return f"at least {span.min} years"
+    if not span.min:
+        return f"at most {span.max} years"
+    return f"{span.min} to {span.max} years"
+
+
+def conditions(filters: PeopleFilters, *, place: str = "") -> str:
+    """A conjunction of filters in words, for `with …` and `without …`."""
+    parts = []
+    if filters.skills and filters.skills.any:
+        parts.append(join_words(filters.skills.any, most=4, last="or"))
+    if filters.languages:
+        parts.append(join_words([language.capitalize() for language in filters.languages], most=4, last="or"))
+    if filters.experience_years:
+        parts.append(f"{years(filters.experience_years)} of experience")
+    if filters.titles:
+        parts.append(f"the title {join_words(filters.titles.include, most=3, last='or')}")
+    if filters.company_ids:
+        parts.append("a preferred employer")
+    if place:
+        parts.append(f"a home {place}")
+    return join_words(parts)
+
+
+def required(common: PeopleFilters, all_of: Sequence[PeopleFilters]) -> str:
+    """What everybody must have, in words; empty when nothing."""
+    parts = []
+    if common.skills and common.skills.all:
+        parts.append(join_words(common.skills.all))
+    languages = [language for filters in (common, *all_of) for language in filters.languages]
+    if languages:
+        parts.append(join_words([language.capitalize() for language in languages]))
+    if common.experience_years:
+        parts.append(f"{years(common.experience_years)} of experience")
+    if common.company_ids:
+        count = len(common.company_ids)
+        parts.append("a job at the wanted company" if count == 1 else f"a job at one of {count} companies")
+    return join_words(parts) if parts else ""
+
+
+def excluded(block: ExcludeBlock, places: Places) -> str:
+    """Who is left out, in words; empty when nobody."""
+    place = block.location or IntentLocation()
+    spots = [*place.location_ids, *([place.anchor_location_id] if place.anchor_location_id else [])]
+    parts = [
+        *(f"the title {title}" for title in block.titles),
+        *(f"the skill {skill}" for skill in block.skills),
+        *(f"speakers of {language.capitalize()}" for language in block.languages),
+        *(f"people in {places.get(spot).name}" for spot in spots),
+        *([f"people in {country_names(place.countries, places)}"] if place.countries else []),
+    ]
+    if block.experience_years and not block.experience_years.empty:
+        parts.append(f"people with {years(block.experience_years)} of experience")
+    if block.company_ids:
+        parts.append(f"people at {_counted(len(block.company_ids), 'company', 'companies')}")
+    if block.profile_ids:
+        parts.append(_counted(len(block.profile_ids), "person", "people"))
+    return join_words(parts) if parts else ""
+
+
+def _counted(number: int, one: str, more: str) -> str:
+    return f"one {one}" if number == 1 else f"{number} {more}"
+
+
+# The query key: one name for one search at one source, by which its pages and totals are remembered.
+
+
+def query_key(filters: PeopleFilters, *, source: str) -> str:
+    """SHA-256 of the source's name and the filters; the order, letter case and repetition of values do not matter."""
+    canonical = json.dumps(_canonical(filters.model_dump(mode="json", exclude_defaults=True)), sort_keys=True)
+    return hashlib.sha256(f"{source}\n{canonical}".encode()).hexdigest()
+
+
+def _canonical(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _canonical(inner) for name, inner in value.items()}
+    if isinstance(value, list) and all(isinstance(inner, str) for inner in value):
+        return sorted({inner.casefold() for inner in value})
+    if isinstance(value, list):
+        distinct = {json.dumps(_canonical(inner), sort_keys=True): _canonical(inner) for inner in value}
+        return [distinct[text] for text in sorted(distinct)]
+    return value.casefold() if isinstance(value, str) else value
+
+
+# What the planner asks of the shipped knowledge.
+
+
+class TitleKnowledge(Protocol):
+    """Titles that mean the same, and titles next to them."""
+
+    def exact(self, title: str) -> Sequence[str]:
+        """Other wordings of the title, best first; empty when it is not known."""
+        ...
+
+    def nearby(self, title: str) -> Sequence[str]:
+        """Neighbouring titles, nearest first; empty when it is not known."""
+        ...
+
+
+class PeopleStatistics(Protocol):
+    """A rough count of people from shipped occupation and place statistics."""
+
+    def people(self, titles: Sequence[str], *, location_ids: Sequence[str], countries: Sequence[str]) -> int | None:
+        """How many people with such a title live there; null when the statistics do not say."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """All that a plan rests on, apart from what was counted before."""
+
+    titles: TitleKnowledge
+    places: Places
+    companies: Companies
+    statistics: PeopleStatistics
+    source: PeopleSourceAbilities
+
+
+# The notes a planner takes while it works: what was applied, what was ignored, what to warn about.
+
+
+@dataclass(slots=True)
+class Notes:
+    """Collected in order. `described` are the dotted fields read from a description."""
+
+    described: Collection[str] = ()
+    applied: list[AppliedFilter] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def apply(self, name: str, value: str | int | tuple[str, ...] | dict[str, int]) -> None:
+        """A filter the caller or the description gave."""
+        read = any(name == field or name.startswith(f"{field}.") for field in self.described)
+        origin = Origin.DESCRIPTION if read else Origin.INTENT
+        self.applied.append(AppliedFilter(field=name, value=value, origin=origin))
+
+    def default(self, name: str, value: int | tuple[str, ...]) -> None:
+        """A filter nobody gave."""
+        self.applied.append(AppliedFilter(field=name, value=value, origin=Origin.DEFAULT))
+
+    def ignore(self, name: str, why: str) -> None:
+        """A field that has no effect, and why."""
+        self.ignored.append(name)
+        self.warn(why)
+
+    def warn(self, text: str) -> None:
+        """Something to read before paying."""
+        self.warnings.append(text)
+
+    def sorted_filters(self) -> tuple[AppliedFilter, ...]:
+        """What was applied, block by block as an intent lists them, each in the order of its fields."""
+        return tuple(sorted(self.applied, key=_place))
+
+
+ORDER = ("titles", "location", "experience_years", "skills", "languages", "company_ids", "profile_ids")
+
+
+def _place(applied: AppliedFilter) -> tuple[int, int]:
+    block, _, field = applied.field.partition(".")
+    name = field.split(".")[0]
+    blocks = ("must", "nice", "exclude", "target_companies")
+    return blocks.index(block), ORDER.index(name) if name else 0

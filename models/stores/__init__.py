@@ -1,1 +1,0 @@
-"""Every query: functions that take the session first; stores never commit."""

@@ -1,1 +1,0 @@
-"""Queries about signing MCP clients in by OAuth."""

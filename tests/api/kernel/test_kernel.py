@@ -1,0 +1,111 @@
+"""The kernel: rings after the commit, waits for nobody, and says who is in the way."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import text
+
+from api.kernel.kernel import Kernel
+from models.base.database import Database
+from models.base.subjects import Subject
+from tests.api.conftest import Workspace, application, error_of, run_sql
+
+
+@dataclass
+class Bell:
+    """Notes what is rung, and whether its row could be seen from outside by then."""
+
+    database: Database
+    rung: list[tuple[str, str | None, bool]] = field(default_factory=list)
+    trouble: Exception | None = None
+    delay: float = 0
+
+    async def ring(self, subject: Subject, *, workspace_id: str | None = None, customer_id: str | None = None) -> None:
+        del customer_id
+        if self.trouble:
+            raise self.trouble
+        await asyncio.sleep(self.delay)
+        seen = await run_sql(self.database, "select 1 from mails where id = :id", id=subject.id)
+        self.rung.append((subject.kind, workspace_id, bool(seen)))
+
+
+@pytest.fixture(scope="module")
+async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
+    async with application(module_database_url) as made:
+        yield made
+
+
+@pytest.fixture
+def bell(app: FastAPI, database: Database) -> Bell:
+    kernel: Kernel = app.state.kernel
+    kernel.ringer = Bell(database)
+    return kernel.ringer
+
+
+async def test_a_ring_comes_after_the_commit(bell: Bell, workspace: Workspace) -> None:
+    bell.rung.clear()
+    await workspace.http.post("/v1/workspace/verification")
+    assert bell.rung == [("mail", workspace.id, True)]
+
+
+async def test_signing_up_rings_its_mail(bell: Bell, http: httpx.AsyncClient) -> None:
+    bell.rung.clear()
+    await http.post("/v1/workspaces", json={"name": "Acme", "email": "ringing@example.com"})
+    assert bell.rung == [("mail", None, True)]
+
+
+@pytest.mark.parametrize("trouble", [RuntimeError("Failed client connect"), TimeoutError()])
+async def test_what_cannot_be_rung_is_left_to_the_dispatcher(
+    bell: Bell, workspace: Workspace, database: Database, trouble: Exception
+) -> None:
+    bell.trouble = trouble
+    assert (await workspace.http.post("/v1/workspace/verification")).status_code == 200
+    unanswered = "select count(*) from mails where workspace_id = :id and rings > answered"
+    assert (await run_sql(database, unanswered, id=workspace.id))[0][0] == 2
+
+
+async def test_a_ring_takes_two_seconds_at_most(
+    bell: Bell, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.kernel.kernel.RING_SECONDS", 0.05)
+    bell.rung.clear()
+    bell.delay = 60
+    async with asyncio.timeout(20):
+        assert (await workspace.http.post("/v1/workspace/verification")).status_code == 200
+    assert bell.rung == []
+
+
+async def test_a_row_locked_for_long_is_a_conflict_to_repeat(workspace: Workspace, database: Database) -> None:
+    async with database.transaction() as session:
+        await session.execute(text("select 1 from workspaces where id = :id for update"), {"id": workspace.id})
+        answer = await workspace.http.patch("/v1/workspace", json={"name": "x"})
+        error_of(answer, 409, "conflict")
+        assert answer.headers["retry-after"] == "1"
+    assert (await workspace.http.patch("/v1/workspace", json={"name": "x"})).status_code == 200
+
+
+async def test_a_key_being_changed_does_not_hold_up_its_requests(workspace: Workspace, database: Database) -> None:
+    async with database.transaction() as session:
+        await session.execute(text("select 1 from api_keys where workspace_id = :id for update"), {"id": workspace.id})
+        async with asyncio.timeout(1.5):
+            assert (await workspace.http.get("/v1/billing/balance")).status_code == 200
+
+
+OTHERS = """select pg_terminate_backend(pid) from pg_stat_activity
+where pid <> pg_backend_pid() and datname = current_database()"""
+
+
+async def test_a_restarted_database_is_not_felt(
+    workspace: Workspace, database: Database, http: httpx.AsyncClient
+) -> None:
+    for _ in range(3):
+        answers = await asyncio.gather(*(workspace.http.get("/v1/workspace") for _ in range(8)))
+        assert {answer.status_code for answer in answers} == {200}
+        async with database.transaction() as session:
+            await session.execute(text("set local role none"))  # the service itself may end nobody's connection
+            await session.execute(text(OTHERS))
+    assert (await http.get("/v1/billing/plans")).status_code == 200

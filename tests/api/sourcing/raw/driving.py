@@ -1,0 +1,30 @@
+"""Driving background work as its workflow does, waits of service time skipped."""
+
+from collections.abc import Awaitable, Callable
+
+from temporalio.testing import ActivityEnvironment
+
+from models.base.database import Database
+from tests.api.conftest import run_sql
+from workflows.contracts import Do, NextStep, Step
+
+StepFunction = Callable[[Step], Awaitable[NextStep]]
+
+
+async def drive(
+    ask_next: StepFunction, call: StepFunction, database: Database, row_id: str, *, times: int = 1
+) -> list[NextStep]:
+    """Everything that was done; each call is made so many times, as by workers that died or froze."""
+    taken: list[NextStep] = []
+    step = await ActivityEnvironment().run(ask_next, Step(id=row_id))
+    while step.do is not Do.DONE:
+        taken.append(step)
+        if step.call is not None:
+            ask = Step(id=row_id, number=step.call.number)
+            for _ in range(times):
+                step = await ActivityEnvironment().run(call, ask)
+            continue
+        move = "update service_clock set shift = shift + make_interval(secs => :s)"
+        await run_sql(database, move, s=(step.wait_seconds or 0) + 1)
+        step = await ActivityEnvironment().run(ask_next, Step(id=row_id))
+    return taken

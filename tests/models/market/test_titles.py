@@ -1,0 +1,213 @@
+"""Promises of the titles over every curated family, and of what they make of an unknown one."""
+
+import json
+import time
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.market.reference import FAMILIES as FOLDER
+from models.market.reference import read_families, reference
+from models.market.title_cleaning import Seniority, clean
+from models.market.title_words import MOST_WORDS, is_generic, key_contains, title_key
+from models.market.titles import MOST_EXACT, MOST_NEARBY, Family, TitleLanguage, Titles, parse_families
+
+PEOPLE_SOURCE = FOLDER.parents[1] / "people_data_labs.json"
+FAMILIES = read_families()
+ALL_TITLES = [title for family in FAMILIES for language in TitleLanguage for title in family.titles(language)]
+FUNCTIONS = frozenset(json.loads(PEOPLE_SOURCE.read_text(encoding="utf-8"))["functions"])
+DECORATIONS = ("{}", "{} (m/w/d)", "{} - Remote", "Senior {}", "{} 80-100%", "{} at ACME", "{} in Berlin | ACME")
+raw_titles = st.builds(str.format, st.sampled_from(DECORATIONS), st.sampled_from(ALL_TITLES))
+any_text = st.text(max_size=60)
+
+
+@pytest.fixture(scope="module")
+def titles() -> Titles:
+    return reference().titles
+
+
+# --- the curated data
+
+
+def test_every_family_has_an_id_of_its_own() -> None:
+    assert len({family.id for family in FAMILIES}) == len(FAMILIES) > 600
+
+
+def test_every_neighbour_is_a_family_and_none_is_its_own() -> None:
+    known = {family.id for family in FAMILIES}
+    assert [(one.id, near) for one in FAMILIES for near in one.neighbours if near not in known or near == one.id] == []
+
+
+def test_every_family_speaks_four_languages_and_has_a_function_and_a_share() -> None:
+    assert [one.id for one in FAMILIES if set(one.wordings) != set(TitleLanguage)] == []
+    assert {one.function for one in FAMILIES} <= FUNCTIONS
+    assert [one.id for one in FAMILIES if not 0 < one.share < 500 or not one.neighbours] == []
+
+
+def test_no_wording_is_empty_or_has_a_brace_or_bar_left() -> None:
+    assert [title for title in ALL_TITLES if not title_key(title) or not set("{}|\t").isdisjoint(title)] == []
+
+
+def test_every_title_leads_back_to_its_one_family(titles: Titles) -> None:
+    strayed = [
+        (family.id, title, found.id if found else None)
+        for family in FAMILIES
+        for language in TitleLanguage
+        for title in family.titles(language)
+        if (found := titles.family(title)) is None or found.id != family.id
+    ]
+    assert strayed == []
+
+
+def test_the_families_are_read_in_a_moment() -> None:
+    began = time.process_time()
+    read_families()
+    assert time.process_time() - began < 0.5
+
+
+def test_a_damaged_line_is_an_error() -> None:
+    with pytest.raises(ValueError, match="not a line of a title family"):
+        list(parse_families(["baker\ttrade\t3"]))
+    with pytest.raises(ValueError, match="not a line of a title family"):
+        list(parse_families(["\ten\tBaker"]))
+
+
+def test_braces_are_spellings_and_the_best_wording_comes_in_all_of_them_first() -> None:
+    lines = ["baker\ttrade\t3\tbutcher cook", "\ten\tBread {Baker,Maker}|{Master,Craft} Baker|Baker"]
+    (family,) = parse_families(lines)
+    assert family.neighbours == ("butcher", "cook")
+    assert family.titles(TitleLanguage.EN) == ("Bread Baker", "Bread Maker", "Master Baker", "Baker", "Craft Baker")
+    assert family.titles(TitleLanguage.NL) == ()
+
+
+# --- properties
+
+
+@given(any_text | raw_titles)
+def test_cleaning_twice_changes_nothing_more(title: str) -> None:
+    assert clean(clean(title)) == clean(title)
+
+
+@given(title=raw_titles)
+def test_exact_begins_with_the_cleaned_title_and_stays_short_and_telling(titles: Titles, title: str) -> None:
+    exact = titles.exact(title)
+    assert exact[0] == clean(title)
+    assert len(exact) <= MOST_EXACT
+    assert not any(is_generic(other) for other in exact[1:])
+    keys = [title_key(other) for other in exact]
+    assert len(set(keys)) == len(keys)
+
+
+@given(title=raw_titles)
+def test_nearby_is_short_and_contains_no_exact_nor_excluded_title(titles: Titles, title: str) -> None:
+    excluded = list(islice(titles.nearby(title), 2))
+    nearby = titles.nearby(title, exclude=excluded)
+    taken = [title_key(other) for other in (*titles.exact(title), *excluded)]
+    assert len(nearby) <= MOST_NEARBY
+    assert not any(key_contains(title_key(other), phrase) for other in nearby for phrase in taken)
+
+
+@given(parts=st.lists(any_text | st.sampled_from(ALL_TITLES), max_size=6))
+def test_occurrences_stand_where_they_say_in_order_and_apart(titles: Titles, parts: list[str]) -> None:
+    text = " und ".join(parts)
+    end = 0
+    for found in titles.occurrences(text):
+        assert end <= found.start < found.end <= len(text)
+        assert title_key(text[found.start : found.end])[:5] == found.key[:5]
+        end = found.end
+
+
+def test_a_title_of_eight_words_is_found_whole_in_a_sentence(titles: Titles) -> None:
+    missed = []
+    for title in ALL_TITLES[::9]:
+        if len(title_key(title).split()) <= MOST_WORDS and title[-1].isalnum():
+            text = f"xyz {title} yxz"
+            if not any(text[one.start : one.end] == title for one in titles.occurrences(text)):
+                missed.append(title)
+    assert missed == []
+
+
+@given(any_text)
+def test_nothing_said_gives_no_error(text: str) -> None:
+    found: Family | None = reference().titles.family(text)
+    assert found is None or found.id
+
+
+# --- examples
+
+
+def test_the_longest_title_in_a_text_is_found(titles: Titles) -> None:
+    text = "You join as Senior Java Developer and work with our data engineers."
+    found = [text[one.start : one.end] for one in titles.occurrences(text)]
+    assert "Java Developer" in [piece.removeprefix("Senior ") for piece in found]
+    assert "data engineers" in found
+    assert "Developer" not in found
+
+
+@pytest.mark.parametrize(
+    ("title", "family"),
+    [
+        ("Altenpfleger (m/w/d) in Hamburg", "registered_nurse"),
+        ("Automotive Store Manager", "store_manager"),
+        ("Souschef (m/v/x) - Gent", "sous_chef"),
+        ("Projektleiter Hochbau (w/m/d)", "construction_manager"),
+        ("Chemielaborant*in", "lab_technician"),
+        ("Auxiliaire de puériculture H/F", "educator_childcare"),
+        ("Werkstudent (m/w/d) Online-Marketing & Redaktion", "marketing_intern"),
+        ("Assistant to the Store Manager", None),
+        ("Bilingual Nurse Call Center Agent", "call_center_agent"),
+        ("Flurgleichrichter", None),
+    ],
+)
+def test_advertised_titles_lead_to_their_family(titles: Titles, title: str, family: str | None) -> None:
+    found = titles.family(title)
+    assert (found.id if found else None) == family
+
+
+def test_several_words_of_rank_are_searched_where_they_mean_the_title(titles: Titles) -> None:
+    assert "Project Manager" in titles.exact("Projektmanager (m/w/d)")
+    assert "Chef" not in titles.exact("Koch (m/w/d)")
+
+
+@pytest.mark.parametrize(
+    ("title", "function"),
+    [
+        ("Krankenschwester", "health"),
+        ("Kellner (m/w/d)", "hospitality"),
+        ("Grundschullehrer", "education"),
+        ("Chemist", "research"),
+        ("Maschinenbauingenieur", "engineering"),
+        ("Vendeuse", "sales"),
+        ("Flurgleichrichter", None),
+    ],
+)
+def test_the_function_is_the_family_s(titles: Titles, title: str, function: str | None) -> None:
+    assert titles.function(title) == function
+
+
+@pytest.mark.parametrize(
+    ("title", "level"),
+    [
+        ("Praktikant Marketing", Seniority.TRAINING),
+        ("Ehrenamtlicher Helfer", Seniority.UNPAID),
+        ("Junior Buyer", Seniority.ENTRY),
+        ("Senior Buyer", Seniority.SENIOR),
+        ("Comptable confirmé", Seniority.SENIOR),
+        ("Ervaren lasser", Seniority.SENIOR),
+        ("Filialleiter", Seniority.MANAGER),
+        ("Responsable de magasin", Seniority.MANAGER),
+        ("Head of Finance", Seniority.DIRECTOR),
+        ("Vice President Sales", Seniority.VP),
+        ("CFO", Seniority.CXO),
+        ("Geschäftsführerin", Seniority.CXO),
+        ("Co-Founder", Seniority.OWNER),
+        ("Zaakvoerder", Seniority.OWNER),
+        ("Managing Partner", Seniority.PARTNER),
+        ("Buyer", None),
+        ("Seniorenbetreuer", None),
+    ],
+)
+def test_the_level_a_title_states(titles: Titles, title: str, level: Seniority | None) -> None:
+    assert titles.seniority(title) is level

@@ -1,0 +1,193 @@
+"""Calls of a state machine of enrollments: people in a sequence, and what leads to the next call of each.
+
+Everything goes through the stores, and every claim and call is held against the books.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from models.base.database import Database
+from models.base.errors import ServiceError
+from models.base.secrets import Vault
+from models.outreach.engine import approve as engine_approve
+from models.outreach.engine.claim import ClaimedAction
+from models.outreach.engine.plan import SendDecision, SendNeed
+from models.outreach.engine.record import CallResult, Heard, NetworkReading
+from models.outreach.rules.reconciling import ReadingBack, Seen
+from models.outreach.rules.sequences import SequenceStep
+from models.outreach.rules.states import FINAL_ENROLLMENTS, ActionOutcome, ActionType
+from models.outreach.tables import Action
+from tests.models.conftest import SECRET, join
+from tests.models.outreach.enrollment_books import ADDED, CALL_LIVES, CAPS, Books, Entry, Person
+from tests.models.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, WITHDRAW, World
+
+T = TypeVar("T")
+TURNS = 14
+"""So many decisions lead to somebody's next call, or it does not come."""
+A_MOMENT = timedelta(milliseconds=5)
+OPEN_CALL = "select type, text from actions where enrollment_id = :id and outcome in ('sending', 'reconciling')"
+UNSETTLED = frozenset({ActionOutcome.SENDING, ActionOutcome.RECONCILING, ActionOutcome.UNKNOWN})
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of an action: its number, and the action's step and seed."""
+
+    number: int
+    step_id: str
+    seed: str
+
+
+class Calls:
+    """A few people in one sequence of one account."""
+
+    def __init__(self, runner: asyncio.Runner, database: Database, *, approves: bool) -> None:
+        self._runner = runner
+        self.world = World(database, Vault(SECRET), self.do(database.run(join)))
+        self.books = Books(approves)
+        self.people: dict[str, Person] = {}
+        self.late: list[tuple[str, ClaimedAction, CallResult]] = []
+        self.under_way: dict[str, datetime] = {}
+        self.last_claims: dict[str, Claim] = {}
+        """By action."""
+        self.fog = False
+        """Nothing can be read back."""
+        self.do(self.world.open(*self._steps(), approve_every_message=approves))
+        self.sql(
+            "update outreach_accounts set provider_id = id, network_user_id = id, caps = cast(:caps as json)"
+            " where id = :id",
+            caps=str(CAPS).replace("'", '"'),
+            id=self.world.account_id,
+        )
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._runner.run(work)
+
+    def sql(self, statement: str, **values: Any) -> list[Any]:
+        return self.do(self.world.sql(statement, **values))
+
+    @property
+    def now(self) -> datetime:
+        return self.do(self.world.now())
+
+    def asked(self, work: Callable[[AsyncSession], Coroutine[Any, Any, T]]) -> T | None:
+        """What a caller asks for; null when it is refused."""
+        try:
+            return self.do(self.world.run(work))
+        except ServiceError:
+            return None
+
+    def _steps(self) -> list[SequenceStep]:
+        mark = f" ({self.books.version})"
+        written = [
+            replace(INVITE, note=f"{INVITE.note}{mark}"),
+            replace(MESSAGE, body=f"{MESSAGE.body}{mark}"),
+            replace(FOLLOW_UP, body=f"{FOLLOW_UP.body}{mark}"),
+            WITHDRAW,
+            *([replace(ADDED, body=f"{ADDED.body}{mark}")] if self.books.added else []),
+        ]
+        return [step for step in written if step.id != self.books.removed]
+
+    def call(self, enrollment: str) -> None:
+        """The next call, and nothing happens meanwhile."""
+        number = self.until_due(enrollment, "approve")
+        claimed = self.claim(enrollment, number) if number is not None else None
+        if claimed is not None:
+            self.write(enrollment, claimed, self.execute(enrollment, claimed, "done"))
+
+    def until_due(self, enrollment: str, judged: str) -> int | None:
+        """Let time pass until somebody's next call; its number, null when none comes by itself."""
+        for _ in range(TURNS):
+            decision = self.do(self.world.decide(enrollment))
+            self._means_something(enrollment, decision)
+            if decision.need is SendNeed.SEND:
+                return decision.number
+            if decision.need is SendNeed.READ:
+                self._read(enrollment, decision.number)
+            elif decision.need is SendNeed.TIME and decision.until is not None:
+                self.do(self.world.at(decision.until + A_MOMENT))
+            elif not self._decided_by_somebody(enrollment, judged):
+                return None
+        return None
+
+    def _means_something(self, enrollment: str, decision: SendDecision) -> None:
+        """Nobody is forgotten: there is a time, a step, or a reason why somebody else has to do something."""
+        if decision.need is SendNeed.TIME:
+            assert decision.until is not None
+        if decision.need is SendNeed.RING:
+            assert decision.reason
+        if decision.need is SendNeed.NOTHING:
+            assert decision.status in FINAL_ENROLLMENTS, decision
+        elif decision.status in FINAL_ENROLLMENTS:  # it was stopped in the middle of a call
+            assert self.do(self.world.last(enrollment)).outcome in UNSETTLED, decision
+
+    def _read(self, enrollment: str, number: int) -> None:
+        """The network is looked at for the action under way."""
+        ((kind, text),) = self.sql(OPEN_CALL, id=enrollment)
+        seen = Seen.UNREADABLE if self.fog else self.people[enrollment].shows(ActionType(kind), text)
+        self.do(self.world.record(enrollment, number, NetworkReading(ReadingBack(self.now, seen))))
+
+    def _decided_by_somebody(self, enrollment: str, judged: str) -> bool:
+        """A person approves or rejects what waits for one, or says what became of a call."""
+        found = self.sql("select id from actions where enrollment_id = :id and ended_at is null", id=enrollment)
+        action = self.do(self.world.action(found[0].id)) if found else None
+        if action is not None and action.outcome == ActionOutcome.AWAITING_APPROVAL:
+            return self._judged(self.people[enrollment], action, judged)
+        if action is not None and action.outcome == ActionOutcome.UNKNOWN:
+            sent = self.people[enrollment].shows(ActionType(action.type), action.text) is Seen.DONE
+            self.asked(
+                lambda session: engine_approve.settle_action(session, self.world.member.tenant, action.id, sent=sent)
+            )
+            return True
+        return False
+
+    def _judged(self, person: Person, action: Action, judged: str) -> bool:
+        tenant = self.world.member.tenant
+
+        async def approve(session: AsyncSession) -> list[str | None]:
+            seen = await engine_approve.preview(session, self.world.writer, tenant, action.id)
+            engine_approve.approve(seen, preview_hash=seen.preview_hash)
+            return [seen.action.text]
+
+        if judged == "reject":
+            if self.asked(lambda session: engine_approve.reject(session, tenant, action.id)) is not None:
+                person.rejected |= {action.id, str(action.step_id)}
+            return True
+        approved = self.asked(approve)
+        if approved is not None:
+            (person.approved[action.id],) = approved
+            return True
+        self.do(self.world.later(hours=24))  # today's cap has no room for it
+        return not (person.left_alone or person.held or self.books.resting)
+
+    def claim(self, enrollment: str, number: int) -> ClaimedAction | None:
+        """Claim what was decided, if nothing is in the way by now."""
+        claimed = self.do(self.world.claim(enrollment, number))
+        if not isinstance(claimed, ClaimedAction):
+            return None
+        at = claimed.claimed_at
+        others = [one for one, then in self.under_way.items() if one != claimed.action_id and at - then < CALL_LIVES]
+        ((step_id, seed),) = self.sql("select step_id, seed from actions where id = :id", id=claimed.action_id)
+        self.books.may_claim(self.people[enrollment], claimed, number, step_id, len(others))
+        self.under_way[claimed.action_id] = at
+        self.last_claims[claimed.action_id] = Claim(claimed.number, step_id, seed)
+        return claimed
+
+    def execute(self, enrollment: str, parcel: ClaimedAction, answer: str) -> CallResult:
+        """The call: what the network does of it."""
+        claim = self.last_claims[parcel.action_id]
+        entry = Entry(parcel.claimed_at, parcel.type, claim.seed, parcel.action_id)
+        return self.books.execute(self.people[enrollment], parcel, answer, entry, claim.step_id)
+
+    def write(self, enrollment: str, parcel: ClaimedAction, result: CallResult) -> None:
+        """Write what came of a call."""
+        self.do(self.world.result(parcel, result))
+        self.under_way.pop(parcel.action_id, None)
+        if isinstance(result, Heard):
+            person = self.people[enrollment]
+            person.left_alone = person.left_alone or "replied"

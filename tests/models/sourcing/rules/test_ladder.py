@@ -1,0 +1,199 @@
+import itertools
+from functools import lru_cache
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.base.errors import InvalidRequest
+from models.base.values import Range
+from models.market.reference import reference
+from models.reading.intents import Intent, IntentLocation
+from models.sourcing.rules.filters import TierFilters
+from models.sourcing.rules.ladder import contains_words
+from models.sourcing.rules.planning import plan_search
+from models.sourcing.rules.plans import Knowledge, SearchPlanValue
+from tests.models.sourcing.rules.invented import LANGUAGES, SKILLS, TITLES, Check, Invented, crowd
+from tests.models.sourcing.rules.invented import check_of as fits
+from tests.models.sourcing.rules.knowledge import knowledge
+
+TOWNS = ("Ghent", "Antwerp", "Brussels", "Lille", "Rotterdam", "Terneuzen", "Berlin", "Liège", "Aalst")
+COUNTRIES = ("BE", "NL", "FR", "DE")
+
+
+@lru_cache(maxsize=1)
+def known() -> Knowledge:
+    return knowledge()
+
+
+@lru_cache(maxsize=1)
+def towns() -> dict[str, str]:
+    found = [reference().places.find(name)[0] for name in TOWNS]
+    return {place.id: place.country_code for place in found}
+
+
+@lru_cache(maxsize=1)
+def people() -> list[Invented]:
+    return crowd(towns(), seed=7, size=300)
+
+
+def some(values: tuple[str, ...], *, most: int = 2) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(values), max_size=most, unique=True)
+
+
+def spans() -> st.SearchStrategy[dict[str, int] | None]:
+    return st.none() | st.tuples(st.integers(0, 8), st.integers(0, 12)).map(
+        lambda ends: {"min": ends[0], "max": ends[0] + ends[1]}
+    )
+
+
+@st.composite
+def locations(draw: st.DrawFn) -> dict[str, object] | None:
+    place: dict[str, object] = {}
+    if countries := draw(some(COUNTRIES)):
+        place["countries"] = countries
+    if draw(st.booleans()):
+        place["anchor_location_id"] = draw(st.sampled_from(list(towns())))
+        if radius := draw(st.none() | st.integers(1, 40)):
+            place["radius_km"] = radius
+    if draw(st.integers(0, 3)) == 0:
+        place["location_ids"] = draw(st.lists(st.sampled_from(list(towns())), min_size=1, max_size=2, unique=True))
+    return place or None
+
+
+def blocks(titles: tuple[str, ...], *, least: int = 0) -> st.SearchStrategy[dict[str, object]]:
+    return st.fixed_dictionaries(
+        {
+            "titles": st.lists(st.sampled_from(titles), min_size=least, max_size=2, unique=True),
+            "location": locations(),
+            "experience_years": spans(),
+            "skills": some(SKILLS),
+            "languages": some(LANGUAGES),
+        }
+    )
+
+
+intents = st.fixed_dictionaries(
+    {
+        "must": blocks(("Data Engineer", "Nurse", "Chief of Nothing"), least=1),
+        "nice": st.just({}) | blocks(("senior data engineer", "midwife")),
+        "exclude": st.just({}) | blocks(("intern", "head nurse")),
+    }
+).map(Intent.model_validate)
+
+
+def planned(intent: Intent) -> SearchPlanValue | None:
+    """The plan, or null for an intent that contradicts itself."""
+    try:
+        return plan_search(intent, known(), totals={})
+    except InvalidRequest:
+        return None
+
+
+@settings(max_examples=100, deadline=None)
+@given(intents)
+def test_no_person_is_in_two_tiers(intent: Intent) -> None:
+    made = planned(intent)
+    if made is None:
+        return
+    tests = [fits(tier.filters) for tier in made.tiers]
+    for person in people():
+        assert sum(test(person) for test in tests) <= 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(intents)
+def test_the_tiers_together_hold_everybody_whom_the_intent_means(intent: Intent) -> None:
+    made = planned(intent)
+    if made is None:
+        return
+    tests = [fits(tier.filters) for tier in made.tiers]
+    means = meaning(intent)
+    for person in people():
+        assert any(test(person) for test in tests) == means(person)
+
+
+def meaning(intent: Intent) -> Check:
+    """Spelled out without the planner: an exact or nearby title, the country, every demand and no exclusion."""
+    must, exclude = intent.must, intent.exclude
+    titled, placed = _titled(intent), _placed(intent)
+    return lambda person: (
+        person.title in titled
+        and placed(person)
+        and person.skills.issuperset(must.skills)
+        and person.languages.issuperset(must.languages)
+        and (must.experience_years is None or _within(person.years, must.experience_years))
+        and person.skills.isdisjoint(exclude.skills)
+        and person.languages.isdisjoint(exclude.languages)
+        and not (exclude.experience_years is not None and _within(person.years, exclude.experience_years))
+    )
+
+
+def _within(years: int | None, span: Range) -> bool:
+    return years is not None and (span.min or 0) <= years <= (99 if span.max is None else span.max)
+
+
+def _titled(intent: Intent) -> set[str]:
+    bad = intent.exclude.titles
+    wanted = [title for title in intent.must.titles if not any(contains_words(title, word) for word in bad)]
+    titles = known().titles
+    words = [*wanted, *itertools.chain.from_iterable([*titles.exact(title), *titles.nearby(title)] for title in wanted)]
+    return {
+        title
+        for title in TITLES
+        if any(contains_words(title, word) for word in words) and not any(contains_words(title, word) for word in bad)
+    }
+
+
+def _placed(intent: Intent) -> Check:
+    place, barred = intent.must.location or IntentLocation(), intent.exclude.location or IntentLocation()
+    gone, no_country = _reach(barred), barred.countries
+    local = _reach(place)
+    around = place.countries or {reference().places.get(id_).country_code for id_ in _named(place)}
+
+    def placed(person: Invented) -> bool:
+        if person.location_id in gone or person.country in no_country:
+            return False
+        if place.empty or person.country in around:
+            return True
+        return not place.countries and person.location_id in local
+
+    return placed
+
+
+def _reach(place: IntentLocation) -> set[str]:
+    reach = set(place.location_ids)
+    if place.anchor_location_id:
+        anchor = reference().places.get(place.anchor_location_id)
+        reach |= {near.id for near in reference().places.area(anchor, place.radius_km or 50)[:1000]}
+    return reach
+
+
+def _named(place: IntentLocation) -> list[str]:
+    return [*place.location_ids, *([place.anchor_location_id] if place.anchor_location_id else [])]
+
+
+@settings(max_examples=60, deadline=None)
+@given(intents)
+def test_the_same_intent_gives_the_same_plan_and_every_tier_fits_the_filters(intent: Intent) -> None:
+    made = planned(intent)
+    assert made == planned(intent)
+    if made is None:
+        return
+    assert [tier.tier for tier in made.tiers] == list(range(1, len(made.tiers) + 1))
+    assert len({tier.query_key for tier in made.tiers}) == len(made.tiers)
+    for tier in made.tiers:
+        assert TierFilters.model_validate(tier.filters.model_dump(mode="json")) == tier.filters
+
+
+def test_a_hundred_titles_with_thirty_exclusions_fit_the_filters() -> None:
+    intent = Intent.model_validate(
+        {
+            "must": {"titles": [f"role {number}" for number in range(30)]},
+            "exclude": {"titles": [f"bad {number}" for number in range(30)]},
+        }
+    )
+    made = plan_search(intent, known(), totals={})
+    assert len(made.tiers) == 1
+    assert made.tiers[0].filters.titles is not None
+    assert len(made.tiers[0].filters.titles.include) == 30
+    assert len(made.tiers[0].filters.titles.exclude) == 30

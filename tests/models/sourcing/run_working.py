@@ -1,0 +1,286 @@
+"""Workers of a workspace's runs that a test leads step by step, with the bookkeeping of `run_books` beside them."""
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any, TypeVar
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from models.base.clock import service_time
+from models.base.database import Database
+from models.base.errors import Conflict
+from models.base.secrets import Vault
+from models.billing.rules.prices import CreditCharge
+from models.billing.store import credits
+from models.people.rules.registers import Reason
+from models.people.store import people, seen, suppressions
+from models.people.store.seen import Imported
+from models.sourcing.engine import decide as engine_decide
+from models.sourcing.engine import deliver
+from models.sourcing.engine.deliver import PageRead, PageToRead
+from models.sourcing.store import runs
+from tests.machines import Machine
+from tests.models.conftest import SECRET, join
+from tests.models.sourcing.run_books import LIFE, PAGE, Books
+from tests.models.sourcing.run_rows import Rows, read, take_moments, written
+from tests.models.sourcing.run_world import SOURCE, World
+
+T = TypeVar("T")
+Work = Callable[[AsyncSession], Awaitable[Any]]
+TIERS = (9, 5)
+VANISHED = frozenset({4})
+GRANTED = 90
+PAUSE = 0.03
+"""Seconds for which a transaction stands still before its commit, while another begins."""
+NUMBERS = itertools.count()
+
+
+@dataclass(frozen=True)
+class Called:
+    """A call that a worker has begun. `number` is null for a page that is read ahead; `live` are names by id."""
+
+    run_id: str
+    number: int | None
+    page: tuple[int, int] | None
+    ask: Any
+    live: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happens in one transaction: what the service does, and what the books say of it."""
+
+    work: Work
+    book: Callable[[Books], object]
+    dies: bool = False
+
+
+class Working(Machine):
+    """One workspace, what its workers do, and what happens to them; the rules say when."""
+
+    def __init__(self, runner: asyncio.Runner, database: Database) -> None:
+        super().__init__(runner, database)
+        self.vault = Vault(SECRET)
+        self.settle_anew()
+
+    def settle_anew(self) -> None:
+        """In a workspace of its own, over people whom nobody has met."""
+        member = self.do(self._database.run(partial(join, granted=GRANTED)))
+        self.world = World(self._database, self.vault, member, f"m{next(NUMBERS)}", tiers=TIERS, vanished=VANISHED)
+        ladder = [self.world.people(tier) for tier in range(len(TIERS))]
+        gone = [name for name in itertools.chain(*ladder) if int(name.rsplit("-", 1)[1]) in VANISHED]
+        self.books = Books(ladder, gone, GRANTED)
+        self.calls: list[Called] = []
+
+    def happen_while_it_is_written(self, slow: Event, quick: Event) -> bool:
+        """The quick one begins before the slow one has ended. Whether it was answered first."""
+        journal: list[Event] = []
+
+        async def slowly(session: AsyncSession) -> Any:
+            done = await slow.work(session)
+            await asyncio.sleep(PAUSE)
+            journal.append(slow)
+            return done
+
+        async def quickly() -> Any:
+            await asyncio.sleep(PAUSE / 2)
+            done = await self.outcome_of(quick)
+            journal.append(quick)
+            return done
+
+        async def both() -> Sequence[Any]:
+            return await asyncio.gather(self.outcome_of(Event(slowly, slow.book)), quickly())
+
+        self.happen(slow, quick, run=both())
+        return journal[0] is quick
+
+    def happen(self, *events: Event, run: Coroutine[Any, Any, Sequence[Any]] | None = None) -> None:
+        """At once, and as if one after another: in some order the books come to the rows and to the same answers.
+
+        `run` lets them happen in a way of its own.
+        """
+        before = self.now()
+        answers = self.do(run or self.together(events))
+        rows = self.rows()
+        after = self.now()
+        for order in itertools.permutations(range(len(events))):
+            books = deepcopy(self.books)
+            said = {place: events[place].book(books) for place in order if not events[place].dies}
+            agree = all(said.get(place) in (None, answer) for place, answer in enumerate(answers))
+            if agree and len(events) > 1 and not self._alike(books, rows):
+                continue
+            if agree:
+                take_moments(books, rows, before, after, LIFE)
+                self.books = books
+                return
+        raise AssertionError(f"in no order: {answers}, {rows.shown}")
+
+    def _alike(self, books: Books, rows: Rows) -> bool:
+        """Whether the books say what the rows say, but for moments that only the rows can know."""
+        said, shown = written(books), deepcopy(rows.shown)
+        for run_id, run in books.runs.items():
+            if run.waits is not None:
+                said[run_id]["retry_at"] = shown[run_id]["retry_at"]
+        return said == shown
+
+    def rows(self) -> Rows:
+        async def work(session: AsyncSession) -> tuple[Rows, datetime]:
+            found = await read(session, self.world.member.tenant.workspace_id, self.world.name)
+            return found, await service_time(session)
+
+        found, self._now = self.do(self._database.run(work))
+        return found
+
+    def decide(self, run_id: str, *, workers: int = 1, dies: bool = False) -> list[tuple[str, int]]:
+        """What so many workers are told at once, with the number of the call."""
+        asked = Event(lambda session: engine_decide.decide_run(session, run_id), lambda _: None, dies)
+        told = self.do(self.together([asked] * workers))
+        decisions = sorted((one for one in told if one is not None), key=lambda one: one.now)
+        for decision in decisions:
+            assert decision.need == self.books.decide(run_id, decision.now, decision.run.call_number)
+        if decisions:
+            run, row = self.books.runs[run_id], self.do(self.world.run(run_id))
+            waits = run.retry_at if decisions[-1].need == "time" else None
+            assert row.answered == row.rings, "every ring is answered"
+            assert row.wake_at == (waits and min(waits, run.deadline or waits))
+            assert row.deadline_at == run.deadline
+        return [(one.need.value, one.run.call_number) for one in decisions]
+
+    def ask(self, run_id: str, *, dies: str = "") -> Called | None:
+        """A worker asks what is next and begins it; it may die before either commit."""
+        ((need, number),) = self.decide(run_id, dies=dies == "deciding") or [("nothing", 0)]
+        if need in {"nothing", "time"}:
+            return None
+        return self.begin(run_id, number, page=need == "page", dies=dies == "beginning")
+
+    def begin(self, run_id: str, number: int, *, page: bool, dies: bool = False) -> Called | None:
+        books = deepcopy(self.books)
+        expected = books.begin(run_id, number, page=page)
+        start = deliver.begin_page if page else deliver.begin_profiles
+        ask: Any = self.do(self.outcome_of(Event(lambda session: start(session, run_id, number), lambda _: None, dies)))
+        if dies:
+            return None
+        assert (ask is None) == (expected is None), "a call that is out of date is not made"
+        self.books = books
+        if ask is None:
+            return None
+        live = {} if page else self.do(self._names(ask.live))
+        assert page or set(live.values()) == expected, "whoever is cached or suppressed is not fetched"
+        return self._called(run_id, number, ask, live)
+
+    def _called(self, run_id: str, number: int | None, ask: Any, live: dict[str, str]) -> Called:
+        page = (int(ask.tier.query_key.rsplit("-", 1)[1]), ask.number) if isinstance(ask, PageToRead) else None
+        made = Called(run_id, number, page, ask, live)
+        self.calls.append(made)
+        return made
+
+    async def _names(self, ids: Sequence[str]) -> dict[str, str]:
+        async with self._database.transaction() as session:
+            named = await people.source_ids(session, SOURCE, ids)
+        return {one: names[0] for one, names in named.items()}
+
+    def answer(self, call: Called, how: str, *, dies: bool = False) -> Event:
+        """What comes of a call, as the worker writes it."""
+        run_id, number, page = call.run_id, call.number, call.page
+        if how not in {"profiles", "again"} and number is not None:
+            return Event(partial(self._failed, call, how), lambda books: books.fail(run_id, number, how), dies)
+        if page is not None:
+            return Event(partial(self._page, call), lambda books: books.keep_page(run_id, number, *page), dies)
+        in_order = sorted(call.live.items(), key=lambda item: item[1])
+        again = dict(in_order[::2] if how == "again" else ())
+        live = [name for one, name in call.live.items() if one not in again and name not in self.books.vanished]
+        refused = list(again.values())
+        return Event(
+            partial(self._profiles, call, again),
+            lambda books: books.deliver(run_id, number or 0, live, refused),
+            dies,
+        )
+
+    async def _page(self, call: Called, session: AsyncSession) -> None:
+        tier, number = call.page or (0, 0)
+        assert int(call.ask.token or 0) == number * PAGE
+        names = self.books.ladder[tier]
+        found = [self.world.sighting(name) for name in names[number * PAGE : (number + 1) * PAGE]]
+        token = str((number + 1) * PAGE) if (number + 1) * PAGE < len(names) else None
+        page = PageRead(tuple(found), token, len(names))
+        await deliver.keep_page(session, self.vault, call.run_id, number=call.number, ask=call.ask, page=page)
+
+    async def _profiles(self, call: Called, again: dict[str, str], session: AsyncSession) -> None:
+        fetched = {
+            one: self.world.profile(name, one)
+            for one, name in call.live.items()
+            if one not in again and name not in self.books.vanished
+        }
+        await deliver.deliver_chunk(session, call.run_id, call.number or 0, fetched, again=list(again))
+
+    async def _failed(self, call: Called, how: str, session: AsyncSession) -> None:
+        number = call.number or 0
+        if how == "busy":
+            await engine_decide.put_off_run(session, call.run_id, number, after=None)
+        else:
+            await engine_decide.unusable(session, call.run_id, number, final=how == "refused")
+
+    def lead_to_profiles(self, run_id: str) -> Called | None:
+        """Up to where the profiles of a chunk are being fetched, if the run comes there."""
+        for _ in range(12):
+            call = self.ask(run_id)
+            if call is None or call.page is None:
+                return call
+            self.happen(self.answer(call, "profiles"))
+        raise AssertionError("pages without end")
+
+    def one(self, number: int) -> str:
+        return list(self.books.runs)[number % len(self.books.runs)]
+
+    def call(self, number: int) -> Called:
+        """The newest come first: they are the ones that are waited for."""
+        return self.calls[-1 - number % len(self.calls)]
+
+    def somebody(self, number: int) -> str:
+        """Whoever is set aside by a run, if anybody is."""
+        aside = sorted({name for run in self.books.runs.values() for name in run.chunk})
+        names = aside or list(itertools.chain(*self.books.ladder))
+        return names[number % len(names)]
+
+    def opts_out(self, name: str) -> Event:
+        member, url = self.world.member, f"https://www.linkedin.com/in/{name}"
+
+        async def work(session: AsyncSession) -> None:
+            ids = await people.people_by_url(session, self.vault, [url], workspace_id=member.tenant.workspace_id)
+            await suppressions.suppress(session, member.tenant, ids[url], reason=Reason.MANUAL)
+
+        return Event(work, lambda books: books.suppressed.add(name))
+
+    def is_noted(self, name: str, said: Imported) -> Event:
+        """The tenant writes down by hand that it has seen somebody."""
+        member, url = self.world.member, f"https://www.linkedin.com/in/{name}"
+
+        async def work(session: AsyncSession) -> None:
+            ids = await people.people_by_url(session, self.vault, [url], workspace_id=member.tenant.workspace_id)
+            await seen.merge_in(session, member.tenant, {ids[url]: said})
+
+        return Event(work, lambda books: books.seen.add(name))
+
+    def spends(self, left: int) -> Event:
+        reference = f"other:{next(NUMBERS)}"
+
+        async def work(session: AsyncSession) -> None:
+            purse = await credits.open_purse(session, self.world.member.payer)
+            await purse.spend([CreditCharge(reference, "contact", "elsewhere", max(0, purse.available - left))])
+
+        def book(books: Books) -> None:
+            books.balance = min(books.balance, left)
+
+        return Event(work, book)
+
+    def cancels(self, run_id: str) -> Event:
+        async def work(session: AsyncSession) -> bool:
+            await runs.cancel_run(session, self.world.member.tenant, run_id)
+            return True
+
+        return Event(work, lambda books: books.cancel(run_id) or Conflict.code)
