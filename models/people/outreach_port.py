@@ -1,10 +1,11 @@
-"""What outreach does about a person, as the people subject knows it: a port that `models.outreach` fills in.
+"""The port by which changes of people stop outreach in the same transaction.
 
-Forbidding contact and stopping what is planned are one transaction, but outreach stands on people, not the other way
-round. A process that changes people imports `models.outreach.engine.stop`; without it every call here fails.
+Outreach is a layer above people, so people cannot import it. `models.outreach.engine.stop` fills the port when it is
+imported; the first call imports it, so that no process can change people and leave outreach to them running.
 """
 
 from collections.abc import Collection
+from importlib import import_module
 from typing import Protocol
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -14,7 +15,7 @@ from models.people.rules.registers import Forbidden
 
 
 class Outreach(Protocol):
-    """What outreach offers to the transaction that changes people, whom the caller has locked."""
+    """What outreach does in a transaction that changes people. The caller has locked the people."""
 
     async def stop(
         self, session: AsyncSession, profile_ids: Collection[str], why: Forbidden, *, within: Tenant | None, alone: bool
@@ -23,7 +24,7 @@ class Outreach(Protocol):
         ...
 
     async def take_over(self, session: AsyncSession, *, survivor: str, newer: str) -> None:
-        """Bring together what outreach knows of two ids of one person."""
+        """Merge what outreach knows of two ids of one person."""
         ...
 
 
@@ -31,12 +32,12 @@ _outreach: list[Outreach] = []
 
 
 def fill_in(outreach: Outreach) -> None:
-    """Say who stops outreach in this process."""
+    """Set what stops outreach in this process."""
     _outreach[:] = [outreach]
 
 
 def outreach() -> Outreach:
-    """Return it. Raises `RuntimeError` in a process that has not imported outreach."""
+    """Return what stops outreach."""
     if not _outreach:
-        raise RuntimeError("import models.outreach.engine.stop: nothing would stop outreach to the person")
+        import_module("models.outreach.engine.stop")
     return _outreach[0]

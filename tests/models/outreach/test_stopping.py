@@ -1,5 +1,9 @@
 """Whoever forbids writing to a person stops what is open with them in the same transaction, where it binds."""
 
+import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -17,7 +21,7 @@ from models.people.rules.registers import Reason
 from models.people.store import erasures, opt_outs, people, seen, suppressions
 from models.people.store.people import Sighting
 from models.people.store.seen import Imported
-from tests.models.conftest import Member
+from tests.models.conftest import SECRET, Member
 from tests.models.outreach.enrolling_world import crowd, execute
 from tests.models.outreach.sending_world import INVITE, World
 
@@ -275,3 +279,21 @@ async def test_who_turns_out_to_be_forbidden_is_stopped(world: World, way: Forbi
     await found_to_be_one(world)
     (row,) = await world.sql("select profile_id, status, reason from enrollments")
     assert tuple(row) == (older, "stopped", reason)
+
+
+async def test_the_operators_command_stops_what_is_open_with_a_person(world: World, database_url: str) -> None:
+    profile_id = await somebody(world)
+    settings = {"DATABASE_URL": database_url, "SECRET_KEY": SECRET}
+    command = (sys.executable, "-m", "models.erase", "--profile-id", profile_id)
+    process = await asyncio.create_subprocess_exec(*command, env=os.environ | settings, stdout=asyncio.subprocess.PIPE)
+    answer, _ = await process.communicate()
+    assert (process.returncode, answer[:4]) == (0, b"ers_")
+    (enrollment,) = await world.sql("select status, reason from enrollments")
+    assert tuple(enrollment) == ("stopped", "erased")
+    assert [row.outcome for row in await world.sql("select outcome from actions")] == ["cancelled"]
+
+
+@pytest.mark.parametrize("process", ["models.erase", "worker", "api.app"])
+def test_every_process_that_changes_people_stops_outreach(process: str) -> None:
+    code = f"import {process}; from models.people.outreach_port import outreach; outreach().stop"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
