@@ -53,10 +53,10 @@ def parse_body(raw: bytes) -> Json:
         raise InvalidRequest("The body is not valid UTF-8.") from error
     try:
         value: Json = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer)
+        if "\\u" in text:
+            _check_texts(value, None)
     except (ValueError, RecursionError) as error:
         raise InvalidRequest("The body is not valid JSON.") from error
-    if "\\u" in text:
-        _check_texts(value, None)
     return value
 
 
