@@ -5,7 +5,10 @@ from datetime import date, datetime
 from sqlalchemy import CheckConstraint, Index, LargeBinary, UniqueConstraint, text
 from sqlmodel import Field
 
-from models.base.tables import JSON, TEXTS, TIME, OwnedRow, Payload, Row, WaitingRow, waiting, waiting_indexes
+from models.access.rules.keys import CustomerStatus, KeyKind
+from models.access.rules.oauth import TokenKind
+from models.access.rules.signup import MailKind
+from models.base.tables import JSON, TEXTS, TIME, OwnedRow, Payload, Row, WaitingRow, one_of, waiting, waiting_indexes
 
 
 class Workspace(Row, table=True):
@@ -50,7 +53,7 @@ class Customer(Row, table=True):
     __table_args__ = (
         UniqueConstraint("workspace_id", "external_id"),
         Index("ix_customers_workspace_id_created_at_id", "workspace_id", "created_at", "id"),
-        CheckConstraint("status in ('active', 'disabled')", name="status"),
+        one_of("status", CustomerStatus),
     )
 
     id: str = Field(primary_key=True)
@@ -70,7 +73,7 @@ class Mail(WaitingRow, table=True):
     __table_args__ = (
         *waiting_indexes("mails"),
         Index("ix_mails_created_at", "created_at"),
-        CheckConstraint("kind in ('verification', 'sign_in')", name="kind"),
+        one_of("kind", MailKind),
     )
 
     id: str = Field(primary_key=True)
@@ -102,7 +105,7 @@ class ApiKey(Row, table=True):
             postgresql_where=text("kind = 'oauth' and revoked_at is not null"),
         ),
         Index("ix_api_keys_grants_expires_at", "expires_at", postgresql_where=text("kind = 'oauth'")),
-        CheckConstraint("kind in ('key', 'oauth')", name="kind"),
+        one_of("kind", KeyKind),
         CheckConstraint("(kind = 'key') = (secret_hash is not null)", name="secret"),
     )
 
@@ -246,7 +249,7 @@ class OauthToken(Row, table=True):
         Index("ix_oauth_tokens_grant_id", "grant_id"),
         Index("ix_oauth_tokens_expires_at", "expires_at"),
         Index("ix_oauth_tokens_used_at", "used_at", postgresql_where=text("used_at is not null")),
-        CheckConstraint("kind in ('access', 'refresh')", name="kind"),
+        one_of("kind", TokenKind),
     )
 
     token_hash: bytes = Field(primary_key=True, sa_type=LargeBinary)

@@ -1,6 +1,6 @@
 """What every table shares: naming, column types, the columns of a row that waits."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, TypeVar
 
@@ -77,6 +77,12 @@ def waiting_indexes(table: str) -> tuple[Index, Index]:
         Index(f"ix_{table}_rung", "id", postgresql_where=text("rings > answered")),
         Index(f"ix_{table}_wake_at", "wake_at", postgresql_where=text("wake_at is not null")),
     )
+
+
+def one_of(column: str, words: Iterable[str]) -> CheckConstraint:
+    """Return the CHECK that a column holds one of these words, usually those of an enum, or null."""
+    listed = ", ".join(f"'{word}'" for word in words)
+    return CheckConstraint(f"{column} in ({listed})", name=column)
 
 
 Payload = dict[str, Any]

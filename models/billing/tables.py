@@ -5,7 +5,10 @@ from datetime import date, datetime
 from sqlalchemy import CheckConstraint, Index, LargeBinary, UniqueConstraint, false, text
 from sqlmodel import Field
 
-from models.base.tables import TIME, Row, WaitingRow, waiting, waiting_indexes
+from models.base.tables import TIME, Row, WaitingRow, one_of, waiting, waiting_indexes
+from models.billing.rules.outreach_plans import ChangeStatus
+from models.billing.rules.payments import PaymentKind, PaymentStatus, PlanStatus
+from models.billing.rules.prices import OFFER_OF, GrantSource, LedgerKind
 
 
 class Grant(Row, table=True):
@@ -17,7 +20,7 @@ class Grant(Row, table=True):
         Index("ix_grants_workspace_id_expires_at_id", "workspace_id", "expires_at", "id"),
         Index("ix_grants_expires_at", "expires_at", postgresql_where=text("remaining_credits > 0")),
         CheckConstraint("remaining_credits between 0 and granted_credits", name="remaining"),
-        CheckConstraint("source in ('signup', 'plan', 'top_up', 'adjustment')", name="source"),
+        one_of("source", GrantSource),
     )
 
     id: str = Field(primary_key=True)
@@ -40,7 +43,7 @@ class LedgerEntry(Row, table=True):
     __table_args__ = (
         UniqueConstraint("workspace_id", "reference", "grant_id"),
         Index("ix_ledger_entries_workspace_id_created_at_id", "workspace_id", "created_at", "id"),
-        CheckConstraint("kind in ('grant', 'charge', 'expiry', 'refund', 'adjustment')", name="kind"),
+        one_of("kind", LedgerKind),
     )
 
     id: str = Field(primary_key=True)
@@ -98,13 +101,9 @@ class Payment(WaitingRow, table=True):
         *waiting_indexes("payments"),
         Index("ix_payments_workspace_id_created_at", "workspace_id", "created_at"),
         Index("uq_payments_refill_in_flight", "workspace_id", unique=True, postgresql_where=text(IN_FLIGHT)),
-        CheckConstraint("kind in ('checkout', 'refill')", name="kind"),
-        CheckConstraint("item in ('starter', 'growth', 'scale', 'pack')", name="item"),
-        CheckConstraint(
-            "status in ('pending', 'calling', 'open', 'processing', 'paid', 'declined', 'expired', 'failed',"
-            " 'refunded')",
-            name="status",
-        ),
+        one_of("kind", PaymentKind),
+        one_of("item", OFFER_OF),
+        one_of("status", PaymentStatus),
     )
 
     id: str = Field(primary_key=True)
@@ -139,7 +138,7 @@ class Plan(Row, table=True):
     __tablename__ = "plans"
     __table_args__ = (
         Index("ix_plans_workspace_id", "workspace_id"),
-        CheckConstraint("status in ('active', 'past_due', 'ended')", name="status"),
+        one_of("status", PlanStatus),
     )
 
     id: str = Field(primary_key=True)
@@ -240,7 +239,7 @@ class OutreachChange(Row, table=True):
     __table_args__ = (
         Index("ix_outreach_changes_workspace_id_created_at", "workspace_id", "created_at"),
         Index("uq_outreach_changes_open", "workspace_id", unique=True, postgresql_where=text(OPEN_CHANGE)),
-        CheckConstraint("status in ('pending', 'calling', 'done', 'declined', 'failed')", name="status"),
+        one_of("status", ChangeStatus),
     )
 
     id: str = Field(primary_key=True)

@@ -2,10 +2,11 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, Index, LargeBinary, UniqueConstraint, text
+from sqlalchemy import Index, LargeBinary, UniqueConstraint, text
 from sqlmodel import Field
 
-from models.base.tables import JSON, TEXTS, TIME, OwnedRow, Payload, Row, WaitingRow, waiting, waiting_indexes
+from models.base.tables import JSON, TEXTS, TIME, OwnedRow, Payload, Row, WaitingRow, one_of, waiting, waiting_indexes
+from models.events.rules.deliveries import DeliveryStatus, EndpointStatus, Turn
 
 
 class Event(OwnedRow, table=True):
@@ -44,7 +45,7 @@ class WebhookEndpoint(Row, table=True):
     __tablename__ = "webhook_endpoints"
     __table_args__ = (
         Index("ix_webhook_endpoints_workspace_id_created_at_id", "workspace_id", "created_at", "id"),
-        CheckConstraint("status in ('enabled', 'disabled')", name="status"),
+        one_of("status", EndpointStatus),
     )
 
     id: str = Field(primary_key=True)
@@ -77,8 +78,8 @@ class Delivery(OwnedRow, WaitingRow, table=True):
         Index("ix_deliveries_pending", "endpoint_id", postgresql_where=text("status = 'pending'")),
         Index("ix_deliveries_pending_created_at", "created_at", postgresql_where=text("status = 'pending'")),
         Index("ix_deliveries_created_at", "created_at"),
-        CheckConstraint("status in ('pending', 'delivered', 'failed', 'dropped')", name="status"),
-        CheckConstraint("turn in ('asked', 'given')", name="turn"),
+        one_of("status", DeliveryStatus),
+        one_of("turn", Turn),
     )
 
     id: str = Field(primary_key=True)

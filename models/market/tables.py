@@ -1,11 +1,12 @@
 """Companies that were looked up live: the installation's own cache beside the shipped ones."""
 
 from datetime import datetime
+from enum import StrEnum
 
-from sqlalchemy import CheckConstraint, Index
+from sqlalchemy import Index
 from sqlmodel import Field
 
-from models.base.tables import JSON, TIME, Payload, Row
+from models.base.tables import JSON, TIME, Payload, Row, one_of
 
 
 class CompanyRecord(Row, table=True):
@@ -22,13 +23,21 @@ class CompanyRecord(Row, table=True):
     fetched_at: datetime = Field(sa_type=TIME)
 
 
-class CompanyKey(Row, table=True):
+class CompanyKeyKind(StrEnum):
     """What identifies a company: a source's id, a domain, or another id of ours that was found to be the same."""
+
+    SOURCE = "source"
+    DOMAIN = "domain"
+    ID = "id"
+
+
+class CompanyKey(Row, table=True):
+    """A key of a company."""
 
     __tablename__ = "company_keys"
     __table_args__ = (
         Index("ix_company_keys_company_id", "company_id"),
-        CheckConstraint("kind in ('source', 'domain', 'id')", name="kind"),
+        one_of("kind", CompanyKeyKind),
     )
 
     kind: str = Field(primary_key=True)

@@ -2,11 +2,20 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, Index, LargeBinary, UniqueConstraint, text
+from sqlalchemy import Index, LargeBinary, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY, INTEGER
 from sqlmodel import Field
 
-from models.base.tables import JSON, TIME, OwnedRow, Payload, Row, WaitingRow, waiting, waiting_indexes
+from models.base.tables import JSON, TIME, OwnedRow, Payload, Row, WaitingRow, one_of, waiting, waiting_indexes
+from models.outreach.rules.states import (
+    AccountStatus,
+    ActionOutcome,
+    ActionType,
+    ConversationIntent,
+    EnrollmentStatus,
+    PauseReason,
+    SequenceStatus,
+)
 
 
 class OutreachSettings(OwnedRow, table=True):
@@ -51,14 +60,9 @@ class OutreachAccount(OwnedRow, WaitingRow, table=True):
             postgresql_where=text("provider_id is not null"),
         ),
         Index("ix_outreach_accounts_state_hash", "state_hash", postgresql_where=text("state_hash is not null")),
-        CheckConstraint(
-            "status in ('connecting', 'active', 'paused', 'disconnected', 'needs_review', 'removed')", name="status"
-        ),
-        CheckConstraint(
-            "pause_reason in ('daily_limit', 'weekly_limit', 'disconnected', 'restricted', 'manual')",
-            name="pause_reason",
-        ),
-        CheckConstraint("limit_reason in ('daily_limit', 'weekly_limit')", name="limit_reason"),
+        one_of("status", AccountStatus),
+        one_of("pause_reason", PauseReason),
+        one_of("limit_reason", (PauseReason.DAILY_LIMIT, PauseReason.WEEKLY_LIMIT)),
     )
 
     id: str = Field(primary_key=True)
@@ -119,7 +123,7 @@ class OutreachSequence(OwnedRow, table=True):
     __table_args__ = (
         Index("ix_sequences_tenant_id_created_at_id", "tenant_id", "created_at", "id"),
         Index("ix_sequences_account_id", "account_id"),
-        CheckConstraint("status in ('active', 'paused', 'archived')", name="status"),
+        one_of("status", SequenceStatus),
     )
 
     id: str = Field(primary_key=True)
@@ -163,11 +167,7 @@ class Enrollment(OwnedRow, WaitingRow, table=True):
             unique=True,
             postgresql_where=text(OPEN_ENROLLMENTS),
         ),
-        CheckConstraint(
-            "status in ('scheduled', 'active', 'awaiting_approval', 'waiting_for_accept', 'paused', 'completed',"
-            " 'replied', 'stopped', 'failed')",
-            name="status",
-        ),
+        one_of("status", EnrollmentStatus),
     )
 
     id: str = Field(primary_key=True)
@@ -225,12 +225,8 @@ class Action(OwnedRow, WaitingRow, table=True):
             "id",
             postgresql_where=text("outcome = 'awaiting_approval'"),
         ),
-        CheckConstraint("type in ('invite', 'message', 'profile_visit', 'withdraw_invite')", name="type"),
-        CheckConstraint(
-            "outcome in ('scheduled', 'awaiting_approval', 'sending', 'reconciling', 'sent', 'skipped', 'refused',"
-            " 'failed', 'cancelled', 'unknown')",
-            name="outcome",
-        ),
+        one_of("type", ActionType),
+        one_of("outcome", ActionOutcome),
     )
 
     id: str = Field(primary_key=True)
@@ -286,7 +282,7 @@ class NetworkPerson(OwnedRow, table=True):
     __table_args__ = (
         Index("ix_network_people_account_id_network_id", "account_id", "network_id"),
         Index("ix_network_people_profile_id", "profile_id"),
-        CheckConstraint("relation in ('none', 'pending', 'connected')", name="relation"),
+        one_of("relation", ("none", "pending", "connected")),
     )
 
     account_id: str = Field(primary_key=True, foreign_key="outreach_accounts.id")
@@ -388,7 +384,7 @@ class Conversation(OwnedRow, table=True):
             postgresql_where=text("intent is not null"),
         ),
         Index("ix_conversations_profile_id", "profile_id"),
-        CheckConstraint("intent in ('interested', 'not_interested', 'question', 'other')", name="intent"),
+        one_of("intent", ConversationIntent),
     )
 
     id: str = Field(primary_key=True)
@@ -417,8 +413,8 @@ class Message(OwnedRow, table=True):
             "ix_messages_tenant_id_inbound", "tenant_id", "created_at", "id", postgresql_where=text("direction = 'in'")
         ),
         Index("ix_messages_profile_id", "profile_id"),
-        CheckConstraint("direction in ('in', 'out')", name="direction"),
-        CheckConstraint("sent_by in ('service', 'owner', 'candidate')", name="sent_by"),
+        one_of("direction", ("in", "out")),
+        one_of("sent_by", ("service", "owner", "candidate")),
     )
 
     id: str = Field(primary_key=True)

@@ -2,10 +2,12 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, Index, LargeBinary, text
+from sqlalchemy import Index, LargeBinary, text
 from sqlmodel import Field
 
-from models.base.tables import JSON, TEXTS, TIME, OwnedRow, Payload, Row
+from models.base.tables import JSON, TEXTS, TIME, OwnedRow, Payload, Row, one_of
+from models.people.rules.identity import PersonKeyKind
+from models.people.rules.registers import Reason, SeenStatus
 
 
 class Person(Row, table=True):
@@ -28,7 +30,7 @@ class PersonKey(Row, table=True):
     __tablename__ = "person_keys"
     __table_args__ = (
         Index("ix_person_keys_profile_id", "profile_id"),
-        CheckConstraint("kind in ('source', 'url', 'email')", name="kind"),
+        one_of("kind", PersonKeyKind),
     )
 
     hash: bytes = Field(primary_key=True, sa_type=LargeBinary)
@@ -62,11 +64,6 @@ class ProfileCopy(OwnedRow, table=True):
     created_at: datetime = Field(sa_type=TIME)
 
 
-STATUSES = (
-    "status in ('seen', 'shortlisted', 'rejected', 'contacted', 'replied', 'interested', 'not_interested', 'hired')"
-)
-
-
 class SeenEntry(OwnedRow, table=True):
     """A person in a tenant's seen register. `contacted_at` and `do_not_contact` are facts apart from `status`."""
 
@@ -85,7 +82,7 @@ class SeenEntry(OwnedRow, table=True):
             postgresql_where=text("do_not_contact"),
         ),
         Index("ix_seen_entries_profile_id", "profile_id"),
-        CheckConstraint(STATUSES, name="status"),
+        one_of("status", SeenStatus),
     )
 
     tenant_id: str = Field(primary_key=True)
@@ -121,7 +118,7 @@ class ListPerson(OwnedRow, table=True):
     __table_args__ = (
         Index("ix_list_people_list_id_created_at_profile_id", "list_id", "created_at", "profile_id"),
         Index("ix_list_people_profile_id", "profile_id"),
-        CheckConstraint(STATUSES, name="status"),
+        one_of("status", SeenStatus),
     )
 
     list_id: str = Field(primary_key=True, foreign_key="lists.id", ondelete="CASCADE")
@@ -148,7 +145,7 @@ class Suppression(Row, table=True):
             *("workspace_id", "customer_id", "created_at", "id"),
             postgresql_where=text("customer_id is not null"),
         ),
-        CheckConstraint("reason in ('manual', 'opt_out', 'source_opt_out', 'erasure')", name="reason"),
+        one_of("reason", Reason),
     )
 
     id: str = Field(primary_key=True)

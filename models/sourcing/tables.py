@@ -14,7 +14,10 @@ from sqlalchemy import (
 )
 from sqlmodel import Field
 
-from models.base.tables import JSON, TEXTS, TIME, OwnedRow, Payload, Row, WaitingRow, waiting, waiting_indexes
+from models.base.statuses import RunStatus, StopReason
+from models.base.tables import JSON, TEXTS, TIME, OwnedRow, Payload, Row, WaitingRow, one_of, waiting, waiting_indexes
+from models.sourcing.rules.jobs import ContactKind, ContactStatus, JobStatus
+from models.sourcing.rules.raw_calls import CallKind, CallStatus, RowStatus
 
 
 class IntentRow(OwnedRow, table=True):
@@ -57,12 +60,8 @@ class Run(OwnedRow, WaitingRow, table=True):
         Index("ix_runs_tenant_id_created_at_id", "tenant_id", "created_at", "id"),
         Index("ix_runs_plan_id", "plan_id"),
         Index("ix_runs_open", "workspace_id", postgresql_where=text("finished_at is null")),
-        CheckConstraint(
-            "status in ('queued', 'running', 'fetching', 'waiting_for_quota', 'completed', 'completed_no_audience',"
-            " 'failed', 'aborted')",
-            name="status",
-        ),
-        CheckConstraint("stop_reason in ('finish', 'budget', 'profile_cap', 'time')", name="stop_reason"),
+        one_of("status", RunStatus),
+        one_of("stop_reason", StopReason),
         CheckConstraint("spent_credits + reserved_credits <= max_credits", name="budget"),
     )
 
@@ -204,8 +203,8 @@ class UpstreamCall(OwnedRow, table=True):
             postgresql_using="gin",
             postgresql_where=text("status in ('waiting', 'running', 'done')"),
         ),
-        CheckConstraint("kind in ('search', 'fetch', 'match', 'companies')", name="kind"),
-        CheckConstraint("status in ('waiting', 'running', 'done', 'collected', 'failed')", name="status"),
+        one_of("kind", CallKind),
+        one_of("status", CallStatus),
     )
 
     id: str = Field(primary_key=True)
@@ -255,9 +254,6 @@ class ScrollPerson(OwnedRow, table=True):
 # Work on people in the background: fetch jobs and contact lookups, and the contacts that an account has paid for.
 
 
-STATUS = "status in ('queued', 'running', 'waiting_for_quota', 'completed', 'failed')"
-
-
 class BackgroundRow(OwnedRow, WaitingRow):
     """What both kinds of work have. `call_number` fences the call, `failures` counts calls that gave nothing."""
 
@@ -282,7 +278,7 @@ class Job(BackgroundRow, table=True):
     __table_args__ = (
         *waiting_indexes("jobs"),
         Index("ix_jobs_created_at", "created_at"),
-        CheckConstraint(STATUS, name="status"),
+        one_of("status", JobStatus),
     )
 
     view: str
@@ -301,9 +297,7 @@ class JobInput(OwnedRow, table=True):
     __table_args__ = (
         Index("ix_job_inputs_profile_id", "profile_id", postgresql_where=text("profile_id is not null")),
         Index("ix_job_inputs_url_hash", "url_hash", postgresql_where=text("url_hash is not null")),
-        CheckConstraint(
-            "status in ('found', 'cached', 'not_found', 'suppressed', 'duplicate', 'error')", name="status"
-        ),
+        one_of("status", RowStatus),
     )
 
     job_id: str = Field(primary_key=True, foreign_key="jobs.id", ondelete="CASCADE")
@@ -323,7 +317,7 @@ class ContactLookup(BackgroundRow, table=True):
     __table_args__ = (
         *waiting_indexes("contact_lookups"),
         Index("ix_contact_lookups_created_at", "created_at"),
-        CheckConstraint(STATUS, name="status"),
+        one_of("status", JobStatus),
     )
 
 
@@ -333,8 +327,8 @@ class ContactAsked(OwnedRow, table=True):
     __tablename__ = "contacts_asked"
     __table_args__ = (
         Index("ix_contacts_asked_profile_id", "profile_id"),
-        CheckConstraint("kind in ('email', 'phone')", name="kind"),
-        CheckConstraint("status in ('found', 'not_found', 'suppressed', 'error')", name="status"),
+        one_of("kind", ContactKind),
+        one_of("status", ContactStatus),
     )
 
     lookup_id: str = Field(primary_key=True, foreign_key="contact_lookups.id", ondelete="CASCADE")
@@ -352,7 +346,7 @@ class Contact(OwnedRow, table=True):
     __table_args__ = (
         Index("ix_contacts_profile_id", "profile_id"),
         Index("ix_contacts_found_at", "found_at"),
-        CheckConstraint("kind in ('email', 'phone')", name="kind"),
+        one_of("kind", ContactKind),
     )
 
     workspace_id: str = Field(primary_key=True)

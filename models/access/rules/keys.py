@@ -37,6 +37,20 @@ class Scope(StrEnum):
 ALL_SCOPES = frozenset(Scope)
 
 
+class KeyKind(StrEnum):
+    """`oauth` is what a person granted to a client by signing in: it has tokens instead of a secret."""
+
+    KEY = "key"
+    OAUTH = "oauth"
+
+
+class CustomerStatus(StrEnum):
+    """Whether requests for a customer are served."""
+
+    ACTIVE = "active"
+    DISABLED = "disabled"
+
+
 @dataclass(frozen=True, slots=True)
 class Power:
     """How wide a key is. No cap and no customer are the widest."""

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from urllib.parse import SplitResult, urlsplit
 
 from models.access.rules.keys import ALL_SCOPES, Scope
@@ -30,6 +31,14 @@ DOCUMENT_LIFE = timedelta(hours=1)
 """How long a client metadata document is believed without being read again."""
 DOCUMENT_RETRY = timedelta(seconds=30)
 """How long the failure to read one is."""
+
+
+class TokenKind(StrEnum):
+    """An access token works until it expires; a refresh token works once."""
+
+    ACCESS = "access"
+    REFRESH = "refresh"
+
 
 # Redirect addresses: which a client may have, and whether one asked for is one of them (RFC 8252, OAuth 2.1).
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from unicodedata import normalize
 from urllib.parse import urlencode
 
@@ -16,6 +17,13 @@ CLAIM_LIFE = timedelta(hours=48)
 RESENDS_A_DAY = 3
 DAY = timedelta(days=1)
 TOKEN_BYTES = 32
+
+
+class MailKind(StrEnum):
+    """What a mail is for: confirming an address, or signing in."""
+
+    VERIFICATION = "verification"
+    SIGN_IN = "sign_in"
 
 
 @dataclass(frozen=True, slots=True)

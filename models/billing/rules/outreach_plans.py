@@ -30,6 +30,16 @@ class OutreachPaying(StrEnum):
     ON_HOLD = "on_hold"
 
 
+class ChangeStatus(StrEnum):
+    """How one change of what is charged stands. The first two are open, and a workspace has one open change at most."""
+
+    PENDING = "pending"
+    CALLING = "calling"
+    DONE = "done"
+    DECLINED = "declined"
+    FAILED = "failed"
+
+
 class DueChange(StrEnum):
     """What is due for a workspace's outreach plan."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 LEAD = 1
 """A person returned, once per workspace."""
@@ -56,6 +57,25 @@ def outreach_price_cents(accounts: int) -> int:
 
 SIGNUP_CREDITS = 1250
 SIGNUP_LIFE = timedelta(days=30)
+
+
+class GrantSource(StrEnum):
+    """What gave a grant: signing up, a paid month of a plan, a pack, or an operator."""
+
+    SIGNUP = "signup"
+    PLAN = "plan"
+    TOP_UP = "top_up"
+    ADJUSTMENT = "adjustment"
+
+
+class LedgerKind(StrEnum):
+    """What moved credits."""
+
+    GRANT = "grant"
+    CHARGE = "charge"
+    EXPIRY = "expiry"
+    REFUND = "refund"
+    ADJUSTMENT = "adjustment"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from urllib.parse import quote, unquote_to_bytes
 
 MAX_URL_LENGTH = 2000
@@ -19,6 +20,14 @@ _JOINERS = "\u200c\u200d"  # between letters of some scripts, and inside emoji
 _PUNCTUATION = "-_.~'’·" + _JOINERS
 _PATH_PARTS = 2
 _PATH_PARTS_WITH_LOCALE = 3
+
+
+class PersonKeyKind(StrEnum):
+    """What identifies a person: the id at a source, the canonical profile URL, or an e-mail address."""
+
+    SOURCE = "source"
+    URL = "url"
+    EMAIL = "email"
 
 
 class InvalidProfileUrl(ValueError):
