@@ -49,7 +49,7 @@ test: test-but-fire ## Run the tests, all but the slow ones; at last a few hits 
 	$(RUN) -m pytest -n 0 -m "fire and not slow"
 
 test-but-fire: $(READY) ## Run the tests but the slow ones and the fire, which needs a machine to itself
-	$(RUN) -m pytest -n $(WORKERS) -m "not slow and not fire"
+	$(RUN) -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not fire"
 
 chaos: $(READY) ## Hit processes HITS times (at most MINUTES) under load; SEED repeats them; ONLY=outreach or everything
 	HITS=$(HITS) SEED=$(SEED) MINUTES=$(MINUTES) $(RUN) -m pytest tests/chaos -n 0 -s -m slow -k "$(ONLY)"
@@ -74,7 +74,7 @@ record: $(READY) ## Record the histories that the replay tests replay; STORY=kin
 	$(RUN) -m tests.workflows.record $(STORY)
 
 test-all: $(READY) ## Run all tests
-	$(RUN) -m pytest -n $(WORKERS)
+	$(RUN) -m pytest -n $(WORKERS) --dist worksteal
 
 test-python: ## Lint and test on another Python, in an environment of its own: make test-python PYTHON=python3.12
 	$(MAKE) lint test-but-fire VENV=.venv-$(notdir $(PYTHON))
