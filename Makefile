@@ -1,6 +1,6 @@
-# What a developer types. `make demo` and `make test` need nothing but Python 3.11 or newer and make.
+# The developer's commands. `make demo` and `make test` only need make and Python 3.11 or newer.
 
-# The newest that runs: a version manager may put a name on PATH that only reports an error.
+# The newest version that runs: a version manager may put a command on PATH that only reports an error.
 SUPPORTED := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
   $$python -c '$(SUPPORTED)' 2>/dev/null && echo $$python && break; done)
@@ -12,7 +12,7 @@ RUN := $(VENV)/bin/python
 
 SOURCES := models workflows activities api stack sandbox benchmarks tests worker.py
 WORKERS ?= 2
-# Programs of others that prove the MCP address, pinned by a lock file.
+# Third-party programs that test the MCP address, pinned by a lock file.
 PROGRAMS := tests/conformance/node
 PROGRAMS_READY := $(PROGRAMS)/node_modules/.package-lock.json
 HITS ?= 100
@@ -20,47 +20,47 @@ EXAMPLES ?= 100
 SEED ?= 1
 MINUTES ?= inf
 ONLY ?=
-# One lock for every Python, with one version of each package where possible.
-# Hashes pin the files; no index address gets into the lock.
+# One lock file for all Python versions, with one version of each package where possible.
+# Hashes pin the files; the lock contains no index address.
 COMPILE = $(VENV)/bin/uv pip compile pyproject.toml --quiet --upgrade --universal --python-version 3.11 --fork-strategy fewest \
   --generate-hashes --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-but-fire chaos plans fuzz mcp-conformance record test-all test-python lint \
+.PHONY: help setup demo test test-but-chaos chaos plans fuzz mcp-conformance record test-all test-python lint \
   openapi-lint format migrate lock sbom clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
 
-setup: $(READY) ## Prepare .venv with the locked dependencies; does nothing when it is up to date
+setup: $(READY) ## Prepare .venv with the locked dependencies; does nothing if it is up to date
 
 $(READY): requirements-dev.lock Makefile
 	@test -x $(RUN) || "$(PYTHON)" -c '$(SUPPORTED)' 2>/dev/null || \
-	  { echo 'This project needs Python 3.11 or newer; say where it is: make setup PYTHON=/path/to/python3'; exit 1; }
+	  { echo 'This project needs Python 3.11 or newer; give its path: make setup PYTHON=/path/to/python3'; exit 1; }
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	$(VENV)/bin/uv pip sync --quiet --python $(RUN) --require-hashes requirements-dev.lock
 	@touch $@
 
-demo: $(READY) ## Run the main job on the example job description, then stay up until Ctrl-C
+demo: $(READY) ## Run the example job description through the service, then stay up until Ctrl-C
 	$(RUN) -m stack demo
 
-test: test-but-fire ## Run the tests, all but the slow ones; at last a few hits on every process of an installation
-	$(RUN) -m pytest -n 0 -m "fire and not slow"
+test: test-but-chaos ## Run all tests except the slow ones, and at the end a few hits on every process of an installation
+	$(RUN) -m pytest -n 0 -m "chaos and not slow"
 
-test-but-fire: $(READY) ## Run the tests but the slow ones and the fire, which needs a machine to itself
-	$(RUN) -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not fire"
+test-but-chaos: $(READY) ## Run all tests except the slow ones and the chaos tests, which need an idle machine
+	$(RUN) -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not chaos"
 
-chaos: $(READY) ## Hit processes HITS times (at most MINUTES) under load; SEED repeats them; ONLY=outreach or everything
+chaos: $(READY) ## Hit processes HITS times (for at most MINUTES) under load; SEED repeats the hits; ONLY=outreach or everything
 	HITS=$(HITS) SEED=$(SEED) MINUTES=$(MINUTES) $(RUN) -m pytest tests/chaos -n 0 -s -m slow -k "$(ONLY)"
 
-plans: $(READY) ## Read the plans of every statement of every store function on large data
+plans: $(READY) ## Check the query plan of every statement of every store function on large data
 	$(RUN) -m pytest tests/models/plans -n 0 -m slow
 
 machines: $(READY) ## Run the state machines of run, delivery, enrollment and ledger with EXAMPLES histories each
 	EXAMPLES=$(EXAMPLES) $(RUN) -m pytest tests/models -n 0 -k machine --timeout 7200
 
-mcp-conformance: $(READY) $(PROGRAMS_READY) ## Prove the MCP address by the official suites and others' clients; needs npm
+mcp-conformance: $(READY) $(PROGRAMS_READY) ## Test the MCP address with the official suites and third-party clients; needs npm
 	$(RUN) -m tests.conformance
 
 $(PROGRAMS_READY): $(PROGRAMS)/package-lock.json
@@ -76,8 +76,8 @@ record: $(READY) ## Record the histories that the replay tests replay; STORY=kin
 test-all: $(READY) ## Run all tests
 	$(RUN) -m pytest -n $(WORKERS) --dist worksteal
 
-test-python: ## Lint and test on another Python, in an environment of its own: make test-python PYTHON=python3.12
-	$(MAKE) lint test-but-fire VENV=.venv-$(notdir $(PYTHON))
+test-python: ## Lint and test on another Python, in a separate environment: make test-python PYTHON=python3.12
+	$(MAKE) lint test-but-chaos VENV=.venv-$(notdir $(PYTHON))
 
 lint: $(READY) ## Check style, types and the import rules
 	$(VENV)/bin/ruff check .
@@ -90,21 +90,21 @@ openapi-lint: $(READY) ## Check the OpenAPI document with Spectral and Redocly (
 	$(RUN) -m tests.openapi.document tests/openapi/document.json
 	cd tests/openapi && npm run --silent spectral && REDOCLY_TELEMETRY=off npm run --silent redocly
 
-format: $(READY) ## Put the code into its form
+format: $(READY) ## Format the code
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
-migrate: $(READY) ## Bring the database at DATABASE_URL to the newest version
+migrate: $(READY) ## Migrate the database at DATABASE_URL to the newest version
 	$(RUN) -m models.migrations upgrade
 
-lock: $(READY) ## Choose dependency versions anew, within pyproject.toml
+lock: $(READY) ## Update the locked dependency versions within the bounds of pyproject.toml
 	$(COMPILE) -o requirements.lock
 	$(COMPILE) --all-extras --group dev -c requirements.lock -o requirements-dev.lock
 
-sbom: $(READY) ## Write sbom.json: what is installed in production, in the format of CycloneDX
+sbom: $(READY) ## Write sbom.json: the production dependencies in CycloneDX format
 	$(VENV)/bin/uv tool run --quiet --from cyclonedx-bom==$(SBOM_VERSION) cyclonedx-py requirements requirements.lock \
 	  --pyproject pyproject.toml --no-validate --output-reproducible --output-file sbom.json
 
-clean: ## End a running stack, remove its data, .venv and every cache
+clean: ## Stop a running stack, remove its data, .venv and every cache
 	test ! -x $(RUN) || $(RUN) -m stack reset
 	rm -rf $(VENV) .venv-* $(PROGRAMS)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage

@@ -1,10 +1,10 @@
-"""Fixtures that every test may ask for; nothing is started before a test asks.
+"""Fixtures for every test; servers start when a test first needs them.
 
-`database_url`: a migrated PostgreSQL database of the test's own (`module_database_url`: of its module's own). Make
+`database_url`: a migrated PostgreSQL database for one test (`module_database_url`: for one module). Make
 one engine per database, with `NullPool`, and dispose of it: a database with open connections is still dropped, but
 the driver then complains. `temporal_address`, `temporal_namespace`: the real Temporal server, and a namespace that
-only this xdist worker uses. `running_stack`: what `python -m stack up` says about a whole running installation with
-3,000 invented people, shared by all tests of the session: sign up a workspace of your own.
+only this xdist worker uses. `running_stack`: the output of `python -m stack up` for a whole running installation with
+3,000 invented people, shared by all tests of the session: sign up a separate workspace in each test.
 """
 
 import os
@@ -19,13 +19,15 @@ from tests import services
 OPENED = pytest.StashKey[bool]()
 
 
-settings.register_profile("shared cores", deadline=None)  # how long an example takes says nothing on a busy machine
+settings.register_profile("shared cores", deadline=None)  # on a busy machine the duration of an example means nothing
 settings.load_profile("shared cores")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes many seconds; left out of `make test`, part of `make test-all`")
-    config.addinivalue_line("markers", "fire: kills and freezes every process of an installation; by itself at last")
+    config.addinivalue_line(
+        "markers", "chaos: kills and freezes every process of an installation; runs alone, at the end"
+    )
     config.stash[OPENED] = services.open_session()
 
 
@@ -42,14 +44,14 @@ def postgres_server() -> Postgres:
 
 @pytest.fixture
 def database_url(postgres_server: Postgres) -> Iterator[str]:
-    """What `DATABASE_URL` takes, for a fresh, migrated database that only this test uses."""
+    """The `DATABASE_URL` of a fresh, migrated database that only this test uses."""
     with services.database(postgres_server) as url:
         yield url
 
 
 @pytest.fixture(scope="module")
 def module_database_url(postgres_server: Postgres) -> Iterator[str]:
-    """What `DATABASE_URL` takes, for a fresh, migrated database that the tests of this module share."""
+    """The `DATABASE_URL` of a fresh, migrated database that the tests of this module share."""
     with services.database(postgres_server) as url:
         yield url
 
@@ -62,7 +64,7 @@ def temporal_address() -> str:
 
 @pytest.fixture(scope="session")
 def temporal_namespace(temporal_address: str) -> str:
-    """A namespace that only this xdist worker uses, so that task queues of equal names do not meet."""
+    """A namespace that only this xdist worker uses, so that task queues with the same name stay apart."""
     namespace = f"tests-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
     services.register_namespace(temporal_address, namespace)
     return namespace

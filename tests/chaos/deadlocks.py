@@ -1,6 +1,6 @@
-"""Deadlocks, as PostgreSQL's log tells of them: its counter starts anew with every crash."""
+"""Deadlocks in PostgreSQL's log: the server's own counter is reset by every crash."""
 
 
 def deadlocks(log: str) -> list[str]:
-    """The lines that tell of one."""
+    """Return the log lines that report a deadlock."""
     return [line for line in log.splitlines() if "deadlock detected" in line]

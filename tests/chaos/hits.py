@@ -1,4 +1,4 @@
-"""Hits: what is done to whom, drawn from a seed before anything begins, so that a seed repeats the same hits."""
+"""Hits on processes, drawn from a seed before anything starts, so that the same seed repeats the same hits."""
 
 import random
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from enum import StrEnum
 from tests.chaos.targets import Target
 
 
-class Blow(StrEnum):
+class HitKind(StrEnum):
     """What is done to a process."""
 
     KILL = "killed"
@@ -17,20 +17,20 @@ class Blow(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One hit: `pause` seconds after the target's last, then as soon as it is at work within `aim` seconds."""
+    """A hit `pause` seconds after the target's last, once it is at work, but after `aim` seconds at the latest."""
 
-    blow: Blow
+    kind: HitKind
     pause: float
     aim: float
     frozen: float = 0.0
 
 
 PAUSE_SECONDS = (0.2, 3.0)
-"""For each two targets: the more there are, the longer each has to get something done between its hits."""
+"""Per two targets: the more targets there are, the longer each can work between its hits."""
 AIM_SECONDS = 14.0
-"""A worker that takes up the work of a killed one waits ten seconds for the tasks that Temporal gave to that one."""
+"""A worker that replaces a killed one waits ten seconds for the tasks that Temporal had given to it."""
 AIMED_SHARE = 0.7
-"""The others come when they come."""
+"""The other hits do not wait for the target to be at work."""
 KILLED_SHARE = 0.45
 FREEZES: Sequence[tuple[int, tuple[float, float]]] = (
     (50, (0.2, 4.0)),
@@ -38,16 +38,16 @@ FREEZES: Sequence[tuple[int, tuple[float, float]]] = (
     (20, (10.5, 13.0)),
     (12, (16.0, 18.5)),
 )
-"""How often a freeze lasts how long. Past 2 s a lock is given up, past 5 s a callback and a poll; past 10 s a claim is
-too old to be called and Temporal gives a workflow's task to another; past 15 s the database ends the transaction and a
-local step's time is over."""
+"""Weight and seconds of each range of freezes. After 2 s a lock is given up, after 5 s a callback and a poll. After
+10 s a claim is too old to be called and Temporal gives a task to another worker; after 15 s the database ends the
+transaction and a local activity times out."""
 LONGEST_SECONDS = (131.0, 136.0)
-"""Past every time-out: 90 s of a call, 120 s of its activity, 130 s after which a send is read back."""
+"""Longer than every time-out: 90 s for a call, 120 s for its activity, 130 s until a send is read back."""
 LONGEST_ONE_IN = 60
 
 
 def drawn(seed: int, targets: Sequence[Target], count: int) -> dict[str, list[Hit]]:
-    """The hits of each process, `count` in all, shared out by the targets' shares."""
+    """Return the hits of each process, `count` in total, divided by the targets' shares."""
     shares = sum(target.share for target in targets)
     found: dict[str, list[Hit]] = {}
     left = count
@@ -63,9 +63,9 @@ def _hit(chance: random.Random, number: int, *, pause: float) -> Hit:
     pause *= chance.uniform(*PAUSE_SECONDS)
     aim = AIM_SECONDS if chance.random() < AIMED_SHARE else 0.0
     if number % LONGEST_ONE_IN == LONGEST_ONE_IN // 2:
-        return Hit(Blow.FREEZE, pause, AIM_SECONDS, chance.uniform(*LONGEST_SECONDS))
+        return Hit(HitKind.FREEZE, pause, AIM_SECONDS, chance.uniform(*LONGEST_SECONDS))
     if chance.random() < KILLED_SHARE:
-        return Hit(Blow.KILL, pause, aim)
+        return Hit(HitKind.KILL, pause, aim)
     weights = [weight for weight, _ in FREEZES]
     (range_of,) = chance.choices([between for _, between in FREEZES], weights)
-    return Hit(Blow.FREEZE, pause, aim, chance.uniform(*range_of))
+    return Hit(HitKind.FREEZE, pause, aim, chance.uniform(*range_of))

@@ -1,21 +1,30 @@
-"""What has to be true of sequences whatever was hit, held against the network's own log."""
+"""Promises about sequences that must hold whatever was hit, checked against the network's own log."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from tests.journeys.reckoning import CALL_SECONDS, KINDS, Json, Terms, broken, doubles, seeds_of, written_after
+from tests.journeys.network_log import (
+    CALL_SECONDS,
+    KINDS,
+    Json,
+    Terms,
+    broken_promises,
+    duplicates,
+    seeds_of,
+    written_after,
+)
 
 GRACE = timedelta(seconds=CALL_SECONDS)
-"""What was claimed before somebody is left alone is still called."""
+"""A call that was claimed before the person had to be left alone is still made."""
 HELD = {"owner_wrote"}
 UNDER_WAY = {"sending", "reconciling", "scheduled"}
 
 
 @dataclass(frozen=True)
 class History:
-    """One account's past: the network's log of executions, the service's rows, and what happened to whom."""
+    """The history of one account: the network's log of executions, the service's rows, and what people did."""
 
     log: list[Json]
     actions: list[Json]
@@ -23,21 +32,21 @@ class History:
     profiles: Mapping[str, str]
     """The service's id of each person by the network's."""
     left_alone: Sequence[tuple[str, datetime, str]]
-    """From when on whom nobody writes to any more, and why."""
+    """Person, time from which no further message may reach them, and reason."""
     terms: Terms
 
 
 def broken_by(history: History) -> list[str]:
-    """Every promise that was broken, in words."""
+    """Return a description of every broken promise."""
     log = history.log
     return [
-        *(f"done twice: {key}" for key in doubles(log)),
+        *(f"done twice: {key}" for key in duplicates(log)),
         *(f"invited twice: {person}" for person in _invited_twice(history)),
-        *broken(log, seeds_of(log, history.actions, history.profiles), history.terms),
-        *_untold(history),
+        *broken_promises(log, seeds_of(log, history.actions, history.profiles), history.terms),
+        *_not_executed(history),
         *_lost(history),
         *_stuck(history),
-        *_written_to_in_vain(history),
+        *_written_after_stop(history),
     ]
 
 
@@ -46,8 +55,8 @@ def _invited_twice(history: History) -> list[str]:
     return [person for person, count in invites.items() if count > 1]
 
 
-def _untold(history: History) -> Iterator[str]:
-    """Actions said to be sent that the network knows nothing of."""
+def _not_executed(history: History) -> Iterator[str]:
+    """Yield actions with outcome "sent" that the network has not executed."""
     executed = Counter((history.profiles[one["person_id"]], KINDS[one["kind"]]) for one in history.log)
     said = Counter((one["profile_id"], one["type"]) for one in history.actions if one["outcome"] == "sent")
     for what, count in said.items():
@@ -56,7 +65,7 @@ def _untold(history: History) -> Iterator[str]:
 
 
 def _lost(history: History) -> Iterator[str]:
-    """Enrolled people of whom there is no enrollment, or who never had their turn though nothing was in its way."""
+    """Yield enrolled people without an enrollment, and those who were never invited for no reason."""
     enrolled = sorted(one["profile_id"] for one in history.enrollments)
     asked = sorted(history.profiles.values())
     if enrolled != asked:
@@ -69,7 +78,7 @@ def _lost(history: History) -> Iterator[str]:
 
 
 def _stuck(history: History) -> Iterator[str]:
-    """What has not ended, unless it waits for a person: who settles an unclear outcome, or whom the owner wrote to."""
+    """Yield work that has not ended, unless a person has to settle an unclear outcome or the owner has taken over."""
     unsettled = {one["enrollment_id"] for one in history.actions if one["outcome"] == "unknown"}
     for one in history.enrollments:
         held = one["status"] == "paused" and one["reason"] in HELD
@@ -81,8 +90,8 @@ def _stuck(history: History) -> Iterator[str]:
             yield f"does not end: {one}"
 
 
-def _written_to_in_vain(history: History) -> Iterator[str]:
-    """What was done to people after they replied, opted out, were stopped or suppressed, or were written to by hand."""
+def _written_after_stop(history: History) -> Iterator[str]:
+    """Yield executions after the person replied, opted out, was stopped or suppressed, or got a message by hand."""
     for person, at, why in history.left_alone:
         for entry in written_after(history.log, {person: at + GRACE}):
             yield f"after {why} at {at}: {entry}"

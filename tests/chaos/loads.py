@@ -1,30 +1,30 @@
-"""Loads: what an installation is kept busy with while it is hit, and what has to be true of it in the end."""
+"""Loads: the work that an installation does while it is hit, and the promises that must hold in the end."""
 
 from typing import Protocol
 
 PATIENCE_SECONDS = 600.0
-"""For one call of the api, which may lie frozen for two minutes and be hit again."""
+"""For one call of the API, which may be frozen for two minutes and hit again."""
 
 
 class Load(Protocol):
-    """Work of one kind. A day is a day of service time; calls may take as long as processes lie down."""
+    """Work of one kind. Days are days of service time; calls may last as long as processes are down."""
 
     def day(self, number: int) -> None:
-        """Give the installation its work of another day, and let happen what happens on it."""
+        """Start the work of one more day."""
 
     def noon(self) -> None:
-        """Go on with what the morning's work has brought; most have nothing to."""
+        """Continue with the results of the morning; does nothing by default."""
         return
 
     def evening(self) -> None:
-        """Note what will be forgotten; most have nothing to."""
+        """Note what will be deleted later; does nothing by default."""
         return
 
-    def told(self) -> str:
-        """How far it is, in one line."""
+    def progress(self) -> str:
+        """Return the progress in one line."""
 
     def has_ended(self) -> bool:
-        """Whether all that was begun has ended."""
+        """Return whether all started work has ended."""
 
     def faults(self) -> list[str]:
-        """Every promise that was broken, in words; asked when nothing is under way any more."""
+        """Return a description of every broken promise; called when no work is under way."""

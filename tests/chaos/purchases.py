@@ -1,4 +1,4 @@
-"""A load: packs bought at the provider's page, and auto-refill; each payment has to be granted once."""
+"""A load of pack purchases on the provider's page and auto-refills; each payment must be granted exactly once."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -16,7 +16,7 @@ REFILLS_A_MONTH = 2
 
 
 class Purchases(Load):
-    """One recruiter who buys a pack a day; the provider tells of each twice."""
+    """One recruiter who buys a pack a day; the provider sends each callback twice."""
 
     def __init__(self, installation: Installation) -> None:
         self._sandbox = installation.facts["sandbox_url"]
@@ -27,7 +27,7 @@ class Purchases(Load):
         self._refills = False
 
     def day(self, number: int) -> None:
-        """Buy one; on the first day let the rest be bought by itself."""
+        """Buy one pack; on the first day also enable auto-refill."""
         if not self._refills:
             assert self.recruiter.call("PUT", "/v1/billing/auto-refill", json=REFILLS).status_code == 200
             self._refills = True
@@ -39,7 +39,7 @@ class Purchases(Load):
         httpx.post(url, json=paid, trust_env=False, timeout=30).raise_for_status()
         self._paid += 1
 
-    def told(self) -> str:
+    def progress(self) -> str:
         return f"{self._paid} packs paid"
 
     def has_ended(self) -> bool:
@@ -53,7 +53,7 @@ class Purchases(Load):
         return [one["granted_credits"] for one in grants if one["source"] == "top_up"]
 
     def _payments(self) -> list[str]:
-        """The month of each payment that the provider took for pages and refills."""
+        """Return the month of each successful payment, for purchases and refills."""
         shown = httpx.get(f"{self._sandbox}/_control/payments", trust_env=False, timeout=30).json()
         mine = [one for one in shown["payment_intent"] if one["customer"] == self._customer]
         taken = [one["created"] for one in mine if one["status"] == "succeeded"]
@@ -64,9 +64,9 @@ class Purchases(Load):
 
 
 def purchase_faults(payments: list[str], grants: list[int], paid: int) -> list[str]:
-    """What provider and ledger say against each other: `paid` pages were paid, and refills came on top.
+    """Return the contradictions between provider and ledger after `paid` purchases and any number of refills.
 
-    `payments` are the months of what was taken, `grants` the credits of each.
+    `payments` are the months of the successful payments, `grants` the credits of each grant.
     """
     wrong = []
     if grants != [PACK] * len(payments):

@@ -1,4 +1,4 @@
-"""A load: runs, and fetch jobs over the people they delivered; what is charged has to be what was delivered."""
+"""A load of runs and of fetch jobs for the delivered people; charges must equal deliveries."""
 
 from collections import Counter
 from typing import Any
@@ -13,11 +13,11 @@ Json = dict[str, Any]
 ENDED = {"completed", "completed_no_audience", "failed", "aborted"}
 STATED = {"finish", "budget", "profile_cap", "time"}
 FETCHED = 20
-"""People of a job."""
+"""People per job."""
 
 
 class Searches(Load):
-    """One recruiter; each day a run of 30 people more, and at noon a job that fetches people of it anew."""
+    """One recruiter who starts a run for 30 more people each day, and at noon a job that fetches some of them again."""
 
     def __init__(self, installation: Installation) -> None:
         self.recruiter = Recruiter.join(installation.facts, name="Searches")
@@ -26,15 +26,15 @@ class Searches(Load):
         self._granted = self.recruiter.get("/v1/billing/balance")["balance_credits"]
         self._runs: list[str] = []
         self._jobs: dict[str, Json] = {}
-        """As they were last seen: the service forgets a job 30 days after its start."""
+        """The last known state of each job: the service deletes a job 30 days after its start."""
         self._found: dict[str, int] = {}
 
     def day(self, number: int) -> None:
-        """Start the run."""
+        """Start a run."""
         self._runs.append(self.recruiter.start_run(target=30))
 
     def noon(self) -> None:
-        """Start the job, if somebody was delivered by now."""
+        """Start a job if people have been delivered by now."""
         delivered = [one["profile_id"] for run_id in self._runs[-1:] for one in self.recruiter.candidates(run_id)]
         if delivered:
             ask = {"profile_ids": delivered[:FETCHED], "async": True, "max_age_days": 0}
@@ -44,14 +44,14 @@ class Searches(Load):
             self._jobs[answer.json()["id"]] = answer.json()
 
     def evening(self) -> None:
-        """Note how jobs have ended, before they are forgotten."""
+        """Note how jobs have ended, before they are deleted."""
         for job_id, seen in list(self._jobs.items()):
             if seen["status"] not in ENDED:
                 job = self.recruiter.get(f"/v1/jobs/{job_id}")
                 self._jobs[job_id] = job
                 self._found[job_id] = [one["status"] for one in self._results(job_id)].count("found")
 
-    def told(self) -> str:
+    def progress(self) -> str:
         return f"{len(self._runs)} runs, {len(self._jobs)} jobs"
 
     def has_ended(self) -> bool:
@@ -90,28 +90,28 @@ def search_faults(
     granted: int,
     balance: int,
 ) -> list[str]:
-    """What runs, jobs and ledger say against each other. `delivered` people by run, `found` rows by job."""
+    """Return the contradictions between runs, jobs and ledger; `delivered` are people by run, `found` rows by job."""
     wrong = []
     for run in runs:
         people = delivered[run["id"]]
         if run["status"] == "completed" and run["stop_reason"] not in STATED:
-            wrong.append(f"ended for no stated reason: {run}")
+            wrong.append(f"no stop reason:  {run}")
         if run["status"] not in ENDED or (run["status"] == "failed" and run["failure"] is None):
             wrong.append(f"does not end: {run}")
         if len(people) != run["progress"]["candidates_delivered"]:
             wrong.append(
-                f"says {run['progress']['candidates_delivered']} were delivered, {len(people)} were: {run['id']}"
+                f"reports {run['progress']['candidates_delivered']} delivered, {len(people)} were: {run['id']}"
             )
     wrong += [f"delivered {count} times: {one}" for one, count in _counted(delivered).items() if count > 1]
     wrong += [f"does not end: {job}" for job in jobs if job["status"] not in ENDED]
-    everybody = sum(len(people) for people in delivered.values())
-    due = {"lead": everybody, "live_profile": 2 * (everybody + sum(found.values()))}
+    people_delivered = sum(len(people) for people in delivered.values())
+    due = {"lead": people_delivered, "live_profile": 2 * (people_delivered + sum(found.values()))}
     if charges != {reason: credits for reason, credits in due.items() if credits}:
         wrong.append(f"charged {charges}, delivered {due}")
     if sum(run["spent"]["credits"] for run in runs) + sum(job["spent_credits"] for job in jobs) != sum(
         charges.values()
     ):
-        wrong.append(f"runs and jobs say otherwise than the ledger: {charges}")
+        wrong.append(f"runs and jobs differ from the ledger: {charges}")
     if balance != granted - sum(charges.values()):
         wrong.append(f"{granted} granted, {charges} charged, {balance} left")
     return wrong

@@ -1,6 +1,6 @@
-"""A load: a recruiter's sequences, into which strangers are enrolled day by day, and things happen to them on the way.
+"""A load of sequences: a recruiter enrolls strangers day by day, and some of them react on the way.
 
-Invite with a note, message after the acceptance, follow-up, withdrawal after a time-out.
+The sequence: invite with a note, message after the acceptance, follow-up, withdrawal after a time-out.
 """
 
 import itertools
@@ -11,22 +11,22 @@ from uuid import uuid4
 from tests.chaos import invariants
 from tests.chaos.loads import PATIENCE_SECONDS, Load
 from tests.journeys.installation import Installation
-from tests.journeys.on_the_way import OnTheWay
+from tests.journeys.network_log import replied_at
+from tests.journeys.occurrences import Occurrences
 from tests.journeys.outreach import Json, Outreach
-from tests.journeys.reckoning import replied_at
 from tests.journeys.recruiter import Recruiter
 
 ENROLLMENTS = "/v1/outreach/enrollments"
-HAPPENS_EVERY_DAYS = 2
+OCCURRENCES_EVERY_DAYS = 2
 ACCEPT_A_DAY = 2
-HAPPENINGS = {"acceptance", "opt-out", "reply", "stop", "suppression"}
-"""What has to happen to somebody while hits are done."""
+OCCURRENCES = {"acceptance", "opt-out", "reply", "stop", "suppression"}
+"""Each of these must occur at least once during the hits."""
 ENDED_AFTER_DAYS = 60
 """After the last enrollment: until the invite, for the acceptance, two days before the withdrawal, and all hours."""
 
 
 def steps(accept_timeout_days: int) -> list[Json]:
-    """The sequence."""
+    """Return the steps of the sequence."""
     after_accept = {"type": "message", "only_after_accept": True, "accept_timeout_days": accept_timeout_days}
     return [
         {"type": "invite", "note": "Hi {{first_name}}, I recruit in your field and would be glad to be in touch."},
@@ -45,13 +45,13 @@ class Sequences(Load):
         *,
         people_a_day: int,
         accept_timeout_days: int,
-        say: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
         self._outreach = Outreach.begin(installation)
         self._outreach.recruiter.patience = PATIENCE_SECONDS
-        self._sequence_id = self._outreach.sequence("Under fire", steps(accept_timeout_days))
-        self._people_a_day, self._say = people_a_day, say
-        self._way = OnTheWay(self._outreach, {}, {})
+        self._sequence_id = self._outreach.sequence("Under faults", steps(accept_timeout_days))
+        self._people_a_day, self._report = people_a_day, report
+        self._occurrences = Occurrences(self._outreach, {}, {})
         self._accepted: set[str] = set()
 
     @property
@@ -59,26 +59,26 @@ class Sequences(Load):
         return self._outreach.recruiter
 
     def day(self, number: int) -> None:
-        """Enroll further people, and every few days have things happen to some who are on their way."""
+        """Enroll further people, and every few days let some of those in the sequence react."""
         self._enroll()
         self._accept_some()
-        if number % HAPPENS_EVERY_DAYS == HAPPENS_EVERY_DAYS - 1:
-            self._way.each_happens()
+        if number % OCCURRENCES_EVERY_DAYS == OCCURRENCES_EVERY_DAYS - 1:
+            self._occurrences.one_of_each_kind()
 
     def _enroll(self) -> None:
-        outreach, way = self._outreach, self._way
+        outreach, occurrences = self._outreach, self._occurrences
         strangers = outreach.strangers(1000)
-        people = [one for one in strangers if one["person_id"] not in way.profiles][: self._people_a_day]
+        people = [one for one in strangers if one["person_id"] not in occurrences.profiles][: self._people_a_day]
         assert people, "the network has run out of strangers"
         body, key = outreach.asked(self._sequence_id, people), uuid4().hex
         answer = outreach.recruiter.call("POST", ENROLLMENTS, json=body, headers={"Idempotency-Key": key})
         assert answer.status_code == 201, answer.text
         assert answer.json()["enrolled"] == len(people), answer.json()["skipped"]
-        way.urls |= {one["person_id"]: one["profile_url"] for one in people}
-        way.profiles |= outreach.profiles(self._sequence_id, people)
+        occurrences.urls |= {one["person_id"]: one["profile_url"] for one in people}
+        occurrences.profiles |= outreach.profiles(self._sequence_id, people)
 
     def _accept_some(self) -> None:
-        """The others accept, or not, when it is their nature."""
+        """Let some invited people accept; the others follow their own behaviour profile."""
         outreach = self._outreach
         invited = dict.fromkeys(one["person_id"] for one in outreach.log() if one["kind"] == "invite")
         ties = ((one, outreach.control(f"people/{one}", account_id=outreach.provider_id)["tie"]) for one in invited)
@@ -87,39 +87,42 @@ class Sequences(Load):
             self._accepted.add(person)
 
     @property
-    def happened(self) -> Counter[str]:
-        """How many people accepted when told to, replied, opted out, were stopped or suppressed so far."""
-        return Counter(self._way.because.values()) + Counter({"acceptance": len(self._accepted)})
+    def occurred(self) -> Counter[str]:
+        """Count the people who accepted on request, replied, opted out, were stopped or suppressed so far."""
+        return Counter(self._occurrences.because.values()) + Counter({"acceptance": len(self._accepted)})
 
-    def told(self) -> str:
-        """How many people and executions there are so far."""
-        return f"{len(self._way.profiles)} people, {len(self._outreach.log())} executions"
+    def progress(self) -> str:
+        """Return the number of people and executions so far."""
+        return f"{len(self._occurrences.profiles)} people, {len(self._outreach.log())} executions"
 
     def has_ended(self) -> bool:
-        """Whether no enrollment is open but those that wait for a person."""
+        """Return whether all enrollments have ended, except those that wait for a person."""
         return all(one["finished_at"] or one["status"] == "paused" for one in self._outreach.listed(ENROLLMENTS))
 
     def faults(self) -> list[str]:
-        """What the network's log and the service's rows say against the promises."""
+        """Compare the network's log and the service's rows with the promises."""
         outreach = self._outreach
-        replied = replied_at(outreach.messages_with, self._way.profiles)
+        replied = replied_at(outreach.messages_with, self._occurrences.profiles)
         history = invariants.History(
             log=outreach.log(),
             actions=outreach.listed("/v1/outreach/actions"),
             enrollments=outreach.listed(ENROLLMENTS),
-            profiles=self._way.profiles,
+            profiles=self._occurrences.profiles,
             left_alone=[
-                *((person, at, self._way.because[person]) for person, at in self._way.left_alone.items()),
+                *(
+                    (person, at, self._occurrences.because[person])
+                    for person, at in self._occurrences.left_alone.items()
+                ),
                 *((person, at, "reply") for person, at in replied.items()),
             ],
             terms=outreach.terms(),
         )
         for name, rows in (("enrollments", history.enrollments), ("actions", history.actions)):
             counts = Counter(tuple(one.get(key) for key in ("type", "status", "outcome", "reason")) for one in rows)
-            self._say(
+            self._report(
                 f"{name}: { {' '.join(filter(None, key)): count for key, count in sorted(counts.items(), key=str)} }"
             )
-        self._say(f"executions: {dict(Counter(one['kind'] for one in history.log))}")
-        self._say(f"happened: {dict(self.happened)}")
-        self._say(f"claimed more than once: {sum(one['attempts'] > 1 for one in history.actions)}")
+        self._report(f"executions: {dict(Counter(one['kind'] for one in history.log))}")
+        self._report(f"occurred: {dict(self.occurred)}")
+        self._report(f"claimed more than once: {sum(one['attempts'] > 1 for one in history.actions)}")
         return invariants.broken_by(history)

@@ -1,4 +1,4 @@
-"""Targets: the processes of an installation that are hit, when each is at work, and how one is killed and frozen."""
+"""The processes of an installation that are hit: how to see that one is at work, and how to kill and freeze it."""
 
 import contextlib
 import os
@@ -18,18 +18,18 @@ from tests.journeys.installation import Installation
 RESTART_SECONDS = 600.0
 AGAIN_SECONDS = 1.0
 END_SECONDS = 10.0
-"""How long the end of a killed process is waited for: the kernel's matter, not the service's."""
+"""How long the kernel may take to end a killed process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One process; `share` is its part of all hits, `at_work` a statement that is true while it is in the middle."""
+    """One process; `share` is its part of all hits, `at_work` a statement that is true while it works on something."""
 
     process: str
     share: int
     at_work: str
     sends: bool = False
-    """Whether it is the one that calls the network."""
+    """Whether this process calls the network."""
 
 
 WORKER = Target("worker", 3, "select exists (select from actions where outcome = 'sending')", sends=True)
@@ -51,8 +51,8 @@ TEMPORAL = Target("temporal", 1, BUSY)
 POSTGRES = Target("postgres", 1, BUSY)
 
 
-class Victim:
-    """A target on a running installation, by one thread at a time: starting a process anew changes its id."""
+class TargetProcess:
+    """A target of a running installation, used by one thread at a time, since a restart changes the process id."""
 
     def __init__(self, installation: Installation, target: Target) -> None:
         self.target = target
@@ -63,11 +63,11 @@ class Victim:
 
     @property
     def is_up(self) -> bool:
-        """Whether it runs, neither dead nor frozen."""
+        """Whether it is running, neither dead nor frozen."""
         return self._up.is_set()
 
     def kill(self) -> None:
-        """SIGKILL, without anybody's help; returns when it is dead."""
+        """Send SIGKILL without the supervisor and wait until the process is dead."""
         self._up.clear()
         process = psutil.Process(self._pid)
         os.kill(self._pid, signal.SIGKILL)
@@ -77,7 +77,7 @@ class Victim:
             time.sleep(0.002)
 
     def restart(self) -> None:
-        """Have a dead one started anew by the supervisor until it is ready: it may end while what it needs is down."""
+        """Let the supervisor restart a dead process until it is ready: it may end again while a dependency is down."""
         deadline = time.monotonic() + RESTART_SECONDS
         while True:
             try:
@@ -91,7 +91,7 @@ class Victim:
         self._up.set()
 
     def freeze(self, seconds: float) -> None:
-        """SIGSTOP to it and its children, and SIGCONT after so many seconds."""
+        """Send SIGSTOP to the process and its children, and SIGCONT after `seconds`."""
         self._up.clear()
         process = psutil.Process(self._pid)
         process.suspend()

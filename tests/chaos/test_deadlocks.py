@@ -1,4 +1,4 @@
-"""A deadlock is seen in the log of the server on which it happened."""
+"""A deadlock is found in the log of the server on which it happened."""
 
 import asyncio
 
@@ -30,5 +30,5 @@ async def test_a_deadlock_is_found_in_the_servers_log(postgres_server: Postgres,
     assert len(deadlocks(log.read_text(errors="replace"))) > before
 
 
-def test_other_errors_are_none() -> None:
+def test_other_errors_are_no_deadlocks() -> None:
     assert deadlocks("2026-11-28 ERROR:  canceling statement due to user request\n2026-11-28 LOG:  ready") == []

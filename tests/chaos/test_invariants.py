@@ -1,4 +1,4 @@
-"""Each promise about sequences under fire is seen to be broken when it is."""
+"""The invariants detect each broken promise about sequences."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from tests.chaos.invariants import History, broken_by
-from tests.journeys.reckoning import Json, Terms
+from tests.journeys.network_log import Json, Terms
 
 AT = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
 """A Tuesday, ten in the morning in Brussels."""
@@ -89,11 +89,11 @@ def test_a_sound_history_breaks_nothing() -> None:
         ),
     ],
 )
-def test_a_broken_promise_is_said(history: History, said: str) -> None:
+def test_a_broken_promise_is_reported(history: History, said: str) -> None:
     assert [fault for fault in broken_by(history) if fault.startswith(said)]
 
 
-def test_whoever_waits_for_a_person_to_settle_an_unclear_outcome_is_not_stuck() -> None:
+def test_an_enrollment_whose_unclear_outcome_waits_for_a_person_is_not_stuck() -> None:
     unclear = replace(
         SOUND,
         log=SOUND.log[1:],

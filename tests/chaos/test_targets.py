@@ -1,4 +1,4 @@
-"""A process that was killed is started again until it runs."""
+"""A killed process is restarted until it runs."""
 
 import os
 from pathlib import Path
@@ -8,11 +8,11 @@ import pytest
 from stack import control
 from stack.installation import StackError
 from tests.chaos import targets
-from tests.chaos.targets import WORKER, Victim
+from tests.chaos.targets import WORKER, TargetProcess
 from tests.journeys.installation import Installation
 
 
-def test_a_process_that_ends_while_what_it_needs_is_down_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_ends_while_a_dependency_is_down_is_restarted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     answers: list[Exception | control.Answer] = [
         StackError("worker ended right after its start"),
         TimeoutError(),
@@ -28,7 +28,7 @@ def test_a_process_that_ends_while_what_it_needs_is_down_is_started_again(monkey
 
     monkeypatch.setattr(control, "ask", ask)
     monkeypatch.setattr(targets, "AGAIN_SECONDS", 0)
-    victim = Victim(Installation(Path("nowhere"), {"processes": {"worker": os.getpid()}}), WORKER)
-    victim.restart()
-    assert victim.is_up
+    process = TargetProcess(Installation(Path("nowhere"), {"processes": {"worker": os.getpid()}}), WORKER)
+    process.restart()
+    assert process.is_up
     assert answers == []

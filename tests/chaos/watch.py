@@ -1,4 +1,4 @@
-"""A look into the database of an installation whose PostgreSQL may be down: it is repeated until it is up."""
+"""Queries on an installation whose PostgreSQL may be down: each is repeated until the server is up."""
 
 import asyncio
 
@@ -9,18 +9,18 @@ from stack.virtual_time import EVERYWHERE
 AGAIN_SECONDS = 0.1
 LOST = (OSError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.CannotConnectNowError)
 ENDING = (asyncpg.AdminShutdownError, asyncpg.CrashShutdownError, asyncpg.InternalClientError)
-"""The last: the farewell of the server came while the driver was speaking."""
+"""The last one: the server closed the connection while the driver was sending."""
 
 
 class Watch:
-    """One connection of one task, opened anew when it is lost."""
+    """One connection of one task, reopened when it is lost."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._connection: asyncpg.Connection[asyncpg.Record] | None = None
 
     async def fetch(self, statement: str) -> list[asyncpg.Record]:
-        """The rows, as soon as somebody answers."""
+        """Return the rows as soon as the server answers."""
         while True:
             try:
                 if self._connection is None:
@@ -31,12 +31,12 @@ class Watch:
                 await asyncio.sleep(AGAIN_SECONDS)
 
     async def holds(self, statement: str) -> bool:
-        """Whether a statement of one value is true."""
+        """Return whether a statement with a single value is true."""
         ((found,),) = await self.fetch(statement)
         return bool(found)
 
     async def close(self) -> None:
-        """Leave nothing behind."""
+        """Close the connection."""
         if self._connection is not None:
             self._connection.terminate()
             self._connection = None

@@ -1,4 +1,4 @@
-"""What must never be written down where an operator reads: collected on the way, looked for in whole files."""
+"""Secrets and personal data that must never reach an operator: collected during a journey, searched for in files."""
 
 import hashlib
 import json
@@ -11,12 +11,12 @@ import httpx
 from tests.journeys.installation import Installation
 
 SHORTEST = 7
-"""Characters: what is shorter is found by chance."""
+"""In characters: shorter texts would be found by chance."""
 
 
 @dataclass
 class Canaries:
-    """Secrets and personal data by what they are."""
+    """Secrets and personal data by kind."""
 
     kept: dict[str, str] = field(default_factory=dict)
 
@@ -27,14 +27,14 @@ class Canaries:
                 self.kept[f"{what} {number}"] = value
 
     def keep_address(self, what: str, address: str) -> None:
-        """An address that opens something: all of it, its last segment and each value of its query."""
+        """Keep a secret address: the whole of it, its last segment and each value of its query."""
         parts = urlsplit(address)
         last = parts.path.rsplit("/", 1)[-1]
         values = [value for _, value in parse_qsl(parts.query)]
         self.keep(what, address, *(value for value in [last, *values] if len(value) >= 2 * SHORTEST))
 
     def keep_operators(self, installation: Installation) -> None:
-        """The keys of the installation itself, and those it shares with providers."""
+        """Keep the keys of the installation and those that it shares with providers."""
         chosen: dict[str, Any] = json.loads((installation.home / "choices.json").read_text())
         self.keep("operator's key", *(chosen[name] for name in ("secret_key", "people_api_key", "network_api_key")))
         for purpose in ("key", "callbacks"):
@@ -42,7 +42,7 @@ class Canaries:
             self.keep(f"payments {purpose}", shared)
 
     def keep_mails(self, installation: Installation) -> None:
-        """Recipients, and the links that they were sent."""
+        """Keep the recipients of mails, and the links in them."""
         url = f"{installation.facts['sandbox_url']}/_control/mail"
         mails = httpx.get(url, trust_env=False, timeout=30).raise_for_status().json()["data"]
         assert mails
@@ -53,7 +53,7 @@ class Canaries:
                 self.keep_address("mailed link", link)
 
     def found_in(self, content: bytes) -> list[str]:
-        """What of all this stands in there, by what it is; as it is, or as JSON would have it."""
+        """Return the kinds that `content` contains, as plain text or JSON-escaped."""
         return sorted(
             what
             for what, value in self.kept.items()

@@ -1,4 +1,4 @@
-"""A recruiter who writes to people on the network, and what the network itself knows of it."""
+"""A recruiter who writes to people on the network, and the network's own records of it."""
 
 import asyncio
 import json
@@ -13,8 +13,8 @@ import asyncpg
 import httpx
 
 from tests.journeys.installation import Installation
+from tests.journeys.network_log import Terms
 from tests.journeys.paying import with_card
-from tests.journeys.reckoning import Terms
 from tests.journeys.recruiter import Recruiter
 
 Json = dict[str, Any]
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 @dataclass
 class Outreach:
-    """A recruiter with a connected account, on an installation whose time can be moved."""
+    """A recruiter with a connected account, on an installation under virtual time."""
 
     installation: Installation
     recruiter: Recruiter
@@ -31,7 +31,7 @@ class Outreach:
 
     @classmethod
     def begin(cls, installation: Installation) -> "Outreach":
-        """Join, and connect an account without a past by signing in on the hosted page."""
+        """Sign up, and connect an account without history by signing in on the hosted page."""
         made = cls(installation, Recruiter.join(installation.facts))
         with_card(installation.facts, made.recruiter)
         answer = made.post("/v1/outreach/accounts", {"name": "Sam"})
@@ -51,14 +51,14 @@ class Outreach:
         return read
 
     def control(self, path: str, **query: Any) -> Any:
-        """Ask the sandbox's network."""
+        """Query the sandbox's network."""
         url = f"{self.installation.facts['sandbox_url']}/_control/network/{path}"
         answer = httpx.get(url, params=query, trust_env=False, timeout=30)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
     def strangers(self, count: int) -> list[Json]:
-        """People whom the account's owner has nothing to do with."""
+        """Return people without any relation to the account's owner."""
         found: list[Json] = self.control("people", account_id=self.provider_id, tie="none", limit=count)["data"]
         return found
 
@@ -66,12 +66,12 @@ class Outreach:
         self.installation.command("advance", duration)
 
     def log(self) -> list[Json]:
-        """Everything executed on the network from the account, in order."""
+        """Return everything that the account executed on the network, in order."""
         found: list[Json] = self.control("log", account_id=self.provider_id)["data"]
         return found
 
     def listed(self, path: str, **query: Any) -> list[Json]:
-        """All rows of a list."""
+        """Return all rows of a list."""
         rows: list[Json] = []
         cursor: str | None = None
         while True:
@@ -82,7 +82,7 @@ class Outreach:
                 return rows
 
     def now(self) -> datetime:
-        """Service time."""
+        """Return the service time."""
 
         async def ask() -> datetime:
             database = await asyncpg.connect(self.installation.facts["database_url"].replace("+asyncpg", ""))
@@ -95,26 +95,26 @@ class Outreach:
         return asyncio.run(ask())
 
     def until(self, moment: datetime) -> None:
-        """Let time pass until a moment."""
+        """Advance time to a moment."""
         self.installation.command("advance", "--until", moment.astimezone(UTC).isoformat())
 
     def sequence(self, name: str, steps: list[Json], **more: Any) -> str:
-        """A sequence of the account."""
+        """Create a sequence of the account and return its id."""
         body = {"account_id": self.account_id, "name": name, "steps": steps} | more
         return str(self.post("/v1/outreach/sequences", body)["id"])
 
     def enroll(self, sequence_id: str, people: Iterable[Json]) -> Json:
-        """Enroll people of the network, whom all are called Jo."""
+        """Enroll people of the network, all with the first name Jo."""
         return self.post("/v1/outreach/enrollments", self.asked(sequence_id, people))
 
     @staticmethod
     def asked(sequence_id: str, people: Iterable[Json]) -> Json:
-        """The body that enrolls people of the network."""
+        """Return the request body that enrolls people of the network."""
         candidates = [{"profile_url": one["profile_url"], "first_name": "Jo"} for one in people]
         return {"sequence_id": sequence_id, "candidates": candidates}
 
     def profiles(self, sequence_id: str, people: list[Json]) -> dict[str, str]:
-        """The service's id of each person by the network's, for people who were enrolled."""
+        """Return the service's id of each enrolled person by the network's id."""
         url = {one["profile_url"]: one["person_id"] for one in people}
         body = self.asked(sequence_id, people)
         answer = self.recruiter.call("POST", "/v1/outreach/enrollments", params={"dry_run": "true"}, json=body)
@@ -124,16 +124,16 @@ class Outreach:
         return found
 
     def act(self, path: str, person_id: str, **body: Any) -> None:
-        """Somebody does something on the network, to or with the account."""
+        """Let a person act on the network towards the account."""
         self.order(path, account_id=self.provider_id, person_id=person_id, **body)
 
     def order(self, path: str, **body: Any) -> None:
-        """Change something about the sandbox's network."""
+        """Change a setting of the sandbox's network."""
         url = f"{self.installation.facts['sandbox_url']}/_control/network/{path}"
         httpx.post(url, json=body, trust_env=False, timeout=30).raise_for_status()
 
     def messages_with(self, person_id: str) -> list[Json]:
-        """What the network has of the chat with a person, as its owner would see it."""
+        """Return the chat with a person as the account's owner sees it on the network."""
         chats = self._network(f"users/{quote(person_id, safe='')}/chat")
         return [
             message for chat in chats for message in self._network(f"chats/{quote(chat['chat_id'], safe='')}/messages")
@@ -150,6 +150,6 @@ class Outreach:
         return rows
 
     def terms(self, zone: str = "Europe/Brussels") -> Terms:
-        """What the account's executions are held against."""
+        """Return the terms that the account's executions must keep."""
         account = self.recruiter.get(f"/v1/outreach/accounts/{self.account_id}")
         return Terms(self.account_id, datetime.fromisoformat(account["warmup"]["started_at"]).date(), zone)

@@ -1,4 +1,4 @@
-"""A payment method, got as people get one: something is bought at the provider's page, and the card is kept."""
+"""A payment method, stored the usual way: by a purchase on the provider's page."""
 
 import time
 from typing import Any
@@ -12,7 +12,7 @@ BACK = {"success_url": "https://app.example/paid", "cancel_url": "https://app.ex
 
 
 def with_card(facts: dict[str, Any], recruiter: Recruiter) -> str:
-    """Buy a pack at the sandbox's page and wait until its callbacks are worked in; gives the provider's customer."""
+    """Buy a pack on the sandbox's page, wait until its callbacks are processed, and return the customer id."""
     before = recruiter.get("/v1/billing/balance")["balance_credits"]
     headers = {"Idempotency-Key": uuid4().hex}
     made = recruiter.call("POST", "/v1/billing/checkout", json={"item": "pack", **BACK}, headers=headers).json()

@@ -1,4 +1,4 @@
-"""A receiver of webhooks on loopback, which keeps what it gets."""
+"""A receiver of webhooks on loopback that keeps every request."""
 
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,7 +9,7 @@ Json = dict[str, Any]
 
 
 class Receiver(ThreadingHTTPServer):
-    """Takes webhooks on loopback and answers each with `status`, after `delay` seconds."""
+    """Receives webhooks on loopback and answers each with `status` after `delay` seconds."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -43,4 +43,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""

@@ -1,4 +1,4 @@
-"""A recruiter at the API: what an integrator's client would do, over HTTP."""
+"""A recruiter who uses the API over HTTP as an integrator's client would."""
 
 import time
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 @dataclass
 class Recruiter:
-    """One workspace. Calls are repeated while the service is out of reach, as a client with a retry policy would."""
+    """One workspace. Calls are retried while the service is unreachable, as a client with a retry policy does."""
 
     api_url: str
     api_key: str
@@ -25,12 +25,12 @@ class Recruiter:
 
     @classmethod
     def join(cls, facts: Json, *, name: str = "Journey") -> "Recruiter":
-        """Sign up a verified workspace of one's own."""
+        """Sign up a new verified workspace."""
         account = sign_up(facts["api_url"], facts["sandbox_url"], name=name)
         return cls(facts["api_url"], account.api_key, account.workspace_id)
 
     def call(self, method: str, path: str, **asked: Any) -> httpx.Response:
-        """One call, repeated with the same Idempotency-Key while nobody answers or the answer says to wait."""
+        """Make a call, retried with the same Idempotency-Key while no answer comes or the answer says to wait."""
         deadline = time.monotonic() + self.patience
         while True:
             try:
@@ -50,25 +50,25 @@ class Recruiter:
             return http.request(method, path, **asked)
 
     def get(self, path: str, **asked: Any) -> Json:
-        """A successful read."""
+        """Return the body of a successful GET."""
         answer = self.call("GET", path, **asked)
         assert answer.status_code == 200, answer.text
         read: Json = answer.json()
         return read
 
     def start_run(self, **ask: Any) -> str:
-        """Start a run and give its id."""
+        """Start a run and return its id."""
         body = {"intent": DATA_ENGINEERS, "target": 60} | ask
         answer = self.call("POST", "/v1/runs", json=body, headers={"Idempotency-Key": uuid4().hex})
         assert answer.status_code == 202, answer.text
         return str(answer.json()["run"]["id"])
 
     def run(self, run_id: str) -> Json:
-        """The run as it is."""
+        """Return the current state of the run."""
         return self.get(f"/v1/runs/{run_id}")
 
     def finished(self, run_id: str, *, within: float = 120) -> Json:
-        """The run once it has ended."""
+        """Wait until the run has ended and return it."""
         deadline = time.monotonic() + within
         while (run := self.run(run_id))["status"] not in FINAL:
             assert time.monotonic() < deadline, run
@@ -76,7 +76,7 @@ class Recruiter:
         return run
 
     def candidates(self, run_id: str) -> list[Json]:
-        """Every candidate, compact, in delivery order."""
+        """Return all candidates in compact form and delivery order."""
         rows: list[Json] = []
         cursor: str | None = None
         while True:
@@ -90,7 +90,7 @@ class Recruiter:
                 return rows
 
     def charges(self) -> list[tuple[str, int]]:
-        """Credits charged by reason, from the ledger."""
+        """Return the credits charged by reason, from the ledger."""
         sums: dict[str, int] = {}
         cursor: str | None = None
         while True:

@@ -1,4 +1,4 @@
-"""Buying on the real installation: a plan over its months, a pack, auto-refill, and a month whose card is declined."""
+"""Purchases on a real installation: a plan over several months, a pack, auto-refill, and a declined card."""
 
 import time
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def installation() -> Iterator[Installation]:
 
 
 def steer(installation: Installation, path: str, **body: Any) -> dict[str, Any]:
-    """Steer the payment provider."""
+    """Control the sandbox's payment provider."""
     url = f"{installation.facts['sandbox_url']}/_control/payments/{path}"
     answer = httpx.post(url, json=body, trust_env=False, timeout=30)
     assert answer.is_success, answer.text
@@ -33,7 +33,7 @@ def steer(installation: Installation, path: str, **body: Any) -> dict[str, Any]:
 
 
 def buy(installation: Installation, recruiter: Recruiter, item: str) -> dict[str, Any]:
-    """Open a page, pay there (the provider tells everything twice), and wait for the credits; gives the session."""
+    """Open a checkout, pay (the provider sends each callback twice), wait for the credits and return the session."""
     before = recruiter.get("/v1/billing/balance")["balance_credits"]
     headers = {"Idempotency-Key": uuid4().hex}
     made = recruiter.call("POST", "/v1/billing/checkout", json={"item": item, **BACK}, headers=headers).json()
@@ -51,7 +51,7 @@ def by_source(recruiter: Recruiter) -> dict[str, int]:
     return {each["source"]: each["remaining_credits"] for each in shown}
 
 
-def test_a_plan_is_renewed_each_month_rolls_over_twice_and_stops_when_its_card_is_declined(
+def test_a_plan_renews_monthly_rolls_over_twice_and_stops_when_its_card_is_declined(
     installation: Installation,
 ) -> None:
     recruiter = Recruiter.join(installation.facts)
@@ -75,7 +75,7 @@ def test_a_plan_is_renewed_each_month_rolls_over_twice_and_stops_when_its_card_i
     assert again.status_code == 201
 
 
-def test_auto_refill_buys_up_to_the_months_cap_waits_after_a_decline_and_goes_on_next_month(
+def test_auto_refill_buys_up_to_the_monthly_cap_and_resumes_next_month_after_a_decline(
     installation: Installation,
 ) -> None:
     recruiter = Recruiter.join(installation.facts)

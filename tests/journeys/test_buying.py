@@ -1,4 +1,4 @@
-"""Buying on the running installation: rows, workflows, the provider's page and its callbacks, nothing played."""
+"""Purchases on the running installation with real rows, workflows, provider pages and callbacks."""
 
 import time
 from collections.abc import Iterator
@@ -35,9 +35,7 @@ def credits_become(recruiter: Recruiter, wanted: int) -> None:
         time.sleep(0.3)
 
 
-def test_a_pack_is_bought_and_granted_once_though_everything_is_told_twice(
-    running_stack: Facts, sandbox: httpx.Client
-) -> None:
+def test_a_pack_is_granted_once_although_each_callback_comes_twice(running_stack: Facts, sandbox: httpx.Client) -> None:
     recruiter = Recruiter.join(dict(running_stack))
     made = checkout(recruiter)
     body = {"session_id": made["session_id"], "outcome": "paid", "twice": True}
@@ -47,7 +45,7 @@ def test_a_pack_is_bought_and_granted_once_though_everything_is_told_twice(
     assert [(entry["kind"], entry["credits"]) for entry in entries] == [("grant", 7500), ("grant", 1250)]
 
 
-def test_a_page_whose_opening_was_not_answered_is_read_back_while_the_caller_waits(
+def test_a_checkout_whose_creation_got_no_answer_is_read_back_while_the_caller_waits(
     running_stack: Facts, sandbox: httpx.Client
 ) -> None:
     recruiter = Recruiter.join(dict(running_stack))

@@ -1,4 +1,4 @@
-"""The upstream queue: five calls at once in the installation, and a turn for everybody."""
+"""The upstream queue: five concurrent calls in the installation, and fair turns for all workspaces."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ def installation() -> Iterator[Installation]:
 
 
 def ask(n: int) -> dict[str, object]:
-    """Runs that share no page."""
+    """Start runs that share no page."""
     return {"intent": {"must": {"titles": [TITLES[n % 6]], "location": {"countries": ["DE" if n < 6 else "FR"]}}}}
 
 
@@ -36,7 +36,7 @@ def test_a_single_run_is_served_in_turn_and_never_after_a_crowd_of_another_works
     done = single.finished(one)
     assert done["status"] == "completed"
     open_ones = [run_id for run_id in many if crowd.run(run_id)["finished_at"] is None]
-    assert len(open_ones) >= CROWD / 4  # served in the order of asking, it would be none
+    assert len(open_ones) >= CROWD / 4  # in order of arrival it would be none
     for run_id in many:
         crowd.finished(run_id)
     assert installation.people_log()["max_in_flight"] <= 5

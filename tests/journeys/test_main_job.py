@@ -53,7 +53,7 @@ def test_a_description_becomes_a_priced_plan_and_the_confirmed_run_delivers_cand
     assert sum(paid for _, paid in recruiter.charges()) == run["spent"]["credits"]
 
 
-def test_candidates_page_filter_and_download_alike(recruiter: Recruiter) -> None:
+def test_pages_filters_and_downloads_return_the_same_candidates(recruiter: Recruiter) -> None:
     run = recruiter.finished(recruiter.start_run(target=30))
     rows = recruiter.candidates(run["id"])
     paged: list[str] = []
@@ -81,7 +81,7 @@ def test_an_extension_delivers_twenty_more_under_the_same_workflow(recruiter: Re
     assert extended.status_code == 202, extended.text
     more = recruiter.finished(run["id"])
     assert more["target"] == 50
-    assert more["spent"]["pages"] == run["spent"]["pages"]  # the page was paid before
+    assert more["spent"]["pages"] == run["spent"]["pages"]  # the page was already paid
     rows = recruiter.candidates(run["id"])
     assert rows[: len(first)] == first
     assert len(rows) == len({row["profile_id"] for row in rows}) == 50
@@ -100,7 +100,7 @@ def test_a_cancelled_run_is_aborted_and_keeps_what_it_delivered(running_stack: F
     assert (again.status_code, again.json()["status"]) == (200, "aborted")
 
 
-def test_a_busy_source_shows_waiting_for_quota_with_the_time_it_goes_on(
+def test_a_busy_source_shows_waiting_for_quota_and_when_the_run_continues(
     running_stack: Facts, recruiter: Recruiter
 ) -> None:
     fault(running_stack, fault="rate_limited", count=1)
@@ -150,7 +150,7 @@ def test_no_name_address_or_text_is_in_temporals_files(running_stack: Facts, rec
         recruiter.call("POST", f"/v1/runs/{run_id}/cancel")
     done = recruiter.finished(recruiter.start_run(target=30))
     stored = b"".join(path.read_bytes() for path in home.glob("temporal.db*"))
-    assert run_id.encode() in stored  # the search finds what is there
+    assert run_id.encode() in stored  # the search itself works
     for row in recruiter.candidates(done["id"]):
         for name in (row["full_name"], row["profile_url"], row["company"]):
             assert name is None or len(name) < 5 or name.encode() not in stored, name

@@ -1,6 +1,6 @@
-"""An agent's whole day through MCP alone, on the real installation under virtual time, with the official client.
+"""An agent's whole day through MCP alone, on a real installation under virtual time, with the official client.
 
-What became of it is looked at from outside: the network's own log, the ledger, REST.
+The results are checked from outside: in the network's own log, the ledger and REST.
 """
 
 import asyncio
@@ -39,13 +39,13 @@ ANSWER = "Between 5,000 and 6,000 euros a month."
 
 @dataclass
 class Agent:
-    """Somebody with a client and nothing else."""
+    """An agent that has only an MCP client."""
 
     client: Client
     heard: list[tuple[float, float | None, str | None]] = field(default_factory=list)
 
     async def __call__(self, name: str, /, **given: Any) -> Json:
-        """What a tool answers; its text and its structure say the same."""
+        """Return a tool's answer, after a check that its text equals its structured content."""
 
         async def hear(progress: float, total: float | None, message: str | None) -> None:
             self.heard.append((progress, total, message))
@@ -59,7 +59,7 @@ class Agent:
         return found
 
     async def refusal(self, name: str, /, **given: Any) -> Json:
-        """The error that a tool answers."""
+        """Return the error that a tool answers."""
         result = await self.client.call_tool(name, given)
         assert result.is_error
         (content,) = result.content
@@ -96,12 +96,12 @@ def installation() -> Iterator[Installation]:
 
 @dataclass
 class Day:
-    """The day so far: who works, what the world looks like from outside, and what has come of it."""
+    """The state of the day: the agent, the outside view and the results so far."""
 
     agent: Agent
     world: Outreach
     granted: int
-    """Credits before anything was spent."""
+    """Credits before the first charge."""
     run_id: str = ""
     list_id: str = ""
     people: list[Json] = field(default_factory=list)
@@ -114,7 +114,7 @@ class Day:
         await asyncio.to_thread(self.world.advance, duration)
 
     def act(self, path: str, **body: Any) -> None:
-        """Something happens on the network."""
+        """Let a person act on the network."""
         url = f"{self.world.installation.facts['sandbox_url']}/_control/network/{path}"
         httpx.post(url, json=body, trust_env=False, timeout=30).raise_for_status()
 
@@ -136,7 +136,7 @@ async def test_an_agent_works_for_a_day_with_nothing_but_mcp(installation: Insta
 
 
 async def reads_up(day: Day) -> None:
-    """Guides and prompts first: they name the tools that there are."""
+    """Read guides and prompts: the tools that they name exist."""
     served = {tool.name for tool in (await day.agent.client.list_tools()).tools}
     overview = (await day.agent("get_guide"))["text"]
     assert overview == await day.agent.resource("recruitmcp://guide")
@@ -149,7 +149,7 @@ async def reads_up(day: Day) -> None:
 
 
 async def searches(day: Day) -> None:
-    """Shown, refined, agreed to, run once, waited for."""
+    """Preview a plan, refine it, confirm it, run it once and wait for the end."""
     shown = await day.agent("start_search", job_description=DESCRIPTION)
     assert shown["anchor"] is not None
     assert shown["estimate"]["credits_max"] >= shown["required_credits"]
@@ -182,7 +182,7 @@ async def searches(day: Day) -> None:
 
 
 async def keeps(day: Day) -> None:
-    """Five of them in a list; all were seen, none was contacted."""
+    """Save five people in a list; all were seen, none was contacted."""
     chosen = [row["profile_id"] for row in day.people[:5]]
     saved = await day.agent("save_to_list", list_name="Ghent", profile_ids=chosen)
     again = await day.agent("save_to_list", list_id=saved["list_id"], profile_ids=chosen)
@@ -193,14 +193,14 @@ async def keeps(day: Day) -> None:
 
 
 def sign_in(connect_url: str) -> httpx.Response:
-    """What the owner does on the hosted page."""
+    """Sign in on the hosted page as the owner does."""
     pressed = httpx.post(connect_url, data={"outcome": "succeed"}, trust_env=False)
     assert pressed.status_code == 303, pressed.text
     return pressed
 
 
 async def connects(day: Day) -> None:
-    """The owner signs in at a link that the agent only hands over."""
+    """Pass a link to the owner, who signs in there."""
     made = await day.agent("connect_outreach_account", name="Sam")
     pressed = await asyncio.to_thread(sign_in, made["connect_url"])
     await day.pass_time("5m")
@@ -213,7 +213,7 @@ async def connects(day: Day) -> None:
 
 
 async def writes(day: Day) -> None:
-    """A sequence, a preview, a yes, and each text approved as it was shown."""
+    """Create a sequence, preview it, confirm it, and approve each text as shown."""
     made = await day.agent(
         "save_sequence", account_id=day.world.account_id, name="Ghent", steps=STEPS, approve_every_message=True
     )
@@ -224,7 +224,7 @@ async def writes(day: Day) -> None:
     again = await day.agent("enroll_candidates", **asked, confirm=True)
     assert (done["enrolled"], again["replayed"], len(day.world.listed("/v1/outreach/enrollments"))) == (5, True, 5)
     await day.pass_time("3d")
-    assert day.world.log() == []  # nobody has approved anything
+    assert day.world.log() == []  # no text is approved yet
 
     waiting = (await day.agent("get_outreach_activity"))["awaiting_approval"]["data"]
     assert len(waiting) == 5
@@ -244,7 +244,7 @@ async def writes(day: Day) -> None:
 
 
 async def answers(day: Day) -> None:
-    """Somebody accepts and asks; the answer goes out word for word, once."""
+    """Answer a person who accepted and asked; the answer is sent once, word for word."""
     invited = day.world.log()[0]["person_id"]
     whose = {"account_id": day.world.provider_id, "person_id": invited}
     day.act("accept", **whose)
@@ -263,7 +263,7 @@ async def answers(day: Day) -> None:
     asked = {"conversation_id": conversation_id, "text": ANSWER}
     assert (await day.agent("send_reply", **asked))["rendered"]["text"] == ANSWER
     await day.pass_time("1d")
-    assert len(day.world.log()) == before  # that was a preview
+    assert len(day.world.log()) == before  # it was a preview
     sent = await day.agent("send_reply", **asked, confirm=True)
     again = await day.agent("send_reply", **asked, confirm=True)
     assert (again["id"], again["replayed"]) == (sent["id"], True)
@@ -273,7 +273,7 @@ async def answers(day: Day) -> None:
 
 
 async def leaves_alone(day: Day) -> None:
-    """Somebody is suppressed: out of the list, out of the sequence, not written to again even if they accept."""
+    """Suppress a person, who leaves list and sequence and gets no further message even after accepting."""
     open_ones = (await day.agent("list_enrollments", status="waiting_for_accept"))["data"]
     person = open_ones[0]
     await day.agent("add_suppression", profile_id=person["profile_id"])
@@ -304,7 +304,7 @@ async def leaves_alone(day: Day) -> None:
 
 
 async def looks_back(day: Day) -> None:
-    """The review's numbers are those of the network and of the ledger."""
+    """Compare the review's numbers with the network and the ledger."""
     assert "get_outreach_activity" in await day.agent.prompt("pipeline_review")
     figures = await day.agent("get_outreach_activity")
     assert figures["replies"]["count"] == 1

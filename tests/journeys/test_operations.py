@@ -1,6 +1,6 @@
-"""docs/operations.md on a running installation: every command in it is run, every setting and metric it names is there.
+"""docs/operations.md on a running installation: every command is run, every setting and metric in it exists.
 
-A new command joins `RUN` or `ELSEWHERE`, else a test here fails. That make targets exist is tested in `tests/docs`.
+Add a new command to `RUN` or `ELSEWHERE`, or a test here fails. `tests/docs` tests that make targets exist.
 """
 
 import re
@@ -12,11 +12,11 @@ import pytest
 
 from api.kernel.internal import ANSWER_SECONDS
 from models.base.settings import Settings
-from tests.journeys.beside import Beside, beside
+from tests.journeys.extra_process import ExtraProcess, extra_process
 from tests.journeys.installation import Installation, installed
+from tests.journeys.operator_commands import DOCUMENT, Operator, documented
 from tests.journeys.paying import with_card
 from tests.journeys.recruiter import Recruiter
-from tests.journeys.restoring import DOCUMENT, Operator, documented
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.slow]
 
@@ -38,7 +38,7 @@ def operator(installation: Installation) -> Operator:
 
 
 def migrate(operator: Operator) -> None:
-    """On a database at work; done twice it changes nothing."""
+    """Migrate a database in use; the second time changes nothing."""
     operator.run(documented("models.migrations upgrade"))
 
 
@@ -60,7 +60,7 @@ def connections(operator: Operator) -> None:
 
 
 def back_up_and_restore(operator: Operator) -> None:
-    """Everything of the one is in the other, whoever owns it."""
+    """Compare the restored database with the original across all workspaces."""
     operator.back_up()
     operator.run("createdb restored")
     operator.run(documented("pg_restore").replace("-d service", "-d restored"))
@@ -93,21 +93,21 @@ RUN: dict[str, Callable[[Operator], None]] = {
 }
 ELSEWHERE = {"pg_dump": "with pg_restore"}
 NO_SETTINGS = {"PGOPTIONS", "SIGTERM", "WARNING", "MINUTES", "RECORDED_STATEMENTS"}
-"""Of PostgreSQL, the system, logging, the Makefile and the test of query plans."""
+"""Settings of PostgreSQL, the system, logging, the Makefile and the test of query plans."""
 
 
-def test_every_command_is_tried() -> None:
+def test_every_command_is_tested() -> None:
     assert len(COMMANDS) >= len(RUN)
     unknown = [one for one in COMMANDS if not any(words in one for words in {**RUN, **ELSEWHERE})]
     assert unknown == []
 
 
 @pytest.mark.parametrize("words", RUN)
-def test_it_does_what_it_says(operator: Operator, words: str) -> None:
+def test_the_command_does_what_it_says(operator: Operator, words: str) -> None:
     RUN[words](operator)
 
 
-def test_every_setting_that_it_names_is_one() -> None:
+def test_every_documented_setting_exists() -> None:
     named = {one.partition("=")[0] for one in CODE if re.fullmatch(r"[A-Z][A-Z_]{5,}(=\S*)?", one)}
     assert {"DATABASE_URL", "TEMPORAL_API_KEY", "INTERNAL_ADDRESS"} <= named
     others = {name for name in named if name.lower() not in Settings.model_fields and not name.startswith("OTEL_")}
@@ -115,13 +115,13 @@ def test_every_setting_that_it_names_is_one() -> None:
 
 
 @pytest.fixture(scope="module")
-def worker(installation: Installation) -> Iterator[Beside]:
-    """A second one: scaling out."""
-    with beside(installation, "worker") as made:
+def worker(installation: Installation) -> Iterator[ExtraProcess]:
+    """Start a second worker, as for scaling out."""
+    with extra_process(installation, "worker") as made:
         yield made
 
 
-def test_every_metric_that_it_names_is_told_by_a_second_worker(installation: Installation, worker: Beside) -> None:
+def test_a_second_worker_serves_every_documented_metric(installation: Installation, worker: ExtraProcess) -> None:
     recruiter = Recruiter.join(installation.facts)
     recruiter.finished(recruiter.start_run(target=30))
     told = httpx.get(f"{worker.internal_url}/metrics", trust_env=False, timeout=ANSWER_SECONDS).text

@@ -1,6 +1,6 @@
-"""A sequence for weeks on the real installation under virtual time, while people answer, opt out and are stopped.
+"""A sequence over weeks on a real installation under virtual time, while people answer, opt out and are stopped.
 
-The network is the truth: every execution is held against hours, rests, caps and silences that are computed anew.
+The network is the truth: every execution is checked against hours, rests, caps and silences computed independently.
 """
 
 from collections.abc import Iterator
@@ -10,21 +10,21 @@ from datetime import datetime
 import pytest
 
 from tests.journeys.installation import installed
-from tests.journeys.on_the_way import OnTheWay
+from tests.journeys.network_log import broken_promises, duplicates, moment, replied_at, seeds_of, written_after
+from tests.journeys.occurrences import Occurrences
 from tests.journeys.outreach import Json, Outreach
-from tests.journeys.reckoning import broken, doubles, moment, replied_at, seeds_of, written_after
 
 pytestmark = pytest.mark.timeout(1500)
 
 WITHDRAW_WAIT_DAYS = 2
 ACCEPT_AFTER_DAYS = 3
 QUIET = 5
-"""So many accept early and would say nothing by themselves, so that things can happen to them."""
+"""Number of people who accept early and never act on their own, so that tests can act for them."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """How many people, after how many days things happen on the way, and how many days pass in all."""
+    """Number of people, days on which things occur, and days in total."""
 
     people: int
     happens_after: tuple[int, ...]
@@ -32,7 +32,7 @@ class Size:
     accept_timeout_days: int
 
     def steps(self) -> list[Json]:
-        """Invite with a note, message after the acceptance, follow-up, withdrawal after the time-out."""
+        """Return the steps: invite with a note, message after acceptance, follow-up, withdrawal after the time-out."""
         after_accept = {"type": "message", "only_after_accept": True, "accept_timeout_days": self.accept_timeout_days}
         return [
             {"type": "invite", "note": "Hi {{first_name}}, I recruit in your field and would be glad to be in touch."},
@@ -48,11 +48,11 @@ WHOLE = Size(people=120, happens_after=(5, 9, 13, 18, 24, 30), days=60, accept_t
 
 @dataclass(frozen=True)
 class Played:
-    """What the network and the API say afterwards."""
+    """The records of the network and the API afterwards."""
 
     size: Size
     outreach: Outreach
-    way: OnTheWay
+    way: Occurrences
     log: list[Json]
     actions: list[Json]
     enrollments: list[Json]
@@ -63,13 +63,13 @@ def played(request: pytest.FixtureRequest) -> Iterator[Played]:
     size: Size = request.param
     with pytest.MonkeyPatch.context() as patch:
         if size is SMALL:
-            patch.setenv("OUTREACH_CHATS_MINUTES", "1440")  # polls would be half of what happens
+            patch.setenv("OUTREACH_CHATS_MINUTES", "1440")  # polls would be half of the work
         with installed("--population", "1000", "--virtual-time") as installation:
             yield play(Outreach.begin(installation), size)
 
 
 def play(outreach: Outreach, size: Size) -> Played:
-    """Enroll everybody and let the days pass."""
+    """Enroll all people and let the days pass."""
     sequence_id = outreach.sequence("Weeks", size.steps())
     strangers = outreach.strangers(size.people * 4)
     quiet = [one for one in strangers if one["accepts"] and one["answers_message"] is None][:QUIET]
@@ -77,13 +77,13 @@ def play(outreach: Outreach, size: Size) -> Played:
     done = outreach.enroll(sequence_id, people)
     assert done["enrolled"] == size.people, done["skipped"]
     urls = {one["person_id"]: one["profile_url"] for one in people}
-    way = OnTheWay(outreach, outreach.profiles(sequence_id, people), urls)
+    way = Occurrences(outreach, outreach.profiles(sequence_id, people), urls)
     outreach.advance(f"{ACCEPT_AFTER_DAYS}d")
     way.accept(quiet)
     passed = ACCEPT_AFTER_DAYS
     for day in size.happens_after:
         outreach.advance(f"{day - passed}d")
-        way.each_happens()
+        way.one_of_each_kind()
         passed = day
     outreach.advance(f"{size.days - passed}d")
     listed = outreach.listed
@@ -92,31 +92,31 @@ def play(outreach: Outreach, size: Size) -> Played:
     )
 
 
-def test_everything_lies_in_hours_keeps_its_rest_and_respects_the_caps(played: Played) -> None:
+def test_every_execution_keeps_hours_rests_and_caps(played: Played) -> None:
     seeds = seeds_of(played.log, played.actions, played.way.profiles)
-    assert broken(played.log, seeds, played.outreach.terms()) == []
+    assert broken_promises(played.log, seeds, played.outreach.terms()) == []
 
 
-def test_the_service_and_the_network_tell_the_same(played: Played) -> None:
-    assert doubles(played.log) == []
+def test_the_records_of_service_and_network_are_equal(played: Played) -> None:
+    assert duplicates(played.log) == []
     assert len([one for one in played.actions if one["outcome"] == "sent"]) == len(played.log)
     assert not [one for one in played.actions if one["outcome"] in {"failed", "unknown", "reconciling", "sending"}]
     invited = {entry["person_id"] for entry in played.log if entry["kind"] == "invite"}
     assert invited | played.way.left_alone.keys() == played.way.profiles.keys()
 
 
-def test_nobody_is_written_to_after_a_reply_an_opt_out_a_stop_or_a_suppression(played: Played) -> None:
+def test_no_message_follows_a_reply_an_opt_out_a_stop_or_a_suppression(played: Played) -> None:
     happened = set(played.way.because.values())
     assert happened == {"reply", "owner", "opt-out", "stop", "suppression"}, happened
     replied = replied_at(played.outreach.messages_with, played.way.profiles)
-    assert replied  # somebody answered, else this says nothing
+    assert replied  # otherwise the test proves nothing
     first = played.way.left_alone | {
         person: min(at, played.way.left_alone.get(person, at)) for person, at in replied.items()
     }
     assert written_after(played.log, first) == []
 
 
-def test_every_enrollment_has_ended_or_is_held_for_the_reason_that_happened(played: Played) -> None:
+def test_every_enrollment_has_ended_or_is_paused_for_the_right_reason(played: Played) -> None:
     by_profile = {one["profile_id"]: one for one in played.enrollments}
     assert len(by_profile) == len(played.enrollments) == played.size.people
     replied = replied_at(played.outreach.messages_with, played.way.profiles)
@@ -136,7 +136,7 @@ def test_every_enrollment_has_ended_or_is_held_for_the_reason_that_happened(play
         assert (enrollment["status"], enrollment["reason"]) in expected, (played.way.because.get(person), enrollment)
 
 
-def test_whoever_does_not_accept_is_withdrawn_after_the_time_out(played: Played) -> None:
+def test_an_invite_without_acceptance_is_withdrawn_after_the_time_out(played: Played) -> None:
     invited = {entry["person_id"]: moment(entry) for entry in played.log if entry["kind"] == "invite"}
     written = {entry["person_id"] for entry in played.log if entry["kind"] == "message"}
     withdrawn = {entry["person_id"]: moment(entry) for entry in played.log if entry["kind"] == "withdraw"}

@@ -1,4 +1,4 @@
-"""Outreach accounts on a running installation: sign-in, disconnect and review, and what no callback told."""
+"""Outreach accounts on a running installation: sign-in, disconnect, review, and lost callbacks."""
 
 import asyncio
 import time
@@ -50,7 +50,7 @@ def connect(recruiter: Recruiter, **body: Any) -> Json:
 
 
 def sign_in(link: str, owner: int, outcome: str = "succeed") -> httpx.Response:
-    """The owner presses a button on the provider's page, and is sent back to ours."""
+    """Press a button on the provider's page as the owner, and follow the redirect back."""
     form = {"outcome": outcome, "owner": str(owner)}
     return httpx.post(link, data=form, follow_redirects=True, trust_env=False)
 
@@ -68,7 +68,7 @@ def until(read: Callable[[], Json], status: str, *, within: float = 30) -> Json:
 
 
 def provider_id_of(installation: Installation, account_id: str) -> str | None:
-    """The provider's id of the account, which the API does not show."""
+    """Return the provider's id of the account, which the API does not show."""
 
     async def read() -> str | None:
         database = Database(installation.facts["database_url"], pool_size=0).within(all_tenants("tests"))
@@ -81,13 +81,13 @@ def provider_id_of(installation: Installation, account_id: str) -> str | None:
 
 
 def changed(installation: Installation, account_id: str, **change: Any) -> None:
-    """Something happens to the account at the provider."""
+    """Change the account at the provider."""
     body = {"account_id": provider_id_of(installation, account_id), **change}
     control(installation, "POST", "network/account", body)
 
 
 def told(recruiter: Recruiter) -> list[str]:
-    """Events of accounts, oldest first."""
+    """Return the events of accounts, oldest first."""
     names = "account.connected,account.paused,account.disconnected"
     return [event["type"] for event in reversed(recruiter.get("/v1/events", params={"types": names})["data"])]
 
@@ -120,7 +120,7 @@ def test_an_owner_signs_in_on_the_providers_page_and_the_account_is_connected(
     assert told(recruiter) == ["account.connected"]
 
 
-def test_the_page_alone_connects_nothing(installation: Installation, recruiter: Recruiter) -> None:
+def test_the_page_alone_does_not_connect_an_account(installation: Installation, recruiter: Recruiter) -> None:
     made = connect(recruiter)
     back = f"{installation.facts['api_url']}/outreach/connected"
     shown = httpx.get(back, params={"account_id": "acc_1", "state": "x", "provider": "linkedin"}, trust_env=False)
@@ -161,7 +161,7 @@ def test_a_disconnect_whose_callback_is_lost_is_found_by_the_poll(
 
 
 @pytest.mark.parametrize("kind", ["missing_signature", "wrong_signature", "stale_signature"])
-def test_a_callback_that_is_not_signed_well_changes_nothing(
+def test_a_callback_with_a_wrong_signature_changes_nothing(
     installation: Installation, recruiter: Recruiter, kind: str
 ) -> None:
     account_id = active(installation, recruiter, owner=41)
@@ -174,7 +174,7 @@ def test_a_callback_that_is_not_signed_well_changes_nothing(
     installation.command("advance", "1m")
 
 
-def test_trouble_that_passes_is_a_pause_only_after_half_an_hour(
+def test_temporary_trouble_becomes_a_pause_only_after_half_an_hour(
     installation: Installation, recruiter: Recruiter
 ) -> None:
     account_id = active(installation, recruiter, owner=51)
@@ -189,7 +189,7 @@ def test_trouble_that_passes_is_a_pause_only_after_half_an_hour(
     assert told(recruiter) == ["account.connected", "account.paused", "account.connected"]
 
 
-def test_a_removed_account_is_gone_at_the_provider_and_comes_back_as_the_same_record(
+def test_a_removed_account_is_deleted_at_the_provider_and_reconnects_as_the_same_record(
     installation: Installation, recruiter: Recruiter
 ) -> None:
     account_id = active(installation, recruiter, owner=61)

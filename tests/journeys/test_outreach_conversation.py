@@ -1,4 +1,4 @@
-"""One person from the invite to the last word, on the real installation under virtual time."""
+"""One person from the invite to the last message, on a real installation under virtual time."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def installation() -> Iterator[Installation]:
 
 
 def act(outreach: Outreach, path: str, **body: Any) -> None:
-    """Something happens on the network."""
+    """Let a person act on the network."""
     url = f"{outreach.installation.facts['sandbox_url']}/_control/network/{path}"
     httpx.post(url, json=body, trust_env=False, timeout=30).raise_for_status()
 

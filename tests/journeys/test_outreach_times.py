@@ -1,6 +1,6 @@
-"""Hours of three zones, weeks and days on a running installation: clock changes, week 53, the last minutes.
+"""Hours, weeks and days of three time zones on a running installation: clock changes, week 53, the last minutes.
 
-One year passes, with few people at each moment that matters; the network's log is held against the clocks on the wall.
+A year passes, with few people at each moment that matters; the network's log is checked against local times.
 """
 
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.journeys.installation import Installation, installed
+from tests.journeys.network_log import DEFAULTS, Terms, broken_promises, duplicates, moment, monday, seeds_of, utc_day
 from tests.journeys.outreach import Json, Outreach
-from tests.journeys.reckoning import DEFAULTS, Terms, broken, doubles, moment, monday, seeds_of, utc_day
 
 pytestmark = [pytest.mark.timeout(1800), pytest.mark.slow]
 
@@ -20,17 +20,17 @@ ZONES = ("Europe/Brussels", "America/Los_Angeles", "Pacific/Auckland")
 STEPS: list[Json] = [{"type": "invite", "note": "Hi {{first_name}}, glad to be in touch."}, {"type": "profile_visit"}]
 A_DAY = 2
 WEEKLY = 6
-"""A week's invites, so few that the cap of week 53 is reached."""
+"""Weekly invites, few enough to reach the cap of week 53."""
 
 
 HOUR = timedelta(hours=1)
 BEFORE_WEEK_53 = (date(2026, 12, 17), date(2026, 12, 26))
-"""When people are enrolled, more than the weeks until the new year may invite."""
+"""Days on which people are enrolled, more than may be invited until the new year."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change of the clocks in a zone on a Sunday, `forward` by so much; `begins` is the Sunday before it."""
+    """A clock change in a zone on a Sunday by `forward`; `begins` is the Sunday before."""
 
     zone: str
     begins: date
@@ -50,12 +50,12 @@ CHANGES = (
     Change("America/Los_Angeles", date(2027, 10, 31), -HOUR),
 )
 VISITED = 18
-"""People of a change: so many that at the pace of a UTC day some are left for the Monday after it."""
+"""People per clock change: enough for some of them to be left for the Monday after it."""
 
 
 @dataclass
 class Owner:
-    """An account in a zone, whom it was let loose on, and its executions."""
+    """An account in a zone, the people enrolled by it, and its executions."""
 
     zone: str
     outreach: Outreach
@@ -69,16 +69,16 @@ class Owner:
 @pytest.fixture(scope="module")
 def installation() -> Iterator[Installation]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OUTREACH_CHATS_MINUTES", "1440")  # a year of polls is most of what happens
+        patch.setenv("OUTREACH_CHATS_MINUTES", "1440")  # a year of polls would be most of the work
         with installed("--population", "1000", "--virtual-time") as running:
             yield running
 
 
 @pytest.fixture(scope="module")
 def turned(installation: Installation) -> list[Owner]:
-    """Three owners, after a new year that found more people waiting than its week may invite."""
+    """Return three owners after a new year with more waiting people than the week may invite."""
     owners = [owner(installation, zone) for zone in ZONES]
-    for day in BEFORE_WEEK_53:  # whoever could only be invited much later is not enrolled
+    for day in BEFORE_WEEK_53:  # people who could only be invited much later are not enrolled
         reach(installation, day)
         for one in owners:
             enroll(one, one.outreach.strangers(10), STEPS, f"Waits since {day}", daily_pace_limit=A_DAY)
@@ -88,7 +88,7 @@ def turned(installation: Installation) -> list[Owner]:
 
 @pytest.fixture(scope="module")
 def year(installation: Installation, turned: list[Owner]) -> list[Owner]:
-    """The same, after a year in which people are enrolled before each moment that matters."""
+    """Return the same owners after a year with enrollments before each moment that matters."""
     owners = turned
     for change in CHANGES:
         reach(installation, change.begins)
@@ -99,12 +99,12 @@ def year(installation: Installation, turned: list[Owner]) -> list[Owner]:
 
 
 def reach(installation: Installation, day: date) -> None:
-    """Let time pass until a UTC day begins."""
+    """Advance time to the start of a UTC day."""
     installation.command("advance", "--until", datetime.combine(day, time(0), UTC).isoformat())
 
 
 def owner(installation: Installation, zone: str) -> Owner:
-    """An account in a zone, warm by the first period."""
+    """Return an account in a zone that has finished its warm-up by the first period."""
     outreach = Outreach.begin(installation)
     outreach.order("switches", natural=False)
     call = outreach.recruiter.call
@@ -117,13 +117,13 @@ def owner(installation: Installation, zone: str) -> Owner:
 
 
 def unvisited(one: Owner, count: int) -> list[Json]:
-    """People whom the account has nothing to do with so far, and who may be visited."""
+    """Return people without any relation to the account who may be visited."""
     found = one.outreach.strangers(200)
     return [person for person in found if person["visitable"] and person["person_id"] not in one.profiles][:count]
 
 
 def enroll(one: Owner, people: list[Json], steps: list[Json], name: str, **more: int) -> None:
-    """Let the account loose on people."""
+    """Enroll people into a new sequence of the account."""
     sequence_id = one.outreach.sequence(name, steps, **more)
     one.outreach.enroll(sequence_id, people)
     one.profiles |= one.outreach.profiles(sequence_id, people)
@@ -132,15 +132,18 @@ def enroll(one: Owner, people: list[Json], steps: list[Json], name: str, **more:
 def test_every_execution_keeps_its_zones_hours_rests_and_caps(year: list[Owner]) -> None:
     for one in year:
         log = one.outreach.log()
-        assert doubles(log) == []
-        assert broken(log, seeds_of(log, one.outreach.listed("/v1/outreach/actions"), one.profiles), one.terms()) == []
+        assert duplicates(log) == []
+        assert (
+            broken_promises(log, seeds_of(log, one.outreach.listed("/v1/outreach/actions"), one.profiles), one.terms())
+            == []
+        )
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: f"{change.zone} {change.sunday}")
-def test_the_clock_on_the_wall_opens_the_window_before_and_after_each_change(year: list[Owner], change: Change) -> None:
-    """Each day begins within the quarter of an hour after eight, whatever UTC says, or as a UTC day gives a new pace.
+def test_local_time_opens_the_window_before_and_after_each_clock_change(year: list[Owner], change: Change) -> None:
+    """Each day begins within 15 minutes after eight local time, or when a UTC day starts a new pace.
 
-    Where that turns within the window, the pace of a UTC day is used up by the next morning: but for Mondays.
+    In zones where the UTC day changes within the window, its pace is used up by the next morning, except on Mondays.
     """
     (one,) = (owner for owner in year if owner.zone == change.zone)
     openings = first_of_days([moment(entry) for entry in one.outreach.log()], change.zone)
@@ -148,16 +151,16 @@ def test_the_clock_on_the_wall_opens_the_window_before_and_after_each_change(yea
     assert all(is_opening(at) or is_opening(at.astimezone(UTC), hour=0) for at in near.values()), near
     before = [at for day, at in near.items() if day < change.sunday and is_opening(at)]
     after = [at for day, at in near.items() if day > change.sunday and is_opening(at)]
-    assert {later.utcoffset() - earlier.utcoffset() for earlier in before for later in after} == {change.forward}  # type: ignore[operator]
+    assert {later.utcoffset() - earlier.utcoffset() for earlier in before for later in after} == {change.forward}  # type: ignore[operator]  # both are aware
 
 
 def is_opening(at: datetime, *, hour: int = 8) -> bool:
-    """Whether it is within the quarter of an hour after `hour`, by the clock of the moment's zone."""
+    """Return whether a moment is within 15 minutes after `hour` in its zone."""
     return time(hour) <= at.time() < time(hour, 16)
 
 
 def first_of_days(moments: list[datetime], zone: str) -> dict[date, datetime]:
-    """The first of each local day."""
+    """Return the first moment of each local day."""
     found: dict[date, datetime] = {}
     for at in sorted(moments):
         local = at.astimezone(ZoneInfo(zone))
@@ -165,7 +168,7 @@ def first_of_days(moments: list[datetime], zone: str) -> dict[date, datetime]:
     return found
 
 
-def test_the_new_year_does_not_begin_a_week_anew(turned: list[Owner]) -> None:
+def test_the_new_year_does_not_restart_a_week(turned: list[Owner]) -> None:
     week_53 = date(2026, 12, 28)
     assert week_53.isocalendar()[:2] == (2026, 53)
     for one in turned:
@@ -185,10 +188,10 @@ def test_the_new_year_does_not_begin_a_week_anew(turned: list[Owner]) -> None:
         ("Pacific/Auckland", time(12, 56)),
     ],
 )
-def test_nothing_is_begun_in_the_last_two_minutes(
+def test_no_call_is_claimed_in_the_last_two_minutes(
     installation: Installation, year: list[Owner], zone: str, local: time
 ) -> None:
-    """Of a window, or of a UTC day: that ends at 16:00 in Los Angeles and at 13:00 in Auckland by now."""
+    """Neither of a window nor of a UTC day, which ends at 16:00 in Los Angeles and at 13:00 in Auckland."""
     (one,) = (owner for owner in year if owner.zone == zone)
     outreach, before = one.outreach, len(one.outreach.log())
     wall = ZoneInfo(zone)
@@ -204,6 +207,6 @@ def test_nothing_is_begun_in_the_last_two_minutes(
     log = outreach.log()
     assert len(log) == before + len(people)
     actions = outreach.listed("/v1/outreach/actions")
-    assert broken(log, seeds_of(log, actions, one.profiles), one.terms()) == []
+    assert broken_promises(log, seeds_of(log, actions, one.profiles), one.terms()) == []
     last = moment(log[-1]).astimezone(wall)
     assert last > datetime.combine(day, local, wall) + timedelta(minutes=3), "the last had to wait"

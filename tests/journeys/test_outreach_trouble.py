@@ -1,4 +1,4 @@
-"""Sending through trouble on a running installation: six hours without the provider, and two workers at once."""
+"""Sends on a running installation in trouble: six hours without the provider, and two workers at once."""
 
 import contextlib
 import signal
@@ -13,8 +13,8 @@ import pytest
 
 from stack.children import PROJECT
 from tests.journeys.installation import Installation, installed
+from tests.journeys.network_log import broken_promises, duplicates, moment, seeds_of
 from tests.journeys.outreach import Json, Outreach
-from tests.journeys.reckoning import broken, doubles, moment, seeds_of
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
 
@@ -30,13 +30,13 @@ REMINDER: Json = {"type": "message", "wait_days": 4, "is_follow_up": True, "body
 @pytest.fixture(scope="module")
 def installation() -> Iterator[Installation]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OUTREACH_CHATS_MINUTES", "1440")  # polls would be most of what happens
+        patch.setenv("OUTREACH_CHATS_MINUTES", "1440")  # polls would be most of the work
         with installed("--population", "1000", "--virtual-time") as running:
             yield running
 
 
 def connected(outreach: Outreach, count: int) -> list[Json]:
-    """So many people whom the owner knows, none of whom says anything by themselves."""
+    """Return `count` relations of the owner, none of whom acts on their own."""
     outreach.order("switches", natural=False)
     people = outreach.strangers(count)
     for one in people:
@@ -45,14 +45,14 @@ def connected(outreach: Outreach, count: int) -> list[Json]:
 
 
 def next_tuesday(after: datetime) -> datetime:
-    """Seven in the morning of the next Tuesday, in Brussels."""
+    """Return 7 a.m. of the next Tuesday in Brussels."""
     local = after.astimezone(BRUSSELS)
     days = (1 - local.weekday()) % 7 or 7
     return (local + timedelta(days=days)).replace(hour=7, minute=0, second=0, microsecond=0)
 
 
 @pytest.mark.parametrize("fault", ["server_error", "connection_lost"])
-def test_what_was_due_in_six_hours_without_the_provider_goes_out_afterwards_one_at_a_time(
+def test_sends_that_were_due_during_six_hours_without_the_provider_go_out_one_at_a_time_afterwards(
     installation: Installation, fault: str
 ) -> None:
     outreach = Outreach.begin(installation)
@@ -79,18 +79,18 @@ def test_what_was_due_in_six_hours_without_the_provider_goes_out_afterwards_one_
     log, actions = outreach.log(), outreach.listed("/v1/outreach/actions")
     reminders = log[len(greeted) :]
     assert len({entry["person_id"] for entry in reminders}) == len(reminders) == DUE
-    assert doubles(log) == []
+    assert duplicates(log) == []
     assert {one["outcome"] for one in actions} == {"sent"}
     assert all(moment(entry) > over for entry in reminders)
     profiles = outreach.profiles(warm, first) | outreach.profiles(sequence_id, rest)
-    assert broken(log, seeds_of(log, actions, profiles), outreach.terms()) == []
+    assert broken_promises(log, seeds_of(log, actions, profiles), outreach.terms()) == []
     assert moment(reminders[-1]) - over < timedelta(hours=4), "forty rests of at most three minutes take two hours"
     assert {one["status"] for one in outreach.listed("/v1/outreach/enrollments")} == {"completed"}
 
 
 @contextlib.contextmanager
 def second_worker(installation: Installation) -> Iterator[Path]:
-    """Another worker beside the installation's own, made in the same way; gives its log."""
+    """Start a second worker in the same way as the installation's own, and return its log."""
     first = psutil.Process(installation.pid("worker"))
     ready = installation.home.parent / "second.ready"
     command = [str(ready) if one.endswith(".ready") else one for one in first.cmdline()]
@@ -118,9 +118,9 @@ def test_two_workers_send_once(installation: Installation) -> None:
         both = [said.read_text(), (installation.home / "logs" / "worker.log").read_text()]
     log, actions = outreach.log(), outreach.listed("/v1/outreach/actions")
     assert len(log) == 2 * len(people)
-    assert doubles(log) == []
+    assert duplicates(log) == []
     assert {one["attempts"] for one in actions} == {1}
-    assert broken(log, seeds_of(log, actions, outreach.profiles(sequence_id, people)), outreach.terms()) == []
+    assert broken_promises(log, seeds_of(log, actions, outreach.profiles(sequence_id, people)), outreach.terms()) == []
     mine = [[one["id"] for one in actions if one["id"] in text] for text in both]
     assert all(mine), "both worked, else this says nothing"
     assert not set(mine[0]) & set(mine[1])

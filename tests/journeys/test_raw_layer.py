@@ -1,4 +1,4 @@
-"""The raw layer on a running installation: jobs and lookups outlast kills, equal calls pay once."""
+"""The raw layer on a running installation: jobs and lookups survive kills, equal calls are charged once."""
 
 import time
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tests.journeys.recruiter import Json, Recruiter
 pytestmark = pytest.mark.timeout(600)
 
 LATENCY_MS = 700
-"""Of every upstream call, so that a kill meets one at work."""
+"""The latency of every upstream call, long enough for a kill during one."""
 ENDED = {"completed", "failed"}
 
 
@@ -63,7 +63,7 @@ def told(recruiter: Recruiter, kind: str) -> list[Json]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("victim", ["worker", "upstream", "api"])
-def test_a_job_and_a_lookup_outlast_the_kill_of(victim: str, installation: Installation) -> None:
+def test_a_job_and_a_lookup_survive_the_kill_of(victim: str, installation: Installation) -> None:
     recruiter = Recruiter.join(installation.facts)
     people = find(recruiter, 20, {"worker": "US", "upstream": "DE", "api": "GB"}[victim])
     ids = [one["id"] for one in people]
@@ -109,7 +109,7 @@ def test_a_busy_source_is_waited_for(installation: Installation) -> None:
 
 
 @pytest.mark.slow
-def test_twenty_equal_calls_ask_once_and_pay_once_also_when_the_api_dies(installation: Installation) -> None:
+def test_twenty_equal_calls_make_one_request_and_one_charge_even_when_the_api_dies(installation: Installation) -> None:
     recruiter = Recruiter.join(installation.facts)
     ids = [one["id"] for one in find(recruiter, 4, "NL")]
     before = installation.people_log()["calls"].get("person/bulk", 0)
@@ -131,7 +131,9 @@ def test_twenty_equal_calls_ask_once_and_pay_once_also_when_the_api_dies(install
 
 
 @pytest.mark.slow
-def test_an_erasure_leaves_nothing_in_the_files_of_temporal_and_the_logs(installation: Installation) -> None:
+def test_after_an_erasure_temporals_files_and_the_logs_contain_nothing_of_the_person(
+    installation: Installation,
+) -> None:
     recruiter = Recruiter.join(installation.facts)
     people = find(recruiter, 30, "US")
     person = next(one for one in people if one["profile_url"])
@@ -153,7 +155,7 @@ def test_an_erasure_leaves_nothing_in_the_files_of_temporal_and_the_logs(install
 
 
 def files_with(installation: Installation, needles: list[str]) -> list[str]:
-    """Files of Temporal and of the logs in which one of the texts stands, in any letter case."""
+    """Return Temporal's files and logs that contain one of the texts, in any letter case."""
     home = installation.home
     files = [*home.glob("temporal.db*"), *(home / "logs").glob("*.log")]
     assert len(files) > 4

@@ -1,4 +1,4 @@
-"""`/readyz` of running processes while PostgreSQL or Temporal is frozen or dead: 503 with the part, and 200 again."""
+"""`/readyz` of running processes while PostgreSQL or Temporal is frozen or dead: 503 with its name, then 200 again."""
 
 import os
 import signal
@@ -10,14 +10,14 @@ import psutil
 import pytest
 
 from api.kernel.internal import ANSWER_SECONDS
-from tests.journeys.beside import Beside, beside
+from tests.journeys.extra_process import ExtraProcess, extra_process
 from tests.journeys.installation import Installation, installed
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.slow]
 
 AGAIN_SECONDS = 60
 PARTS = {"postgres": {"database", "migrations"}, "temporal": {"temporal"}}
-"""What each of them answers for."""
+"""The dependencies that each process reports on."""
 
 
 @pytest.fixture(scope="module")
@@ -27,26 +27,26 @@ def installation() -> Iterator[Installation]:
 
 
 @pytest.fixture(scope="module", params=["api", "worker", "upstream"])
-def watched(installation: Installation, request: pytest.FixtureRequest) -> Iterator[Beside]:
-    with beside(installation, request.param) as made:
+def watched(installation: Installation, request: pytest.FixtureRequest) -> Iterator[ExtraProcess]:
+    with extra_process(installation, request.param) as made:
         yield made
 
 
-def page(watched: Beside) -> tuple[int, dict[str, str]]:
-    """What `/readyz` says. One that hangs is an error: each part is given up in time."""
+def page(watched: ExtraProcess) -> tuple[int, dict[str, str]]:
+    """Return the answer of `/readyz`. A request that hangs is an error: each check has a time limit."""
     answer = httpx.get(f"{watched.internal_url}/readyz", trust_env=False, timeout=ANSWER_SECONDS)
     parts: dict[str, str] = answer.json()["parts"]
     return answer.status_code, parts
 
 
-def until_ready(watched: Beside) -> None:
+def until_ready(watched: ExtraProcess) -> None:
     deadline = time.monotonic() + AGAIN_SECONDS
     while (said := page(watched))[0] != 200:
         assert time.monotonic() < deadline, said
         time.sleep(0.2)
 
 
-def assert_not_ready(watched: Beside, part: str, words: set[str]) -> None:
+def assert_not_ready(watched: ExtraProcess, part: str, words: set[str]) -> None:
     status, parts = page(watched)
     assert status == 503
     assert {name for name, word in parts.items() if word != "ok"} == PARTS[part], parts
@@ -56,8 +56,8 @@ def assert_not_ready(watched: Beside, part: str, words: set[str]) -> None:
 
 
 @pytest.mark.parametrize("part", sorted(PARTS))
-def test_a_frozen_part_is_named_and_ready_again_when_it_goes_on(
-    installation: Installation, watched: Beside, part: str
+def test_a_frozen_dependency_is_named_and_ready_again_when_it_continues(
+    installation: Installation, watched: ExtraProcess, part: str
 ) -> None:
     until_ready(watched)
     first = psutil.Process(installation.pid(part))
@@ -74,8 +74,8 @@ def test_a_frozen_part_is_named_and_ready_again_when_it_goes_on(
 
 
 @pytest.mark.parametrize("part", sorted(PARTS))
-def test_a_dead_part_is_named_and_ready_again_when_it_is_back(
-    installation: Installation, watched: Beside, part: str
+def test_a_dead_dependency_is_named_and_ready_again_when_it_is_back(
+    installation: Installation, watched: ExtraProcess, part: str
 ) -> None:
     until_ready(watched)
     installation.command("kill", part)

@@ -1,4 +1,4 @@
-"""A restore while people are written to: nothing is sent twice, who replied is left alone, and everything else ends."""
+"""A restore during outreach: nothing is sent twice, people who replied are left alone, and everything else ends."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -7,10 +7,10 @@ from datetime import datetime
 import pytest
 
 from tests.journeys.installation import installed
-from tests.journeys.on_the_way import OPT_OUT
+from tests.journeys.network_log import duplicates, moment, outside_hours, written_after
+from tests.journeys.occurrences import OPT_OUT
+from tests.journeys.operator_commands import Operator, documented
 from tests.journeys.outreach import Json, Outreach
-from tests.journeys.reckoning import doubles, moment, outside_hours, written_after
-from tests.journeys.restoring import Operator, documented
 from tests.journeys.test_outreach_trouble import connected, next_tuesday
 
 pytestmark = [pytest.mark.timeout(1500), pytest.mark.slow]
@@ -28,12 +28,12 @@ ASK: list[Json] = [
     AFTER_ACCEPT | {"wait_days": 1, "is_follow_up": True, "body": "A short reminder, {{first_name}}."},
 ]
 HELD = {("paused", "owner_wrote"), ("paused", "outcome_unknown")}
-"""By the owner's own words, whichever met them first: the reading of the chats, or of the step that was due."""
+"""A message of the owner pauses, seen either when chats are read or when the outcome of the due step is read back."""
 
 
 @dataclass
-class Story:
-    """What was done before the restore, and who is to be left alone since when, by the network's ids."""
+class Scenario:
+    """What was done before the restore, and from when each person must be left alone, by the network's ids."""
 
     outreach: Outreach
     run_id: str = ""
@@ -49,40 +49,40 @@ class Story:
     friends: list[Json] = field(default_factory=list)
     urls: dict[str, str] = field(default_factory=dict)
     newest: list[Json] = field(default_factory=list)
-    nobodys: set[str] = field(default_factory=set)
-    """Enrolled in the lost hour."""
+    enrolled_later: set[str] = field(default_factory=set)
+    """People enrolled in the lost hour."""
 
     def happens(self, path: str, person: str, **body: str) -> None:
-        """Something that the network alone knows, after which the person is left alone."""
+        """Let something occur that only the network knows, after which the person must be left alone."""
         self.outreach.act(path, person, **body)
         self.left_alone[person] = self.outreach.now()
 
 
 @pytest.fixture(scope="module", params=["temporal_kept", "temporal_lost"])
-def story(request: pytest.FixtureRequest) -> Iterator[Story]:
-    """The whole of it; the tests look at its end."""
+def scenario(request: pytest.FixtureRequest) -> Iterator[Scenario]:
+    """Run the whole scenario; the tests check its end."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OUTREACH_CHATS_MINUTES", "1440")  # polls would be most of what happens
+        patch.setenv("OUTREACH_CHATS_MINUTES", "1440")  # polls would be most of the work
         with installed("--population", "1500", "--virtual-time") as installation:
-            told = Story(Outreach.begin(installation))
+            restored = Scenario(Outreach.begin(installation))
             operator = Operator.at(installation)
-            under_way(told, operator)
-            lost_hour(told)
+            under_way(restored, operator)
+            lost_hour(restored)
             operator.stop_ours()
             operator.restore(without_temporal=request.param == "temporal_lost")
-            recovered(told, operator, named=request.param == "temporal_lost")
-            told.outreach.advance("12d")
-            yield told
+            recovered(restored, operator, named=request.param == "temporal_lost")
+            restored.outreach.advance("12d")
+            yield restored
 
 
-def under_way(told: Story, operator: Operator) -> None:
-    """Two sequences in their second day, a run at work, and the backup."""
-    outreach = told.outreach
+def under_way(scenario: Scenario, operator: Operator) -> None:
+    """Start two sequences and a run, and make the backup on the sequences' second day."""
+    outreach = scenario.outreach
     friends, strangers = connected(outreach, 13), outreach.strangers(7)
-    told.urls = {one["person_id"]: one["profile_url"] for one in friends}
-    told.friends, told.newest = friends[:11], friends[11:]
+    scenario.urls = {one["person_id"]: one["profile_url"] for one in friends}
+    scenario.friends, scenario.newest = friends[:11], friends[11:]
     talk, ask = outreach.sequence("Talk", TALK), outreach.sequence("Ask", ASK)
-    told.talk = talk
+    scenario.talk = talk
     tuesday = next_tuesday(outreach.now())
     outreach.until(tuesday)
     assert outreach.enroll(talk, friends[:6])["enrolled"] == 6
@@ -94,91 +94,93 @@ def under_way(told: Story, operator: Operator) -> None:
     second = {one["person_id"] for one in friends[6:11]}
     for _ in range(20):
         outreach.advance("3m")
-        told.before = outreach.log()
-        if second & {entry["person_id"] for entry in told.before}:
+        scenario.before = outreach.log()
+        if second & {entry["person_id"] for entry in scenario.before}:
             break
     outreach.installation.fault(fault="latency", latency_ms=250)
-    told.run_id = outreach.recruiter.start_run(target=30)
-    told.backed_up_at = outreach.now()
+    scenario.run_id = outreach.recruiter.start_run(target=30)
+    scenario.backed_up_at = outreach.now()
     operator.back_up()
 
 
-def lost_hour(told: Story) -> None:
-    """More than an hour of sends, with replies, an opt-out, the owner's own words, an acceptance and new people."""
-    outreach = told.outreach
-    outreach.recruiter.finished(told.run_id)
-    told.candidates = [row["profile_url"] for row in outreach.recruiter.candidates(told.run_id)]
-    told.charges = outreach.recruiter.charges()
-    outreach.enroll(outreach.sequence("Of the lost hour", TALK), told.newest)
-    told.nobodys = {one["person_id"] for one in told.newest}
-    early = list(dict.fromkeys(entry["person_id"] for entry in told.before if entry["kind"] == "message"))
+def lost_hour(scenario: Scenario) -> None:
+    """Let over an hour of sends pass, with replies, an opt-out, a message of the owner, acceptances and new people."""
+    outreach = scenario.outreach
+    outreach.recruiter.finished(scenario.run_id)
+    scenario.candidates = [row["profile_url"] for row in outreach.recruiter.candidates(scenario.run_id)]
+    scenario.charges = outreach.recruiter.charges()
+    outreach.enroll(outreach.sequence("Of the lost hour", TALK), scenario.newest)
+    scenario.enrolled_later = {one["person_id"] for one in scenario.newest}
+    early = list(dict.fromkeys(entry["person_id"] for entry in scenario.before if entry["kind"] == "message"))
     late: list[str] = []
     for _ in range(12):
         outreach.advance("10m")
         log = outreach.log()
         met = dict.fromkeys(entry["person_id"] for entry in log if entry["kind"] == "message")
-        late = [one for one in met if one not in early and one not in told.nobodys]
+        late = [one for one in met if one not in early and one not in scenario.enrolled_later]
         if late:
             break
-    told.happens("reply", early[0], text="Tell me more.")
-    told.happens("owner_message", early[1], text="It is me, Sam.")
-    told.owner_wrote_to = early[1]
-    told.happens("reply", late[0], text="Not for me.")
-    opts_out(told, next(entry for entry in log if entry["person_id"] == early[2] and entry["kind"] == "message"))
+    scenario.happens("reply", early[0], text="Tell me more.")
+    scenario.happens("owner_message", early[1], text="It is me, Sam.")
+    scenario.owner_wrote_to = early[1]
+    scenario.happens("reply", late[0], text="Not for me.")
+    opts_out(scenario, next(entry for entry in log if entry["person_id"] == early[2] and entry["kind"] == "message"))
     pending = [entry["person_id"] for entry in log if entry["kind"] == "invite"]
     outreach.act("accept", pending[0])
     outreach.act("accept", pending[-1])
     outreach.advance("1h")
-    told.lost = outreach.log()[len(told.before) :]
+    scenario.lost = outreach.log()[len(scenario.before) :]
 
 
-def opts_out(told: Story, entry: Json) -> None:
-    """By the link in a message."""
+def opts_out(scenario: Scenario, entry: Json) -> None:
+    """Opt out by the link in a message."""
     link = OPT_OUT.search(entry["text"])
     assert link is not None
-    answer = told.outreach.recruiter.call("POST", link[0], data={"ask": "stop"})
+    answer = scenario.outreach.recruiter.call("POST", link[0], data={"ask": "stop"})
     assert answer.status_code == 200, answer.text
-    told.opted_out = entry["person_id"]
-    told.left_alone[told.opted_out] = told.outreach.now()
+    scenario.opted_out = entry["person_id"]
+    scenario.left_alone[scenario.opted_out] = scenario.outreach.now()
 
 
-def recovered(told: Story, operator: Operator, *, named: bool) -> None:
-    """Steps 4 and 5: the command, then suppressions since the backup, then the workers."""
-    outreach, installation = told.outreach, told.outreach.installation
-    since = f" --since {told.backed_up_at.isoformat()}" if named and told.backed_up_at else ""
+def recovered(scenario: Scenario, operator: Operator, *, named: bool) -> None:
+    """Do steps 4 and 5: run the command, repeat suppressions since the backup, start the workers."""
+    outreach, installation = scenario.outreach, scenario.outreach.installation
+    since = f" --since {scenario.backed_up_at.isoformat()}" if named and scenario.backed_up_at else ""
     assert "read back on the network" in operator.run(documented("python -m models.recover") + since)
     installation.command("restart", "api")
-    outreach.post("/v1/suppressions", {"profile_url": told.urls[told.opted_out]})
+    outreach.post("/v1/suppressions", {"profile_url": scenario.urls[scenario.opted_out]})
     installation.command("restart", "worker")
     installation.command("restart", "upstream")
 
 
-def test_a_restore_repeats_nothing_and_everything_goes_on(story: Story) -> None:
-    outreach, log = story.outreach, story.outreach.log()
-    assert {entry["kind"] for entry in story.lost} == {"visit", "invite", "message"}, "else the lost hour says little"
-    after = log[len(story.before) + len(story.lost) :]
+def test_a_restore_repeats_nothing_and_sequences_continue(scenario: Scenario) -> None:
+    outreach, log = scenario.outreach, scenario.outreach.log()
+    assert {entry["kind"] for entry in scenario.lost} == {"visit", "invite", "message"}, (
+        "the lost hour holds every kind of execution"
+    )
+    after = log[len(scenario.before) + len(scenario.lost) :]
     assert {entry["kind"] for entry in after} >= {"message"}
-    assert doubles(log) == []
-    assert written_after(log, story.left_alone) == []
-    assert not {entry["person_id"] for entry in after} & story.nobodys
+    assert duplicates(log) == []
+    assert written_after(log, scenario.left_alone) == []
+    assert not {entry["person_id"] for entry in after} & scenario.enrolled_later
     assert outside_hours(log, outreach.terms()) == []
     assert max(map(moment, log)) < outreach.now()
 
 
-def test_every_enrollment_and_run_of_the_backup_ends(story: Story) -> None:
-    outreach = story.outreach
+def test_every_enrollment_and_run_in_the_backup_ends(scenario: Scenario) -> None:
+    outreach = scenario.outreach
     enrollments = outreach.listed("/v1/outreach/enrollments")
     assert len(enrollments) == 18
     open_ones = [one for one in enrollments if one["finished_at"] is None]
-    owner_met = [one for one in story.friends if one["person_id"] == story.owner_wrote_to]
-    (held,) = outreach.profiles(story.talk, owner_met).values()
-    assert {one["profile_id"] for one in open_ones} <= {held}, "only whom the owner wrote to is left to a person"
+    owner_met = [one for one in scenario.friends if one["person_id"] == scenario.owner_wrote_to]
+    (held,) = outreach.profiles(scenario.talk, owner_met).values()
+    assert {one["profile_id"] for one in open_ones} <= {held}, "only the enrollment that the owner took over stays open"
     assert {(one["status"], one["reason"]) for one in open_ones} <= HELD
     assert sorted(one["status"] for one in enrollments).count("replied") == 2
     actions = outreach.listed("/v1/outreach/actions")
     assert not {one["outcome"] for one in actions} & {"sending", "reconciling", "failed"}
     assert {one["profile_id"] for one in actions if one["outcome"] == "unknown"} <= {held}
     recruiter = outreach.recruiter
-    assert recruiter.finished(story.run_id)["status"] == "completed"
-    assert [row["profile_url"] for row in recruiter.candidates(story.run_id)] == story.candidates
-    assert recruiter.charges() == story.charges
+    assert recruiter.finished(scenario.run_id)["status"] == "completed"
+    assert [row["profile_url"] for row in recruiter.candidates(scenario.run_id)] == scenario.candidates
+    assert recruiter.charges() == scenario.charges

@@ -1,4 +1,4 @@
-"""Kill or freeze any process at any moment of a run: the same candidates, the same ledger, no second charge."""
+"""Whichever process is killed or frozen at any moment of a run: same candidates, same ledger, no second charge."""
 
 import asyncio
 import os
@@ -18,9 +18,9 @@ from tests.journeys.recruiter import Recruiter
 pytestmark = pytest.mark.timeout(400)
 
 FROZEN_SECONDS = 14
-"""Past the heartbeat time-out of an upstream call and past the lease of its slot."""
+"""Longer than the heartbeat time-out of an upstream call and the lease of its slot."""
 LATENCY_MS = 250
-"""Of every upstream call, so that a kill meets one at work."""
+"""The latency of every upstream call, long enough for a kill during one."""
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def facts(installation: Installation) -> Facts:
 
 
 def forget_profiles(facts: Facts) -> None:
-    """Empty the profile cache, so that every run pays its profiles."""
+    """Empty the profile cache, so that every run pays for its profiles."""
 
     async def work() -> None:
         database = Database(facts["database_url"], pool_size=0).within(all_tenants("tests"))
@@ -49,7 +49,7 @@ def forget_profiles(facts: Facts) -> None:
 
 @pytest.fixture(scope="module")
 def calm(facts: Facts) -> tuple[list[str], list[tuple[str, int]]]:
-    """Candidates and charges of a run that nothing happened to."""
+    """Return candidates and charges of an undisturbed run."""
     recruiter = Recruiter.join(facts)
     run = recruiter.finished(recruiter.start_run())
     assert run["status"] == "completed"
@@ -87,7 +87,7 @@ def test_a_run_survives_the_freezing_of(
 
 
 def assert_same(recruiter: Recruiter, run_id: str, calm: tuple[list[str], list[tuple[str, int]]]) -> None:
-    """The run ends as the calm one did, and paid what it delivered."""
+    """Assert that the run ends like the undisturbed one, and was charged for what it delivered."""
     run = recruiter.finished(run_id, within=180)
     candidates, charges = calm
     assert [row["profile_id"] for row in recruiter.candidates(run_id)] == candidates

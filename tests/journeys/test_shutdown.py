@@ -1,4 +1,4 @@
-"""SIGTERM under load: what is under way is finished or handed over, nothing is lost or done twice; the code is 0."""
+"""SIGTERM under load: work is finished or handed over, nothing is lost or done twice, and the exit code is 0."""
 
 import time
 from collections import Counter
@@ -11,7 +11,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from tests.journeys.beside import Beside, beside
+from tests.journeys.extra_process import ExtraProcess, extra_process
 from tests.journeys.installation import Installation, installed
 from tests.journeys.receiver import Receiver
 from tests.journeys.recruiter import Recruiter
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.timeout(400), pytest.mark.slow]
 LATENCY_MS = 250
 SLOW_MS = 1_500
 LASTING_MS = 12_000
-"""Longer than the stack gives the requests of an api that ends."""
+"""Longer than the stack waits for the requests of an API that ends."""
 BEGUN_SECONDS = 0.5
 CALLERS = 4
 EVENTS = 60
@@ -32,7 +32,7 @@ SEARCH = "/v1/people/search"
 ENGINEERS = {"filters": {"countries": ["BE"]}, "limit": LEADS, "view": "compact"}
 
 RECEIVER_SECONDS = 0.4
-"""Of every delivery, so that the signal meets some at work."""
+"""The latency of every delivery, long enough for the signal to come during some."""
 
 Charged = tuple[list[str], list[tuple[str, int]]]
 
@@ -46,7 +46,7 @@ def installation() -> Iterator[Installation]:
 
 @pytest.fixture(scope="module")
 def calm(installation: Installation) -> Charged:
-    """Candidates and charges of a run that nothing happened to."""
+    """Return candidates and charges of an undisturbed run."""
     recruiter = Recruiter.join(installation.facts)
     run = recruiter.finished(recruiter.start_run())
     assert run["status"] == "completed"
@@ -54,36 +54,36 @@ def calm(installation: Installation) -> Charged:
 
 
 def asked(installation: Installation) -> int:
-    """How many calls the people source has had."""
+    """Return the number of calls that the people source has received."""
     return sum(installation.people_log()["calls"].values())
 
 
 @pytest.fixture(scope="module")
 def calls(installation: Installation, calm: Charged) -> int:
-    """How many calls such a run makes."""
+    """Return the number of calls that such a run makes."""
     forget_profiles(installation.facts)
     before, recruiter = asked(installation), Recruiter.join(installation.facts)
     assert_same(recruiter, recruiter.start_run(), calm)
     return asked(installation) - before
 
 
-def assert_ended_in_order(victim: Beside) -> None:
-    """By itself, with exit code 0, and without a word of something that went wrong."""
+def assert_ended_in_order(victim: ExtraProcess) -> None:
+    """Assert that it ended with exit code 0 and without any error in its log."""
     assert victim.ended() == 0, victim.log()
     for word in ("Traceback", "panicked", "[error", "Exception"):
         assert word not in victim.log(), victim.log()
 
 
 @pytest.mark.parametrize("name", ["worker", "upstream"])
-def test_a_worker_told_to_end_finishes_or_hands_over_what_it_does(
+def test_a_worker_that_gets_sigterm_finishes_or_hands_over_its_work(
     installation: Installation, calm: Charged, calls: int, name: str
 ) -> None:
     forget_profiles(installation.facts)
     before = asked(installation)
     recruiter, receiver = Recruiter.join(installation.facts), Receiver(delay=RECEIVER_SECONDS)
     endpoint = made(recruiter, receiver.url)
-    with beside(installation, name) as victim:
-        installation.command("kill", name)  # so that all there is to do is the other's
+    with extra_process(installation, name) as victim:
+        installation.command("kill", name)  # so that the extra process does all the work
         try:
             run_id = recruiter.start_run()
             emit(installation, recruiter, EVENTS)
@@ -109,7 +109,7 @@ def test_a_worker_told_to_end_finishes_or_hands_over_what_it_does(
 
 @dataclass
 class Asked:
-    """A request that was sent: when, under which id, and what came of it; null status without an answer."""
+    """A request with its time, id and result; status is null without an answer."""
 
     id: str
     at: float
@@ -118,7 +118,7 @@ class Asked:
 
 @dataclass
 class Load:
-    """Callers that ask one process one thing after another, each over a connection of its own."""
+    """Callers that send one request after another to one process, each over its own connection."""
 
     url: str
     recruiter: Recruiter
@@ -141,21 +141,21 @@ class Load:
                 time.sleep(0.05)
 
     def under_way(self) -> list[Asked]:
-        """Those without an answer yet, sent a while ago."""
+        """Return the requests sent a while ago that have no answer yet."""
         return [one for one in self.asked if one.status is None and one.at < time.monotonic() - BEGUN_SECONDS]
 
 
 @pytest.mark.parametrize(
     ("latency_ms", "answered"), [(SLOW_MS, {200}), (LASTING_MS, {409, 429})], ids=["that_end", "that_last"]
 )
-def test_an_api_told_to_end_answers_what_it_was_asked_and_refuses_the_rest(
+def test_an_api_that_gets_sigterm_answers_open_requests_and_refuses_new_ones(
     installation: Installation, latency_ms: int, answered: set[int]
 ) -> None:
-    """Who waits for an upstream call that lasts is told to ask again, and gets the same call's answer elsewhere."""
+    """A caller that waits for a long upstream call has to retry, and gets its answer from the other process."""
     recruiter = Recruiter.join(installation.facts)
     installation.no_faults()
     installation.fault(fault="latency", latency_ms=latency_ms)
-    with beside(installation, "api") as victim, ThreadPoolExecutor(CALLERS) as callers:
+    with extra_process(installation, "api") as victim, ThreadPoolExecutor(CALLERS) as callers:
         load = Load(victim.url, recruiter)
         running: list[Future[None]] = [callers.submit(load.call) for _ in range(CALLERS)]
         try:

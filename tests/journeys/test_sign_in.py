@@ -1,4 +1,4 @@
-"""Signing in to a running installation: the official client over HTTP, real mail, a client that describes itself."""
+"""Sign-in to a running installation: the official client over HTTP, real mail, a client with a metadata document."""
 
 import asyncio
 import json
@@ -22,12 +22,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 LINK = re.compile(r"https?://[\w.:-]+/(?:verify|authorize/link)\?token=[\w-]+")
 PATIENCE = 60
-"""Seconds for one answer, on a machine that does other things too."""
+"""Seconds for one answer on a busy machine."""
 CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 
 async def link_to(facts: Facts, email: str, *, number: int) -> str:
-    """The link in the so many-th mail to an address."""
+    """Return the link in the mail with this number to an address."""
     deadline = time.monotonic() + 60
     async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE) as http:
         while True:
@@ -40,7 +40,7 @@ async def link_to(facts: Facts, email: str, *, number: int) -> str:
 
 
 async def owner(facts: Facts, browser: httpx.AsyncClient) -> str:
-    """Somebody with a confirmed workspace; gives the address."""
+    """Create a confirmed workspace and return its owner's address."""
     email = f"{uuid4().hex}@example.com"
     made = await browser.post("/v1/workspaces", json={"name": "Journey", "email": email})
     assert made.status_code == 201, made.text
@@ -84,7 +84,7 @@ async def test_the_official_client_signs_in_over_http_with_real_mail(
 
 @asynccontextmanager
 async def described() -> AsyncIterator[str]:
-    """A client's own server, with the document that is its id."""
+    """Serve a client's metadata document and return its URL, which is the client id."""
     where: list[str] = []
 
     async def answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -102,7 +102,7 @@ async def described() -> AsyncIterator[str]:
         yield where[0]
 
 
-async def test_a_client_that_describes_itself_is_read_by_a_worker(
+async def test_a_worker_reads_the_metadata_document_of_a_client(
     running_stack: Facts, browser: httpx.AsyncClient
 ) -> None:
     async with described() as client_id:

@@ -1,4 +1,4 @@
-"""Waits of hours and days, passed in seconds by virtual time on the real installation."""
+"""Waits of hours and days on a real installation, shortened to seconds by virtual time."""
 
 from collections.abc import Iterator
 
@@ -36,7 +36,7 @@ def test_a_run_whose_source_stays_busy_ends_after_three_hours_and_costs_nothing(
     assert recruiter.finished(run_id)["progress"]["candidates_delivered"] > 0
 
 
-def test_a_run_goes_on_by_itself_when_the_source_is_back(installation: Installation) -> None:
+def test_a_run_continues_on_its_own_when_the_source_is_back(installation: Installation) -> None:
     installation.fault(fault="server_error", status=503)
     recruiter = Recruiter.join(installation.facts)
     run_id = recruiter.start_run(target=30)

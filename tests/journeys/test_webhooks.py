@@ -1,4 +1,4 @@
-"""Webhooks on a running installation: from a run to a receiver, retries as time passes, and whatever process dies."""
+"""Webhooks on a running installation: from a run to a receiver, with retries and killed processes."""
 
 import asyncio
 import itertools
@@ -72,7 +72,7 @@ def until(condition: Callable[[], bool], *, within: float = 120) -> None:
 
 
 def emit(installation: Installation, recruiter: Recruiter, count: int) -> None:
-    """Tell so many events, each in a transaction of its own, as changes on the account would."""
+    """Publish `count` events, each in its own transaction, as changes on the account would."""
 
     async def work() -> None:
         database = Database(installation.facts["database_url"], pool_size=4).within(all_tenants("tests"))
@@ -86,7 +86,7 @@ def emit(installation: Installation, recruiter: Recruiter, count: int) -> None:
     asyncio.run(work())
 
 
-def test_the_end_of_a_run_reaches_the_receiver_and_the_poller_alike(recruiter: Recruiter, receiver: Receiver) -> None:
+def test_the_end_of_a_run_reaches_both_the_receiver_and_the_poller(recruiter: Recruiter, receiver: Receiver) -> None:
     endpoint = made(recruiter, receiver.url, events=["run.completed"])
     run = recruiter.finished(recruiter.start_run(target=30))
     until(lambda: bool(receiver.received))
@@ -99,7 +99,9 @@ def test_the_end_of_a_run_reaches_the_receiver_and_the_poller_alike(recruiter: R
     assert recruiter.get("/v1/events", params={"types": "run.completed"})["data"] == [event]
 
 
-def test_a_test_tells_what_the_endpoint_answers_and_is_not_retried(recruiter: Recruiter, receiver: Receiver) -> None:
+def test_a_test_delivery_returns_the_endpoints_answer_and_is_not_retried(
+    recruiter: Recruiter, receiver: Receiver
+) -> None:
     endpoint = made(recruiter, receiver.url, events=["run.completed"])
     receiver.status = 418
     tested = recruiter.call("POST", f"{PATH}/{endpoint['id']}/test").json()
@@ -109,7 +111,7 @@ def test_a_test_tells_what_the_endpoint_answers_and_is_not_retried(recruiter: Re
     assert [row["status"] for row in log(recruiter, endpoint)] == ["failed"]
 
 
-def test_retries_come_at_the_documented_times_and_then_none(
+def test_retries_come_at_the_documented_times_and_then_stop(
     installation: Installation, recruiter: Recruiter, receiver: Receiver
 ) -> None:
     receiver.status = 503
@@ -125,7 +127,7 @@ def test_retries_come_at_the_documented_times_and_then_none(
     assert (row["status"], row["next_attempt_at"]) == ("failed", None)
     assert len(receiver.received) == 6
     assert len({body for _, _, body in receiver.received}) == 1
-    for _, headers, body in receiver.received:  # signed by the wall clock, whatever time it is here
+    for _, headers, body in receiver.received:  # signed with the real clock, not with service time
         signed = headers["X-Service-Signature"]
         assert stripe.WebhookSignature.verify_header(body.decode(), signed, endpoint["secret"], 300)
 
@@ -161,7 +163,7 @@ def test_a_kill_loses_no_delivery_and_repeats_only_what_was_in_flight(
         receiver.server_close()
 
 
-def test_what_is_committed_while_no_worker_lives_is_delivered_once_one_does(
+def test_events_committed_while_no_worker_runs_are_delivered_once_one_runs(
     installation: Installation, recruiter: Recruiter, receiver: Receiver
 ) -> None:
     endpoint = made(recruiter, receiver.url)
@@ -174,7 +176,7 @@ def test_what_is_committed_while_no_worker_lives_is_delivered_once_one_does(
     assert len(set(receiver.deliveries())) == 20
 
 
-def test_a_rotation_in_the_stream_signs_all_that_follows_with_the_new_secret(
+def test_all_deliveries_after_a_rotation_are_signed_with_the_new_secret(
     installation: Installation, recruiter: Recruiter, receiver: Receiver
 ) -> None:
     endpoint = made(recruiter, receiver.url)
@@ -194,7 +196,7 @@ def test_a_rotation_in_the_stream_signs_all_that_follows_with_the_new_secret(
     assert max(by_secret[endpoint["secret"]]) <= answered_at
 
 
-def test_disabling_drops_the_retries_that_wait_and_enabling_brings_none_back(
+def test_disabling_drops_waiting_retries_and_enabling_restores_none(
     installation: Installation, recruiter: Recruiter, receiver: Receiver
 ) -> None:
     receiver.status = 503

@@ -1,4 +1,4 @@
-"""A process of a test's own beside those of an installation, started as they were: to be told to end, and watched."""
+"""An extra process of a test beside those of an installation, started in the same way, to be stopped and watched."""
 
 import contextlib
 import signal
@@ -17,12 +17,12 @@ from tests.journeys.installation import Installation
 
 START_SECONDS = 90
 END_SECONDS = 60
-"""More than any process documents; past it the test has found one that does not end."""
+"""Longer than any process needs by its documentation; a process that takes longer does not end."""
 
 
 @dataclass(slots=True)
-class Beside:
-    """The process, what it has written, and where it listens: its own address, and the operator's."""
+class ExtraProcess:
+    """The process, its log, its address and the operator's address."""
 
     running: "subprocess.Popen[bytes]"
     said: Path
@@ -31,29 +31,29 @@ class Beside:
     code: int | None = field(default=None)
 
     def log(self) -> str:
-        """All it has written."""
+        """Return the whole log."""
         return self.said.read_text()
 
     def ask_to_end(self) -> None:
-        """SIGTERM."""
+        """Send SIGTERM."""
         self.running.send_signal(signal.SIGTERM)
 
     def ended(self) -> int:
-        """The exit code, once it has ended. Raises `TimeoutExpired` for one that does not."""
+        """Wait for the end and return the exit code. Raises `TimeoutExpired` for a process that does not end."""
         self.code = self.running.wait(END_SECONDS)
         return self.code
 
 
 def free_port() -> int:
-    """A port that nobody listens at now."""
+    """Return a port that is free now."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port: int = taken.getsockname()[1]
         return port
 
 
 @contextlib.contextmanager
-def beside(installation: Installation, name: str, *options: str, **environment: str) -> Iterator[Beside]:
-    """One more `api`, `worker` or `upstream`, ready, and ended at the end of the block."""
+def extra_process(installation: Installation, name: str, *options: str, **environment: str) -> Iterator[ExtraProcess]:
+    """Start one more `api`, `worker` or `upstream`, wait until it is ready, and stop it at the end of the block."""
     first = psutil.Process(installation.pid(name))
     port, internal = free_port(), free_port()
     label = f"{name}-{port}"
@@ -64,7 +64,7 @@ def beside(installation: Installation, name: str, *options: str, **environment: 
     settings = first.environ() | {"INTERNAL_ADDRESS": f"127.0.0.1:{internal}"} | environment
     with said.open("wb") as log:
         running = subprocess.Popen([*command, *options], cwd=PROJECT, env=settings, stdout=log, stderr=log)
-    made = Beside(running, said, f"http://127.0.0.1:{port}", f"http://127.0.0.1:{internal}")
+    made = ExtraProcess(running, said, f"http://127.0.0.1:{port}", f"http://127.0.0.1:{internal}")
     try:
         until_serving(made, ready if name != "api" else None)
         yield made
@@ -77,8 +77,8 @@ def beside(installation: Installation, name: str, *options: str, **environment: 
             running.kill()
 
 
-def until_serving(made: Beside, ready: Path | None) -> None:
-    """Wait until it works: until its file is written, or its address answers."""
+def until_serving(made: ExtraProcess, ready: Path | None) -> None:
+    """Wait until the process is ready: its file is written, or its address answers."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         assert made.running.poll() is None, made.log()

@@ -1,19 +1,19 @@
-"""What the loads' reckonings find: each broken promise is named, and a kept one is not."""
+"""The loads' checks report each broken promise and accept a kept one."""
 
 from typing import Any
 
 import pytest
 
 from models.events.rules.deliveries import signature
-from tests.chaos.listening import ambiguous, forged, untold
 from tests.chaos.purchases import purchase_faults
 from tests.chaos.searches import search_faults
+from tests.chaos.webhooks import ambiguous, forged, undelivered
 
 Json = dict[str, Any]
 
 
 def world(**changed: Any) -> Json:
-    """Two people delivered by one run, one of them fetched anew by one job: 2 leads, 3 live profiles."""
+    """Return two people delivered by one run, one of them fetched again by one job: 2 leads, 3 live profiles."""
     run = {
         "id": "run_1",
         "status": "completed",
@@ -47,18 +47,18 @@ def test_searches_that_kept_their_promises_have_no_faults() -> None:
     [
         ({"runs": run(status="running")}, "does not end"),
         ({"runs": run(status="failed")}, "does not end"),
-        ({"runs": run(stop_reason=None)}, "no stated reason"),
-        ({"runs": run(progress={"candidates_delivered": 3})}, "says 3 were delivered"),
+        ({"runs": run(stop_reason=None)}, "no stop reason"),
+        ({"runs": run(progress={"candidates_delivered": 3})}, "reports 3 delivered"),
         ({"delivered": {"run_1": ["prof_1", "prof_1"]}}, "delivered 2 times: prof_1"),
         ({"charges": {"lead": 3, "live_profile": 6}}, "charged"),
         ({"charges": {"lead": 2, "live_profile": 8}}, "charged"),
         ({"found": {"job_1": 0}}, "charged"),
         ({"jobs": [{"id": "job_1", "status": "running", "spent_credits": 2}]}, "does not end"),
-        ({"jobs": [{"id": "job_1", "status": "completed", "spent_credits": 4}]}, "otherwise than the ledger"),
+        ({"jobs": [{"id": "job_1", "status": "completed", "spent_credits": 4}]}, "differ from the ledger"),
         ({"balance": 90}, "90 left"),
     ],
 )
-def test_what_searches_owe_is_named(changed: Json, named: str) -> None:
+def test_a_broken_promise_about_searches_is_reported(changed: Json, named: str) -> None:
     assert any(named in fault for fault in search_faults(**world(**changed)))
 
 
@@ -73,7 +73,12 @@ def test_what_searches_owe_is_named(changed: Json, named: str) -> None:
         (["2026-11", "2026-11", "2026-11", "2026-12"], [7500] * 4, 1, False),
     ],
 )
-def test_what_purchases_owe_is_named(payments: list[str], grants: list[int], paid: int, fault: bool) -> None:  # noqa: FBT001
+def test_a_broken_promise_about_purchases_is_reported(
+    payments: list[str],
+    grants: list[int],
+    paid: int,
+    fault: bool,  # noqa: FBT001 - pytest passes parameters by name
+) -> None:
     assert bool(purchase_faults(payments, grants, paid)) == fault
 
 
@@ -81,7 +86,7 @@ def signed_as(secret: str, body: bytes) -> dict[str, str]:
     return {"X-Service-Signature": signature(secret, at=1_800_000_000, body=body)}
 
 
-def test_a_webhook_that_is_not_signed_by_its_accounts_secret_is_named() -> None:
+def test_a_webhook_that_is_not_signed_with_its_accounts_secret_is_reported() -> None:
     body, secrets = b'{"id": "evt_1"}', {"ws_1": "whsec_one"}
     path = "/hook/ws_1"
     assert forged([(path, signed_as("whsec_one", body), body)], secrets) == []
@@ -89,17 +94,17 @@ def test_a_webhook_that_is_not_signed_by_its_accounts_secret_is_named() -> None:
     assert forged([(path, signed_as("whsec_one", body), b'{"id": "evt_2"}')], secrets) != []
 
 
-def told_of(number: int) -> tuple[str, dict[str, str], bytes]:
+def webhook(number: int) -> tuple[str, dict[str, str], bytes]:
     return "/hook/ws_1", {}, b'{"id": "evt_1", "number": %d}' % number
 
 
-def test_an_event_that_no_webhook_told_of_is_named() -> None:
-    received = [told_of(1), told_of(1)]
+def test_an_event_without_a_webhook_is_reported() -> None:
+    received = [webhook(1), webhook(1)]
     first, second = [{"type": "run.completed", "id": one} for one in ("evt_1", "evt_2")]
-    assert untold([first], received) == []
-    assert untold([first, second], received) == ["nobody was told of run.completed evt_2"]
+    assert undelivered([first], received) == []
+    assert undelivered([first, second], received) == ["no webhook for run.completed evt_2"]
 
 
-def test_an_id_under_which_two_things_are_told_is_named() -> None:
-    assert ambiguous([told_of(1), told_of(1)]) == []
-    assert ambiguous([told_of(1), told_of(2)]) == ["told of 2 things as evt_1"]
+def test_an_event_id_with_two_different_bodies_is_reported() -> None:
+    assert ambiguous([webhook(1), webhook(1)]) == []
+    assert ambiguous([webhook(1), webhook(2)]) == ["2 different bodies for evt_1"]

@@ -1,4 +1,4 @@
-"""Fire: every target is hit from a thread of its own, so that hits overlap, and what each hit met is counted."""
+"""Injection of process faults: each target is hit from its own thread, so that hits overlap, and hits are counted."""
 
 import asyncio
 import math
@@ -9,20 +9,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.chaos.casualties import Casualties
-from tests.chaos.hits import Blow, Hit, drawn
-from tests.chaos.targets import Target, Victim
+from tests.chaos.hits import Hit, HitKind, drawn
+from tests.chaos.interrupted_work import InterruptedWork
+from tests.chaos.targets import Target, TargetProcess
 from tests.chaos.watch import Watch
 from tests.journeys.installation import Installation
 
 LOOK_SECONDS = 0.003
-DAWN_SECONDS = 0.1
-"""How often a hit looks whether its day has come."""
+DAY_CHECK_SECONDS = 0.1
+"""How often a hit checks whether its day has come."""
 
 
 @dataclass
 class Tally:
-    """What was done so far; `at_work` and `together` count the hits that met work, and those with another down too."""
+    """Hits so far; `at_work` counts those on a busy process, `together` those while another process was down."""
 
     done: Counter[str] = field(default_factory=Counter)
     at_work: Counter[str] = field(default_factory=Counter)
@@ -31,31 +31,31 @@ class Tally:
     frozen_past_claim: int = 0
 
     def unmet(self, targets: Sequence[Target]) -> list[str]:
-        """Processes that no hit met at work."""
+        """Return the processes that were never hit while at work."""
         met = {name.partition(" ")[0] for name, count in self.at_work.items() if count}
         return [one.process for one in targets if one.process not in met]
 
     def unhit(self, targets: Sequence[Target]) -> list[str]:
-        """Processes that were not hit at all."""
+        """Return the processes that were not hit at all."""
         hit = {name.partition(" ")[0] for name in self.done}
         return [one.process for one in targets if one.process not in hit]
 
     def __str__(self) -> str:
         what = ", ".join(f"{name} {count}" for name, count in sorted(self.done.items()))
         return (
-            f"{self.done.total()} hits ({what}); {self.at_work.total()} met work; {self.together} with the other down; "
+            f"{self.done.total()} hits ({what}); {self.at_work.total()} at work; {self.together} with another down; "
             f"{self.frozen_past_claim} frozen for more than 10 s, the longest for {self.longest:.0f} s"
         )
 
 
-class Fire:
-    """Hits the targets of an installation, each as its plan says, until all hits are done or it is stopped."""
+class ProcessFaults:
+    """Hits the targets of an installation by their plans, until all hits are done or it is stopped."""
 
     def __init__(
         self, installation: Installation, targets: Sequence[Target], *, hits: int, seed: int, a_day: int | None = None
     ) -> None:
-        """`a_day`: about so many hits wait for each `another_day`; null: one follows on the other."""
-        self.tally, self.casualties = Tally(), Casualties()
+        """Draw the plans; about `a_day` hits wait for each `next_day`, null: hits do not wait for days."""
+        self.tally, self.interrupted = Tally(), InterruptedWork()
         self._url = installation.facts["database_url"].replace("+asyncpg", "")
         self._plans = drawn(seed, targets, hits)
         self._a_day = {
@@ -63,28 +63,28 @@ class Fire:
             for name, plan in self._plans.items()
         }
         self._days = 0 if a_day is not None else 1
-        self._victims = [Victim(installation, target) for target in targets]
+        self._processes = [TargetProcess(installation, target) for target in targets]
         self._stopped, self._lock = threading.Event(), threading.Lock()
         self._threads = [
-            threading.Thread(target=self._guarded, args=(victim, self._plans[victim.target.process]))
-            for victim in self._victims
+            threading.Thread(target=self._guarded, args=(process, self._plans[process.target.process]))
+            for process in self._processes
         ]
         self._failures: list[BaseException] = []
 
     @property
-    def burns(self) -> bool:
-        """Whether hits are still to come. Raises what went wrong in hitting."""
+    def has_hits_left(self) -> bool:
+        """Whether hits are still to come. Raises the first error of a hitting thread."""
         if self._failures:
             raise self._failures[0]
         return any(thread.is_alive() for thread in self._threads)
 
-    def another_day(self) -> None:
-        """Let the hits of one more day be done."""
+    def next_day(self) -> None:
+        """Release the hits of one more day."""
         self._days += 1
 
     @contextmanager
-    def burning(self) -> Iterator[None]:
-        """Hit meanwhile; at the end every process runs again."""
+    def injected(self) -> Iterator[None]:
+        """Hit processes during the block; at its end every process runs again."""
         for thread in self._threads:
             thread.start()
         try:
@@ -93,30 +93,30 @@ class Fire:
             self._stopped.set()
             for thread in self._threads:
                 thread.join()
-        assert not self.burns
+        assert not self.has_hits_left
 
-    def _guarded(self, victim: Victim, plan: Sequence[Hit]) -> None:
+    def _guarded(self, process: TargetProcess, plan: Sequence[Hit]) -> None:
         try:
-            asyncio.run(self._work_off(victim, plan))
-        except Exception as error:  # noqa: BLE001 - raised by `burns` in the thread that waits
+            asyncio.run(self._hit_by_plan(process, plan))
+        except Exception as error:  # noqa: BLE001 - raised by `has_hits_left` in the thread that waits
             self._failures.append(error)
 
-    async def _work_off(self, victim: Victim, plan: Sequence[Hit]) -> None:
+    async def _hit_by_plan(self, process: TargetProcess, plan: Sequence[Hit]) -> None:
         watch = Watch(self._url)
         try:
             for number, hit in enumerate(plan):
-                if not self._has_come(victim, number) or self._stopped.wait(hit.pause):
+                if not self._has_come(process, number) or self._stopped.wait(hit.pause):
                     return
-                met = await self._at_work(watch, victim.target, hit.aim)
-                self._count(victim, hit, met=met)
-                await self._strike(watch, victim, hit)
+                met = await self._at_work(watch, process.target, hit.aim)
+                self._count(process, hit, met=met)
+                await self._strike(watch, process, hit)
         finally:
             await watch.close()
 
-    def _has_come(self, victim: Victim, number: int) -> bool:
-        """Wait for the day of a hit; false when the fire is stopped before."""
-        while number >= self._days * self._a_day[victim.target.process]:
-            if self._stopped.wait(DAWN_SECONDS):
+    def _has_come(self, process: TargetProcess, number: int) -> bool:
+        """Wait for the day of a hit; return false when stopped before."""
+        while number >= self._days * self._a_day[process.target.process]:
+            if self._stopped.wait(DAY_CHECK_SECONDS):
                 return False
         return True
 
@@ -128,22 +128,22 @@ class Fire:
             await asyncio.sleep(LOOK_SECONDS)
         return found
 
-    async def _strike(self, watch: Watch, victim: Victim, hit: Hit) -> None:
-        if hit.blow is Blow.FREEZE:
-            victim.freeze(hit.frozen)
+    async def _strike(self, watch: Watch, process: TargetProcess, hit: Hit) -> None:
+        if hit.kind is HitKind.FREEZE:
+            process.freeze(hit.frozen)
             return
-        victim.kill()
-        if victim.target.sends:
-            await self.casualties.found_after_a_kill(watch)
-        victim.restart()
-        if victim.target.sends:
-            self.casualties.is_back()
+        process.kill()
+        if process.target.sends:
+            await self.interrupted.note_after_kill(watch)
+        process.restart()
+        if process.target.sends:
+            self.interrupted.note_restart()
 
-    def _count(self, victim: Victim, hit: Hit, *, met: bool) -> None:
-        name = f"{victim.target.process} {hit.blow}"
+    def _count(self, process: TargetProcess, hit: Hit, *, met: bool) -> None:
+        name = f"{process.target.process} {hit.kind}"
         with self._lock:
             self.tally.done[name] += 1
             self.tally.at_work[name] += met
-            self.tally.together += any(not other.is_up for other in self._victims if other is not victim)
+            self.tally.together += any(not other.is_up for other in self._processes if other is not process)
             self.tally.longest = max(self.tally.longest, hit.frozen)
             self.tally.frozen_past_claim += hit.frozen > 10

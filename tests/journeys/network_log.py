@@ -1,4 +1,4 @@
-"""Hours, rests, caps and silence, counted anew from the network's own log: nothing here is the product's arithmetic."""
+"""Hours, rests, caps and silence, computed from the network's own log without any code of the product."""
 
 import hashlib
 import itertools
@@ -21,7 +21,7 @@ DEFAULTS = {
 }
 LAST_SECONDS = 120
 CALL_SECONDS = 12
-"""A call begins within ten seconds of its claim, and the network notes it when it is done."""
+"""A call starts within ten seconds of its claim, and the network logs it when it is done."""
 CLOCKS_DIFFER = 0.5
 """Seconds by which the network's clock may differ from the service's."""
 KINDS = {"invite": "invite", "message": "message", "withdraw": "withdraw_invite", "visit": "profile_visit"}
@@ -30,7 +30,7 @@ DONE = {"sent", "unknown", "reconciling", "sending"}
 
 @dataclass(frozen=True)
 class Terms:
-    """What an account's executions are held against; `started` is the UTC day on which its warm-up began."""
+    """The terms that an account's executions must keep; `started` is the UTC day on which its warm-up began."""
 
     account_id: str
     started: date
@@ -40,11 +40,11 @@ class Terms:
     bases: Mapping[str, int] = field(default_factory=lambda: DEFAULTS)
 
     def local(self, at: datetime) -> datetime:
-        """The clock on the wall."""
+        """Return the local time of the account's zone."""
         return at.astimezone(ZoneInfo(self.zone))
 
     def cap(self, name: str, day: date) -> int:
-        """The effective cap of a day, or of a week's days up to this one (design, section 1)."""
+        """Return the effective cap of a day, or of a week's days up to this one."""
         warm = min(Fraction(1), Fraction(4, 10) + Fraction(6, 10) * Fraction(max(0, (day - self.started).days), 14))
         counted_from = monday(day) if name.endswith("per_week") else day
         jitter = 1 - 0.15 * unit(f"{self.account_id}:{counted_from.isoformat()}")
@@ -52,37 +52,37 @@ class Terms:
 
 
 def unit(seed: str) -> float:
-    """The design's chance: the first 8 bytes of the SHA-256 as a fraction of 2^64."""
+    """Return the random number of a seed: the first 8 bytes of its SHA-256 as a fraction of 2^64."""
     return int.from_bytes(hashlib.sha256(seed.encode()).digest()[:8], "big") / 2**64
 
 
 def moment(entry: Mapping[str, Any]) -> datetime:
-    """When an entry of the network's log was executed."""
+    """Return when an entry of the network's log was executed."""
     return datetime.fromisoformat(entry["at"])
 
 
 def utc_day(entry: Mapping[str, Any]) -> date:
-    """The UTC day on which it was executed."""
+    """Return the UTC day on which an entry was executed."""
     return moment(entry).astimezone(UTC).date()
 
 
 def monday(day: date) -> date:
-    """The first day of its ISO week."""
+    """Return the first day of the ISO week of a day."""
     return day - timedelta(days=day.weekday())
 
 
 def key_of(entry: Mapping[str, Any]) -> tuple[str, str, str | None]:
-    """What no execution may have in common with another: kind, person and text."""
+    """Return what must be unique among executions: kind, person and text."""
     return entry["kind"], entry["person_id"], entry["text"]
 
 
-def doubles(log: Iterable[Json]) -> list[tuple[str, str, str | None]]:
-    """What was executed more than once."""
+def duplicates(log: Iterable[Json]) -> list[tuple[str, str, str | None]]:
+    """Return the keys that were executed more than once."""
     return [key for key, count in Counter(map(key_of, log)).items() if count > 1]
 
 
-def broken(log: list[Json], seeds: Mapping[int, str], terms: Terms) -> list[str]:
-    """Every promise that an account's executions break, in words; `seeds` of the actions by the log's numbers."""
+def broken_promises(log: list[Json], seeds: Mapping[int, str], terms: Terms) -> list[str]:
+    """Return a description of every broken promise; `seeds` are those of the actions by log number."""
     return [
         *(f"outside hours: {entry}" for entry in outside_hours(log, terms)),
         *(f"in the last moments: {entry}" for entry in in_last_moments(log, terms)),
@@ -92,13 +92,13 @@ def broken(log: list[Json], seeds: Mapping[int, str], terms: Terms) -> list[str]
 
 
 def outside_hours(log: Iterable[Json], terms: Terms) -> list[Json]:
-    """What was done at the weekend or outside the hours on the clock of the zone."""
+    """Return executions at the weekend or outside the sending hours in local time."""
     local = [(entry, terms.local(moment(entry))) for entry in log]
     return [entry for entry, at in local if at.isoweekday() > 5 or not terms.opens <= at.hour < terms.closes]
 
 
 def in_last_moments(log: Iterable[Json], terms: Terms) -> list[Json]:
-    """What was claimed in the last two minutes of a window or of a UTC day."""
+    """Return executions claimed in the last two minutes of a window or of a UTC day."""
     least = timedelta(seconds=LAST_SECONDS - CALL_SECONDS)
     found = []
     for entry in log:
@@ -112,7 +112,7 @@ def in_last_moments(log: Iterable[Json], terms: Terms) -> list[Json]:
 
 
 def too_close(log: list[Json], seeds: Mapping[int, str], terms: Terms) -> list[tuple[Json, Json, float]]:
-    """Neighbours closer than the rest that the earlier one asks for (design, section 2)."""
+    """Return consecutive executions that are closer than the rest after the earlier one."""
     found = []
     for earlier, later in itertools.pairwise(log):
         hour = terms.local(moment(earlier)).hour
@@ -124,7 +124,7 @@ def too_close(log: list[Json], seeds: Mapping[int, str], terms: Terms) -> list[t
 
 
 def first_touches(log: Iterable[Json]) -> list[Json]:
-    """The first invite or message to each person."""
+    """Return the first invite or message to each person."""
     first: dict[str, Json] = {}
     for entry in log:
         if entry["kind"] in {"invite", "message"}:
@@ -133,7 +133,7 @@ def first_touches(log: Iterable[Json]) -> list[Json]:
 
 
 def over_caps(log: list[Json], terms: Terms) -> list[tuple[str, date, int, int]]:
-    """Days and weeks with more than their caps: which, when, how many, of how many."""
+    """Return days and weeks beyond their caps: name of the cap, day, count and cap."""
     invites = [entry for entry in log if entry["kind"] == "invite"]
     counted = {
         "invites_per_day": Counter(map(utc_day, invites)),
@@ -151,15 +151,15 @@ def over_caps(log: list[Json], terms: Terms) -> list[tuple[str, date, int, int]]
 
 
 def so_far_in_week(entries: Iterable[Json]) -> Counter[date]:
-    """For each day with an entry how many its ISO week has had up to that day: weeks cap every such sum."""
+    """Return for each day with an entry the count of its ISO week up to that day, for which weekly caps hold."""
     days = Counter(map(utc_day, entries))
     return Counter({day: sum(days[other] for other in days if monday(day) <= other <= day) for day in days})
 
 
 def seeds_of(log: Iterable[Json], actions: Iterable[Json], profile_of: Mapping[str, str]) -> dict[int, str]:
-    """The seed of the action behind each execution, by the log's numbers.
+    """Return the seed of the action behind each execution, by log number.
 
-    Those of a person and kind belong together in their order, or by their text where an action's execution is unsure.
+    Executions and actions of the same person and kind are matched by order, or by text where an outcome is unclear.
     Raises `AssertionError` for an execution without an action.
     """
     waiting: dict[tuple[str, str], list[Json]] = defaultdict(list)
@@ -177,14 +177,14 @@ def seeds_of(log: Iterable[Json], actions: Iterable[Json], profile_of: Mapping[s
 
 
 def written_after(log: Iterable[Json], left_alone: Mapping[str, datetime]) -> list[Json]:
-    """What was done with people after the moment from which they are left alone, by person."""
+    """Return executions after the moment from which their person must be left alone."""
     return [
         entry for entry in log if moment(entry) > left_alone.get(entry["person_id"], datetime.max.replace(tzinfo=UTC))
     ]
 
 
 def replied_at(messages_of: Callable[[str], Sequence[Json]], people: Iterable[str]) -> dict[str, datetime]:
-    """When each person wrote first, as the network has it."""
+    """Return when each person wrote first, by the network's records."""
     found = {}
     for person in people:
         theirs = [datetime.fromisoformat(one["timestamp"]) for one in messages_of(person) if not one["is_sender"]]

@@ -1,4 +1,4 @@
-"""Time on an installation under fire: it goes on from happening to happening, however often processes lie down."""
+"""Virtual time of an installation under fault injection: it moves from event to event however often processes fail."""
 
 import asyncio
 import time
@@ -15,34 +15,34 @@ from sqlalchemy.pool import NullPool
 
 from stack.installation import StackError
 from stack.virtual_time import EVERYWHERE, REQUEST_SECONDS, Clockwork, State
-from tests.chaos.casualties import Casualties
+from tests.chaos.interrupted_work import InterruptedWork
 from tests.journeys.installation import Facts
 
 T = TypeVar("T")
 OUT_OF_REACH = (DBAPIError, OSError, InternalClientError)
 AGAIN_SECONDS = 0.2
 PATIENCE_SECONDS = 600.0
-"""So long nothing may move at all, whoever lies down: more than four times the longest freeze."""
+"""The longest time without any progress: more than four times the longest freeze."""
 
 
 @dataclass
 class PatientClockwork(Clockwork):
-    """The installation's clockwork, which does not wait for what died with its worker."""
+    """The installation's clockwork, which does not wait for work that died with its worker."""
 
-    casualties: Casualties
+    interrupted: InterruptedWork
 
     async def _in_database(self) -> State:
-        return self.casualties.without(await super()._in_database())
+        return self.interrupted.without(await super()._in_database())
 
 
-class Passing:
-    """Lets service time pass on an installation; `casualties` say whom not to wait for."""
+class ServiceTime:
+    """Advances the service time of an installation without waiting for `interrupted` work."""
 
-    def __init__(self, facts: Facts, casualties: Casualties, say: Callable[[str], None]) -> None:
-        self._facts, self._casualties, self._say = facts, casualties, say
+    def __init__(self, facts: Facts, interrupted: InterruptedWork, report: Callable[[str], None]) -> None:
+        self._facts, self._interrupted, self._report = facts, interrupted, report
 
     def now(self) -> datetime:
-        """Service time, as soon as the database says it."""
+        """Return the service time as soon as the database answers."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
@@ -53,26 +53,26 @@ class Passing:
                 time.sleep(AGAIN_SECONDS)
 
     def to_monday(self) -> None:
-        """Let the weekend pass on which nobody is written to, if it is one."""
+        """Skip the weekend, on which no messages are sent."""
         now = self.now()
         if now.isoweekday() > 5:
             self.days(8 - now.isoweekday())
 
     def days(self, count: float) -> None:
-        """Let so many days pass. Raises `StackError` when nothing has moved for `PATIENCE_SECONDS`."""
+        """Advance by `count` days. Raises `StackError` when nothing has moved for `PATIENCE_SECONDS`."""
         target = self.now() + timedelta(days=count)
         deadline, seen = time.monotonic() + PATIENCE_SECONDS, target
         while True:
             try:
                 asyncio.run(self._with_clock(lambda clock: clock.pass_until(target)))
             except OUT_OF_REACH:
-                self.now()  # the database was hit: wait for it
+                self.now()  # the database was hit: wait until it is back
             except StackError as problem:
                 if (now := self.now()) != seen:
                     deadline, seen = time.monotonic() + PATIENCE_SECONDS, now
                 if time.monotonic() > deadline:
                     raise
-                self._say(f"time stands still: {problem}")
+                self._report(f"no progress:  {problem}")
             else:
                 return
 
@@ -90,6 +90,6 @@ class Passing:
                     base_url=self._facts["sandbox_url"], trust_env=False, timeout=REQUEST_SECONDS
                 ) as sandbox,
             ):
-                return await do(PatientClockwork(database, sandbox, self._casualties))
+                return await do(PatientClockwork(database, sandbox, self._interrupted))
         finally:
             await engine.dispose()

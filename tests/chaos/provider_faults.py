@@ -1,4 +1,4 @@
-"""Weather: faults of the providers, ordered one after the other while hits are done; a seed repeats the same ones."""
+"""Faults of the providers, injected one after the other during the hits; the same seed repeats the same faults."""
 
 import random
 import threading
@@ -12,24 +12,24 @@ import httpx
 from tests.journeys.installation import Installation
 
 PAUSE_SECONDS = (1.0, 5.0)
-SPARED_SECONDS = 60.0
-"""A provider that was struck answers for so long, or who asks again half a minute later would be struck for ever."""
+RECOVERY_SECONDS = 60.0
+"""How long a provider answers normally after a fault: without it a caller that retries would fail each time."""
 ANYWHERE = ("connection_lost", "rate_limited", "server_error", "html_body", "truncated_json")
 PROVIDERS = ("people", "network", "payments")
 
 
-class Weather:
-    """Strikes single calls of every provider, some of them after they were executed."""
+class ProviderFaults:
+    """Lets single calls of every provider fail, some of them after they were executed."""
 
     def __init__(self, installation: Installation, seed: int) -> None:
-        self._installation, self._chance = installation, random.Random(f"{seed} weather")
+        self._installation, self._chance = installation, random.Random(f"{seed} provider faults")
         self._over = threading.Event()
-        self._spared_until: dict[str, float] = {}
-        self.ordered = 0
+        self._recovering_until: dict[str, float] = {}
+        self.injected_count = 0
 
     @contextmanager
-    def foul(self) -> Iterator[None]:
-        """Order faults meanwhile; afterwards there are none."""
+    def injected(self) -> Iterator[None]:
+        """Inject faults during the block and remove all of them at its end."""
         thread = threading.Thread(target=self._order)
         thread.start()
         try:
@@ -42,19 +42,19 @@ class Weather:
     def _order(self) -> None:
         while not self._over.wait(self._chance.uniform(*PAUSE_SECONDS)):
             fault, now = self.drawn(), time.monotonic()
-            self._spared_until |= dict.fromkeys(self._waiting(), now + SPARED_SECONDS)
-            if now >= self._spared_until.get(fault["provider"], now):
+            self._recovering_until |= dict.fromkeys(self._waiting(), now + RECOVERY_SECONDS)
+            if now >= self._recovering_until.get(fault["provider"], now):
                 self._installation.fault(**fault)
-                self.ordered += 1
+                self.injected_count += 1
 
     def _waiting(self) -> set[str]:
-        """Providers with a fault that has struck nobody yet."""
+        """Return the providers with a fault that has not hit a call yet."""
         url = f"{self._installation.facts['sandbox_url']}/_control/faults"
         ordered = httpx.get(url, trust_env=False, timeout=30).raise_for_status().json()
         return {one["provider"] for one in ordered["data"] if one["left"]}
 
     def drawn(self) -> dict[str, Any]:
-        """The next fault."""
+        """Draw the next fault."""
         kind = self._chance.choice(ANYWHERE)
         fault = {"provider": self._chance.choice(PROVIDERS), "fault": kind, "count": 1}
         late = kind == "connection_lost" and self._chance.random() < 0.5

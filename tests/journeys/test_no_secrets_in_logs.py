@@ -1,6 +1,6 @@
-"""A whole day of a recruiter, after which nothing that an operator reads names anybody or opens anything.
+"""After a whole day of a recruiter, nothing that an operator reads contains personal data or a secret.
 
-Looked through: the logs of every process of ours, the whole database of Temporal, and the traces.
+The tests search the logs of every service process, the whole database of Temporal, and the traces.
 """
 
 import asyncio
@@ -37,15 +37,15 @@ STEPS: list[Json] = [
     {"type": "invite", "note": f"{NOTE}, {{{{first_name}}}}."},
     {"type": "message", "only_after_accept": True, "body": f"{MESSAGE}, {{{{first_name}}}}."},
 ]
-BESIDE = ("worker.", "dispatcher.", "upstream_slots.", "metrics.")
-"""What workers say outside of activities."""
-OF_NOBODY = ("housekeeping/", "client/", "callback/")
-"""Workflows of the whole installation."""
+OUTSIDE_ACTIVITIES = ("worker.", "dispatcher.", "upstream_slots.", "metrics.")
+"""Prefixes of the events that workers log outside activities."""
+WITHOUT_WORKSPACE = ("housekeeping/", "client/", "callback/")
+"""Prefixes of workflows that belong to the whole installation."""
 
 
 @dataclass
 class Day:
-    """What happened, and where it may have been written down."""
+    """The secrets of the day, and the places where they may have been recorded."""
 
     canaries: Canaries
     logs: dict[str, bytes] = field(default_factory=dict)
@@ -72,14 +72,14 @@ def day() -> Iterator[Day]:
 
 
 def live(installation: Installation, lived: Day) -> None:
-    """Everything that a recruiter does."""
+    """Do everything that a recruiter does."""
     canaries = lived.canaries
     canaries.keep_operators(installation)
     receiver = Receiver()
     outreach = connected(installation, canaries)
     recruiter = outreach.recruiter
     canaries.keep("API key", recruiter.api_key)
-    another = outreach.post("/v1/api-keys", {"name": "Canary key of somebody", "scopes": ["account:read"]})
+    another = outreach.post("/v1/api-keys", {"name": "Canary key of a colleague", "scopes": ["account:read"]})
     canaries.keep("another API key", another["secret"], another["name"])
     hook = f"{receiver.url}?token=canary-token-of-a-hook"
     endpoint = outreach.post("/v1/webhook-endpoints", {"url": hook})
@@ -98,7 +98,7 @@ def live(installation: Installation, lived: Day) -> None:
 
 
 def connected(installation: Installation, canaries: Canaries) -> Outreach:
-    """A paying workspace with a connected account, whose connect link is kept."""
+    """Return a paying workspace with a connected account, and keep its connect link as a canary."""
     opened: list[str] = []
     post = httpx.post
 
@@ -107,7 +107,7 @@ def connected(installation: Installation, canaries: Canaries) -> Outreach:
         return post(url, **more)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(httpx, "post", watched)  # the pages that a person opens are posted to
+        patch.setattr(httpx, "post", watched)  # pages that a person opens receive a POST
         outreach = Outreach.begin(installation)
     pages = [address for address in opened if "/v1/" not in address and "/_control/" not in address]
     assert len(pages) == 2, pages  # the checkout, and the connect link
@@ -117,12 +117,12 @@ def connected(installation: Installation, canaries: Canaries) -> Outreach:
 
 
 def spend(outreach: Outreach) -> Callable[[str, Json], Json]:
-    """Pays for what it asks."""
+    """Return a function whose calls cost credits."""
     return outreach.post
 
 
 def candidates(get: Callable[..., Json], lived: Day, paid: Callable[[str, Json], Json]) -> None:
-    """Who was found, how they are reached, and who else is searched for by title."""
+    """Keep the names, pages and addresses of candidates, and a title that is searched for."""
     found = get(f"/v1/runs/{lived.run_id}/candidates", params={"limit": 10})["data"]
     assert found
     lived.canaries.keep("candidate", *(one["full_name"] for one in found if len(one["full_name"] or "") > 7))
@@ -139,7 +139,7 @@ def candidates(get: Callable[..., Json], lived: Day, paid: Callable[[str, Json],
 
 
 def conversation(outreach: Outreach, canaries: Canaries) -> None:
-    """Invite with a note, message, reply, answer."""
+    """Let a conversation run from invite with a note to message, reply and answer."""
     canaries.keep("text", NOTE, MESSAGE, REPLY, ANSWER)
     outreach.order("switches", natural=False)
     (person,) = outreach.strangers(1)
@@ -157,7 +157,7 @@ def conversation(outreach: Outreach, canaries: Canaries) -> None:
 
 
 async def sign_in(installation: Installation, canaries: Canaries) -> None:
-    """An agent signs in with the official client, by a mailed link, and calls a tool."""
+    """Sign in an agent with the official client by a mailed link, and call a tool."""
     facts = installation.facts
     async with httpx.AsyncClient(base_url=facts["api_url"], trust_env=False, timeout=60) as browser:
         email = await owner(facts, browser)
@@ -182,7 +182,7 @@ async def sign_in(installation: Installation, canaries: Canaries) -> None:
 
 
 def refused(outreach: Outreach, canaries: Canaries) -> None:
-    """What is refused is not quoted either: in a body, in a query, in a header."""
+    """Send requests that are refused, whose body, query or header must not be quoted either."""
     canaries.keep("refused", "canary.of.a.body@example.com", "canary-of-a-query", "canary-of-a-key")
     call = outreach.recruiter.call
     outside = {"headers": {"Authorization": f"Bearer canary-of-a-key-{uuid4().hex}"}}
@@ -197,22 +197,22 @@ def refused(outreach: Outreach, canaries: Canaries) -> None:
 
 
 def lines(log: bytes) -> list[Json]:
-    """Every line that is an event of ours or of a Python library."""
+    """Return every line that is an event of the service or of a Python library."""
     return [json.loads(line) for line in log.splitlines() if line.startswith(b"{")]
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_no_log_names_anybody_or_opens_anything(day: Day, process: str) -> None:
+def test_no_log_contains_personal_data_or_a_secret(day: Day, process: str) -> None:
     assert len(lines(day.logs[process])) > 3
     assert day.canaries.found_in(day.logs[process]) == []
 
 
-def test_temporal_holds_none_of_it(day: Day) -> None:
+def test_temporal_contains_no_personal_data_and_no_secret(day: Day) -> None:
     assert f"run/{day.run_id}".encode() in day.temporal
     assert day.canaries.found_in(day.temporal) == []
 
 
-def test_no_trace_holds_any_of_it(day: Day) -> None:
+def test_no_trace_contains_personal_data_or_a_secret(day: Day) -> None:
     assert day.collector is not None
     assert {"sourcing-and-outreach-api", "sourcing-and-outreach-worker"} == {one.service for one in day.collector.spans}
     assert day.canaries.found_in(b"".join(day.collector.raw)) == []
@@ -226,23 +226,27 @@ def test_a_run_is_traced_from_its_request_to_the_calls_of_the_source(day: Day) -
 
 
 def test_every_line_of_a_request_has_its_id(day: Day) -> None:
-    told = lines(day.logs["api"])
-    assert {"request"} <= {one["event"] for one in told}
-    assert [one for one in told if "request_id" not in one] == []
-    known = [one for one in told if one["event"] == "request" and one["route"] == "/v1/runs"]
+    logged = lines(day.logs["api"])
+    assert {"request"} <= {one["event"] for one in logged}
+    assert [one for one in logged if "request_id" not in one] == []
+    known = [one for one in logged if one["event"] == "request" and one["route"] == "/v1/runs"]
     assert all(one["workspace_id"] and one["trace_id"] for one in known if one["status"] != 401)
 
 
 def registering(line: Json) -> bool:
-    """A worker sees to it that the network calls back, beside its activities; it may not know of an event there."""
+    """Return whether a line is about the registration of callbacks, which happens outside activities."""
     return str(line.get("operation", "")).startswith("webhooks/") or line["event"] == "unipile.event_unknown"
 
 
 @pytest.mark.parametrize("process", ["worker", "upstream"])
 def test_every_line_of_an_activity_has_its_workflow_its_type_and_its_workspace(day: Day, process: str) -> None:
-    told = [one for one in lines(day.logs[process]) if not one["event"].startswith(BESIDE) and not registering(one)]
-    assert told
-    assert [one for one in told if not one.get("workflow_id") or not one.get("activity")] == []
-    of_somebody = [one for one in told if not one["workflow_id"].startswith(OF_NOBODY)]
-    assert of_somebody
-    assert [one for one in of_somebody if not one.get("workspace_id")] == []
+    logged = [
+        one
+        for one in lines(day.logs[process])
+        if not one["event"].startswith(OUTSIDE_ACTIVITIES) and not registering(one)
+    ]
+    assert logged
+    assert [one for one in logged if not one.get("workflow_id") or not one.get("activity")] == []
+    of_workspaces = [one for one in logged if not one["workflow_id"].startswith(WITHOUT_WORKSPACE)]
+    assert of_workspaces
+    assert [one for one in of_workspaces if not one.get("workspace_id")] == []

@@ -1,4 +1,4 @@
-"""A receiver of webhooks beside the loads: every event of their accounts comes at least once, and signed."""
+"""A receiver of webhooks beside the loads: every event of their accounts must arrive at least once, and signed."""
 
 import json
 from collections import Counter
@@ -14,8 +14,8 @@ Webhook = tuple[str, dict[str, str], bytes]
 """Path, headers and body."""
 
 
-class Listening(Load):
-    """One endpoint for all events at each recruiter's account."""
+class Webhooks(Load):
+    """One endpoint for all events of each recruiter's account."""
 
     def __init__(self, *recruiters: Recruiter) -> None:
         self._receiver = Receiver()
@@ -29,20 +29,20 @@ class Listening(Load):
         self._since = {one.workspace_id: {event["id"] for event in self._events(one)} for one in recruiters}
 
     def day(self, number: int) -> None:
-        """It only listens."""
+        """Do nothing: this load only receives."""
 
-    def told(self) -> str:
+    def progress(self) -> str:
         return f"{len(self._receiver.received)} webhooks"
 
-    def heard(self) -> Counter[str]:
-        """How many webhooks of each type came."""
+    def received_types(self) -> Counter[str]:
+        """Count the received webhooks by type."""
         return Counter(json.loads(body)["type"] for _, _, body in self._receiver.received)
 
     def has_ended(self) -> bool:
         return not self._missing()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop receiving."""
         self._receiver.shutdown()
         self._receiver.server_close()
 
@@ -57,41 +57,45 @@ class Listening(Load):
             cursor = {"cursor": page["next_cursor"]}
 
     def _missing(self) -> list[str]:
-        """Events since the endpoints were made that no webhook told of."""
+        """Return the events since the creation of the endpoints that no webhook delivered."""
         events = [
             event
             for recruiter in self._recruiters
             for event in self._events(recruiter)
             if event["id"] not in self._since[recruiter.workspace_id]
         ]
-        return untold(events, self._receiver.received)
+        return undelivered(events, self._receiver.received)
 
     def faults(self) -> list[str]:
         received = self._receiver.received
         return [*self._missing(), *forged(received, self._secrets), *ambiguous(received)]
 
 
-def untold(events: list[dict[str, str]], received: list[Webhook]) -> list[str]:
-    """Events that no webhook told of."""
-    told = {json.loads(body)["id"] for _, _, body in received}
-    return [f"nobody was told of {event['type']} {event['id']}" for event in events if event["id"] not in told]
+def undelivered(events: list[dict[str, str]], received: list[Webhook]) -> list[str]:
+    """Return the events that no webhook delivered."""
+    delivered = {json.loads(body)["id"] for _, _, body in received}
+    return [f"no webhook for {event['type']} {event['id']}" for event in events if event["id"] not in delivered]
 
 
 def ambiguous(received: list[Webhook]) -> list[str]:
-    """Ids under which different things were told, so that whoever drops what came before drops too much."""
+    """Return event ids that came with different bodies, of which a receiver that drops repeated ids would lose one."""
     bodies: dict[str, set[bytes]] = {}
     for _, _, body in received:
         bodies.setdefault(json.loads(body)["id"], set()).add(body)
-    return [f"told of {len(said)} things as {event_id}" for event_id, said in bodies.items() if len(said) > 1]
+    return [
+        f"{len(different)} different bodies for {event_id}"
+        for event_id, different in bodies.items()
+        if len(different) > 1
+    ]
 
 
 def forged(received: list[Webhook], secrets: dict[str, str]) -> list[str]:
-    """Webhooks that are not signed with their account's secret, by path."""
+    """Return the webhooks that are not signed with their account's secret, by path."""
     wrong = []
     for path, headers, body in received:
         secret = secrets[path.rpartition("/")[2]]
         try:
             stripe.WebhookSignature.verify_header(body.decode(), headers["X-Service-Signature"], secret, None)
         except stripe.SignatureVerificationError as error:
-            wrong.append(f"not signed as promised: {path}: {error}")
+            wrong.append(f"wrong signature:  {path}: {error}")
     return wrong

@@ -1,8 +1,8 @@
-"""Casualties: what a killed worker was in the middle of, so that time need not stand still until Temporal notices.
+"""Work that a killed worker left behind, so that virtual time need not wait until Temporal notices.
 
-A call that died with its worker is missed by Temporal only after its 120 s. In an installation whose clock runs by
-itself everybody else's day goes on meanwhile; so it does here, and the calls' own rows are left out of what time waits
-for. Only the dead are: one worker serves the queue, so that what was being sent when it died is sent by nobody.
+Temporal notices only after 120 s that a call died with its worker. In an installation with a real clock, everything
+else goes on meanwhile. It does so here too: virtual time does not wait for the rows of these calls. One worker serves
+the queue, so that a send that was under way when the worker died has no other sender.
 """
 
 import asyncio
@@ -14,27 +14,27 @@ from stack.virtual_time import UNDER_WAY, State
 from tests.chaos.watch import Watch
 
 MISSED_SECONDS = 125.0
-"""A call's activity is begun again 120 s after its start."""
+"""Temporal retries a call's activity 120 s after its start."""
 SETTLED_SECONDS = 0.5
-"""After a kill: what the process had still sent to the database and to the network has arrived."""
+"""After a kill: by then, everything that the process had sent to the database and the network has arrived."""
 UNMOVED_SECONDS = 3.0
-"""What the new worker has not taken up for so long after its start waits for Temporal to miss the old one."""
+"""Work that the new worker has not resumed after this time waits until Temporal notices the old worker's death."""
 SENDING = "select 'action ' || id as action, 'enrollment ' || enrollment_id as enrollment from actions"
 
 
 @dataclass
-class Casualties:
-    """Who waits for Temporal to miss a dead worker. Written by the thread that kills, read by the one that waits."""
+class InterruptedWork:
+    """Rows that wait until Temporal notices a dead worker; one thread kills and writes, another waits and reads."""
 
     _until: dict[str, float] = field(default_factory=dict)
-    """Sends that died, and the enrollments they belong to; until when they may stay as they are (monotonic)."""
+    """Interrupted sends and their enrollments, with the monotonic time until which they may stay unchanged."""
     _left: dict[str, tuple[str, float]] = field(default_factory=dict)
-    """What else was under way, and its state then."""
+    """Other work that was under way, with its state at that time."""
     _back_at: float | None = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    async def found_after_a_kill(self, watch: Watch) -> None:
-        """Note what a worker was in the middle of; it is dead, and the next one not yet started."""
+    async def note_after_kill(self, watch: Watch) -> None:
+        """Note the work of a worker that is dead, before the next worker starts."""
         await asyncio.sleep(SETTLED_SECONDS)
         sends = await watch.fetch(SENDING + " where outcome = 'sending'")
         others = await watch.fetch(UNDER_WAY.text)
@@ -48,20 +48,20 @@ class Casualties:
                 if kind != "action":
                     self._left[who] = state, until
 
-    def is_back(self) -> None:
-        """The next worker runs."""
+    def note_restart(self) -> None:
+        """Note that the next worker is running."""
         with self._lock:
             if self._back_at is None:
                 self._back_at = time.monotonic()
 
     def wait_for_all(self) -> None:
-        """Leave nobody out any more: without fire months pass in less time than Temporal takes to miss the dead."""
+        """Wait for everything again: without hits, months pass faster than Temporal notices a dead worker."""
         with self._lock:
             self._until.clear()
             self._left.clear()
 
     def without(self, under_way: State) -> State:
-        """What time still has to wait for."""
+        """Return the work that virtual time has to wait for."""
         now = time.monotonic()
         with self._lock:
             if self._back_at is None:

@@ -1,4 +1,4 @@
-"""The operator at a running installation: the commands of docs/operations.md as they stand there, and a restore."""
+"""The operator of a running installation: the commands of docs/operations.md as written there, and a restore."""
 
 import os
 import re
@@ -20,7 +20,7 @@ SHIFT = "select extract(epoch from shift) from service_clock"
 
 
 def documented(words: str) -> str:
-    """The one command of the document that holds these words. Raises `AssertionError` where there is not one."""
+    """Return the one command of the document with these words. Raises `AssertionError` unless there is exactly one."""
     found = {one for one in re.findall(r"`([^`\n]+)`", DOCUMENT.read_text()) if words in one}
     assert len(found) == 1, f"{words!r} is in {found}"
     return str(found.pop())
@@ -36,7 +36,7 @@ class Operator:
 
     @classmethod
     def at(cls, installation: Installation) -> "Operator":
-        """With what the worker was started with; it must be running."""
+        """Return an operator with the environment of the worker, which must be running."""
         told = psutil.Process(installation.pid("worker")).environ()
         url = urlsplit(told["DATABASE_URL"])
         path = os.pathsep.join([str(Path(sys.executable).parent), str(binaries()), told["PATH"]])
@@ -44,7 +44,7 @@ class Operator:
         return cls(installation, told | here | {"PYTHONPATH": str(PROJECT)}, installation.home.parent)
 
     def run(self, command: str, **more: str) -> str:
-        """What a command prints. Raises `AssertionError` with all it said where it fails."""
+        """Run a command and return its output. Raises `AssertionError` with the output if it fails."""
         done = subprocess.run(
             ["/bin/bash", "-euc", command],
             cwd=self.folder,
@@ -57,7 +57,7 @@ class Operator:
         return done.stdout
 
     def sql(self, statement: str) -> str:
-        """What a statement answers the owner, who looks over all workspaces."""
+        """Run a statement as the database owner, who sees all workspaces, and return its output."""
         return self.run('psql -XqAt -v ON_ERROR_STOP=1 -d service -c "$STATEMENT"', STATEMENT=statement).strip()
 
     def back_up(self) -> None:
@@ -65,14 +65,14 @@ class Operator:
         self.run(documented("pg_dump --enable-row-security -Fc"))
 
     def stop_ours(self) -> None:
-        """End every process that is the service's own."""
+        """Stop every process of the service."""
         for name in OURS:
             self.installation.command("kill", name)
 
     def restore(self, *, without_temporal: bool) -> None:
-        """Steps 2 and 3: the backup in a new, empty database; without Temporal its file is gone as well.
+        """Do steps 2 and 3: restore the backup into a new database; `without_temporal` also deletes Temporal's file.
 
-        The clock goes on: it is part of the database under virtual time, while a real one is not restored.
+        The clock continues: under virtual time it is part of the database, while a real clock is not restored.
         """
         shift = self.sql(SHIFT)
         self.run("dropdb --force service; createdb service")

@@ -1,4 +1,4 @@
-"""What happens to people in a sequence on its way: replies, the owner's own words, stops, suppressions, opt-outs."""
+"""What can occur to people in a sequence: replies, messages of the owner, stops, suppressions, opt-outs."""
 
 import re
 from collections import Counter
@@ -13,26 +13,26 @@ OPT_OUT = re.compile(r"https?://\S+/o/\S+")
 
 
 @dataclass
-class OnTheWay:
-    """Makes things happen while nothing is under way, and remembers from when on each person is left alone, and why."""
+class Occurrences:
+    """Lets things occur while no call is under way, and notes from when and why each person must be left alone."""
 
     outreach: Outreach
     profiles: dict[str, str]
-    """The service's id of each person by the network's."""
+    """The service's id of each person by the network's id."""
     urls: dict[str, str]
-    """Their addresses."""
+    """The profile URL of each person by the network's id."""
     left_alone: dict[str, datetime] = field(default_factory=dict)
     because: dict[str, str] = field(default_factory=dict)
 
     def accept(self, people: Iterable[Json]) -> None:
-        """Those who are invited accept now, unless they have."""
+        """Let invited people accept now, unless they already have."""
         for one in people:
             truth = self.outreach.control(f"people/{one['person_id']}", account_id=self.outreach.provider_id)
             if truth["tie"] == "pending":
                 self.outreach.act("accept", one["person_id"])
 
-    def each_happens(self) -> None:
-        """One person for each kind of happening, as far as somebody is there for it."""
+    def one_of_each_kind(self) -> None:
+        """Let each kind of occurrence happen to one person, where a suitable person exists."""
         log = self.outreach.log()
         written = {entry["person_id"] for entry in log if entry["kind"] == "message"}
         enrollments = self.outreach.listed("/v1/outreach/enrollments")
@@ -42,19 +42,19 @@ class OnTheWay:
             for person, profile in self.profiles.items()
             if profile in still_open and still_open[profile]["status"] != "paused" and person not in self.left_alone
         ]
-        met = [person for person in free if person in written]
-        unmet = [person for person in free if person not in written]
+        messaged = [person for person in free if person in written]
+        not_messaged = [person for person in free if person not in written]
         links = {entry["person_id"]: OPT_OUT.search(entry["text"] or "") for entry in log if entry["kind"] == "message"}
-        happenings = {
-            "opt-out": ([one for one in met if links[one]], lambda person: self._opt_out(links[person])),
-            "reply": (met, lambda person: self.outreach.act("reply", person, text="Tell me more.")),
-            "owner": (met, lambda person: self.outreach.act("owner_message", person, text="It is me, Sam.")),
-            "stop": (unmet, lambda person: self._stop(still_open[self.profiles[person]]["id"])),
-            "suppression": (unmet, self._suppress),
+        by_kind = {
+            "opt-out": ([one for one in messaged if links[one]], lambda person: self._opt_out(links[person])),
+            "reply": (messaged, lambda person: self.outreach.act("reply", person, text="Tell me more.")),
+            "owner": (messaged, lambda person: self.outreach.act("owner_message", person, text="It is me, Sam.")),
+            "stop": (not_messaged, lambda person: self._stop(still_open[self.profiles[person]]["id"])),
+            "suppression": (not_messaged, self._suppress),
         }
         so_far = Counter(self.because.values())
-        for what in sorted(happenings, key=so_far.__getitem__):  # where few are there for it, each has its turn
-            self._one(what, *happenings[what])
+        for what in sorted(by_kind, key=so_far.__getitem__):  # with few suitable people, the rarest kind goes first
+            self._one(what, *by_kind[what])
 
     def _one(self, what: str, among: Iterable[str], happen: Callable[[str], None]) -> None:
         person = next((one for one in among if one not in self.left_alone), None)
@@ -65,7 +65,7 @@ class OnTheWay:
     def _stop(self, enrollment_id: str) -> None:
         path = f"/v1/outreach/enrollments/{enrollment_id}"
         answer = self.outreach.recruiter.call("POST", f"{path}/stop", json={}, headers={"Idempotency-Key": uuid4().hex})
-        # Where time does not stand still it may have ended since it was listed.
+        # With a running clock it may have ended since it was listed.
         assert answer.is_success or answer.status_code == 409, answer.text
         assert self.outreach.recruiter.get(path)["finished_at"] is not None
 
