@@ -12,6 +12,7 @@ from typing import Protocol
 from models.market.places import Places
 from models.market.skills import SkillField
 from models.market.titles import Titles
+from models.reading.languages import LANGUAGES, phrases, words
 
 
 class SkillMention(Protocol):
@@ -68,17 +69,6 @@ class ReadingKnowledge(Protocol):
 # Lists of phrases written over several lines, as one regular expression group.
 
 
-_BAR = re.compile(r"\s*\|\s*")
-
-
-def any_phrase(phrases: str) -> str:
-    r"""A group that matches any of the phrases between the bars; a space stands for any white space.
-
-    A phrase may hold regular expression syntax of its own. Blanks beside a bar do not count: write `\s` for one.
-    """
-    return "(?:" + r"\s+".join(_BAR.sub("|", phrases.strip()).split()) + ")"
-
-
 # A text cut into lines and sections, every piece with its offsets in the text given.
 
 
@@ -99,35 +89,14 @@ class Section(StrEnum):
     OFFER = "offer"
 
 
-_HEADINGS = {
-    Section.NICE: r"""nice[\s-]to[\s-]haves?|bonus(?:\spoints)?
-        |preferred(?:\s(?:qualifications|skills|requirements))?|desirable|pluses|(?:it'?s\s)?a plus|advantageous
-        |von vorteil|wünschenswert|idealerweise|das wäre (?:toll|super|schön)|optional|les plus|un plus|atouts?
-        |souhaités?|serait un plus|pluspunten|een plus(?:punt)?|mooi meegenomen|good to have
-        |an ideal candidate also has|extra points|bonus (?:\()?kein muss\)?""",
-    Section.REQUIRED: r"""(?:(?:minimum|basic|job|key)\s)?requirements?|(?:(?:minimum|basic)\s)?qualifications?
-        |qualifikation(?:en)?|(?:(?:your|ihr|dein|votre|jouw|uw|le|je)\s)?(?:profile?|profil|profiel)|anforderungen
-        |stellenanforderungen|must[\s-]haves?|what you(?:['’]ll)? (?:bring|need|have)
-        |what we(?:['’]re|\sare) looking for|who you are|about you|the person|your (?:skills|experience|expertise)
-        |skills|essential|das bringst du(?:\sbereits)? mit|was du mitbring(?:st|en)|das bringen sie mit
-        |deine? stärken|voraussetzungen|profil recherché|compétences|expérience|functie-?eisen
-        |wat verwachten wij(?:\svan jou)?|wat breng je mee|wie ben jij|wie zoeken we|jouw troeven|vereisten|minimum
-        |minimum requirements for the role""",
-    Section.TASKS: r"""
-        (?:(?:your|deine|ihre|vos|jouw|uw|main|key|the)\s)?(?:tasks?|responsibilities|duties|aufgaben|missions?)
-        |(?:(?:jouw|je)\s)?(?:taken|takenpakket)|(?:(?:the|your|about the)\s)?role|what you(?:['’]ll|\swill) do
-        |was dich erwartet|das erwartet dich|functie(?:omschrijving)?|job\s?description|stellenbeschreibung
-        |jobbeschreibung|wat ga (?:je|jij) doen|tâches|about the (?:job|position|role)
-        |(?:(?:job|role|position)\s)?(?:summary|overview|purpose)|job advert(?:\stext)?|inleiding|einleitung
-        |introduction""",
-    Section.COMPANY: r"""about us|who we are|about the company|about .{2,40}|über (?:uns|.{2,40})|wir über uns
-        |wer wir sind|qui sommes[\s-]nous|à propos.{0,40}|l['’]entreprise|over ons|wie zijn wij
-        |our (?:company|story|values|agency)""",
-    Section.OFFER: r"""benefits|perks|what we offer|we offer|wir bieten|das bieten wir(?:\sdir)?|was wir bieten
-        |unser angebot|nous (?:vous\s)?(?:offrons|proposons)|avantages|rémunération|wat bieden wij.{0,15}|ons aanbod
-        |aanbod|wij bieden|compensation|salary|vergütung|kontakt|contact|how to apply|bewerbung""",
+_HEADING = {
+    Section.NICE: re.compile(phrases(lambda each: each.headings.nice), re.IGNORECASE),
+    Section.REQUIRED: re.compile(phrases(lambda each: each.headings.required), re.IGNORECASE),
+    Section.TASKS: re.compile(phrases(lambda each: each.headings.tasks), re.IGNORECASE),
+    Section.COMPANY: re.compile(phrases(lambda each: each.headings.company), re.IGNORECASE),
+    Section.OFFER: re.compile(phrases(lambda each: each.headings.offer), re.IGNORECASE),
 }
-_HEADING = {section: re.compile(any_phrase(phrases), re.IGNORECASE) for section, phrases in _HEADINGS.items()}
+
 """Tried in this order: what is welcome before what is required, the role before `about …`."""
 
 
@@ -204,18 +173,9 @@ class Document:
 
 WORD = re.compile(r"[^\W\d_]+")
 SAMPLE_WORDS = 1500
-SMALL_WORDS = {
-    "en": "the and of to in a for with you are our will we is as or on your be have that this looking from not near",
-    "de": """und die der in mit für wir von zu das auf du den im sie ist ein eine bei als zur deine oder sowie suchen
-    nicht""",
-    "fr": """de et des la le les vous à en un une du pour dans nous est avec sur au votre recherche ans ou par recrute
-    près""",
-    "nl": "de en van het een je in voor met op te is ben wij naar jij zijn aan of bij om jouw zoeken zoek regio geen",
-}
 _LANGUAGES_OF = {
-    word: tuple(language for language, words in SMALL_WORDS.items() if word in words.split())
-    for words in SMALL_WORDS.values()
-    for word in words.split()
+    word: tuple(language.code for language in LANGUAGES if word in language.small_words.split())
+    for word in words(lambda each: each.small_words)
 }
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from models.market.title_cleaning import clean
 from models.reading.advertisement import exclude_freelancers, ignore_levels, note_working_place
-from models.reading.document import ReadingKnowledge, SkillMention, any_phrase, text_language
+from models.reading.document import ReadingKnowledge, SkillMention, text_language
 from models.reading.draft import DraftBlock, IntentDraft
 from models.reading.exclusions import AGENCIES, EXCLUDED_LEVEL, FREELANCE, REMOTE, Exclusion, read_exclusions
 from models.reading.head_words import head_words, is_head_word, names_work
 from models.reading.intents import IntentReading
+from models.reading.languages import AND, OR, phrases, words
 from models.reading.places.short import read_short
 from models.reading.skills import TECHNOLOGIES, one_of_several, skill_groups
 from models.reading.spoken import ENGLISH_OF, LEVEL, NAME, REACH, WELCOME, Spoken
@@ -24,56 +25,39 @@ LONGEST_INTENT = 300
 MOST_LINES = 6
 MOST_WORDS = 35
 WORDS_PER_SENTENCE = 7
-_AT_MOST = any_phrase(r"<|max\.?\s|up to\s|bis zu\s|jusqu['’]à\s|tot\s|less than\s|under\s")
-_AT_LEAST = any_phrase(
-    r">=?|≥|min\.?\s|mind\.?\s|at least\s|over\s|more than\s|ab\s|au moins\s|minstens\s|mindestens\s"
-)
-_YEARS = r"(?:years?|yrs?|yoe|y|jahren?|jahre|j|ans?|années?|jaar|jaren)"
-_OF_EXPERIENCE = any_phrase("experience|exp|erfahrung|berufserfahrung|expérience|xp|ervaring|werkervaring")
+_AT_MOST = rf"(?:<|{phrases(lambda each: each.years.short_at_most)})"
+_AT_LEAST = rf"(?:>=?|≥|{phrases(lambda each: each.years.short_at_least)})"
+_YEARS = phrases(lambda each: each.years.short_years)
+_OF = phrases(lambda each: each.years.short_of)
+_EXPERIENCE = phrases(lambda each: each.years.short_experience)
+_UNTIL = rf"(?:-|–|{phrases(lambda each: each.years.until)})"
 YEARS = re.compile(
     rf"(?<![\w.,$€£])(?P<cap>{_AT_MOST})?\s?{_AT_LEAST}?\s?"
-    r"(?P<low>\d{1,2})\s?\+?(?:\s?(?:-|–|to|bis|à|tot)\s?(?P<high>\d{1,2}))?\s?\+?\s?"
-    rf"{_YEARS}(?![\w'’])(?:\s?\+)?(?:\s?(?:of\s|d['’]|an\s|aan\s)?\s?(?:\w+\s)?{_OF_EXPERIENCE}\b)?",
+    rf"(?P<low>\d{{1,2}})\s?\+?(?:\s?{_UNTIL}\s?(?P<high>\d{{1,2}}))?\s?\+?\s?"
+    rf"{_YEARS}(?![\w'’])(?:\s?\+)?(?:\s?{_OF}?\s?(?:\w+\s)?{_EXPERIENCE}\b)?",
     re.IGNORECASE,
 )
-NOT_YEARS = re.compile(r"\s*(?:old|alt|âge|oud|ago)\b", re.IGNORECASE)
+NOT_YEARS = re.compile(rf"\s*{phrases(lambda each: each.years.short_not)}\b", re.IGNORECASE)
 ASKING = re.compile(
-    r"\s*(?:(?:hi|hello|hallo|bonjour|please|bitte)[,! ]+)?"
-    r"(?:(?:we(?:['’]re|\sare)?|i(?:['’]m|\sam)?|wir|ich|nous|je|wij|ik)\s+)?"
-    r"(?:(?:currently|urgently|need\sto|want\sto|would\slike\sto|möchten?|cherche\sà)\s+)?"
-    + any_phrase(
-        """looking for|searching for|search for|seeking|need|want|hiring|hire|find(?:\\sme)?|source|get me|show me
-        |suchen?|gesucht:?|brauchen?|finde|recherch(?:e|ons)|cherch(?:e|ons)|recrut(?:e|ons)|trouve[rz]?
-        |zoek(?:en|t)?|gezocht:?|op zoek naar|vind|nodig:?|wanted:?"""
-    )
-    + r"(?!\w)\s*:?\s*(?:wir|nach|wij|naar)?\s*",
+    rf"\s*(?:{phrases(lambda each: each.short.greeting)}[,! ]+)?"
+    rf"(?:{phrases(lambda each: each.short.asker)}\s+)?"
+    rf"(?:{phrases(lambda each: each.short.wish)}\s+)?"
+    rf"{phrases(lambda each: each.short.asking)}(?!\w)\s*:?\s*{phrases(lambda each: each.short.asked)}?\s*",
     re.IGNORECASE,
 )
 PIECE = re.compile(
-    r"[,;|\n\r•!?]|\s[-–—]\s|\.(?=\s|$)"
-    r"|(?<!\w)(?:with|mit|avec|met|who|having|ayant|knowing|speaking)(?!\w)",
-    re.IGNORECASE,
+    rf"[,;|\n\r•!?]|\s[-–—]\s|\.(?=\s|$)|(?<!\w){phrases(lambda each: each.short.joiners)}(?!\w)", re.IGNORECASE
 )
 LANGUAGE_REACH = 25
-SPEAKING = re.compile(r"[\s-]*(?:speaking|speakers?|required|fluen\w*|native|level|[abc][12])\b", re.IGNORECASE)
+SPEAKING = re.compile(rf"[\s-]*(?:{phrases(lambda each: each.spoken.speaking)}|[abc][12])\b", re.IGNORECASE)
 LEVEL_AFTER = re.compile(rf"\W{{0,3}}\(?{LEVEL}", re.IGNORECASE)
-LEVEL_BEFORE = re.compile(rf"{LEVEL}\s+(?:in\s|en\s)?$", re.IGNORECASE)
-AND_OR = re.compile(r"\s+(?:and|or|und|oder|et|ou|en|of|&|/)\s+|\s*/\s*", re.IGNORECASE)
+LEVEL_BEFORE = re.compile(rf"{LEVEL}\s+(?:{phrases(lambda each: each.spoken.in_)}\s)?$", re.IGNORECASE)
+AND_OR = re.compile(rf"\s+(?:{AND}|{OR}|&|/)\s+|\s*/\s*", re.IGNORECASE)
 CHUNK = re.compile(r"[^\s()\[\]\"„“”:]+")
 BLANK_LINE = re.compile(r"\n\s*\n")
 MOST_SENTENCE_WORDS = 1
 SENTENCE = re.compile(r"[.!?](?=\s|$)")
-_EDGE_WORDS_TEXT = """
-in at near around within of for from to the a an based located region area greater close by im bei nahe um raum aus
-der die das von à au aux dans près de du des sur en la le les région autour d l te bij het regio omgeving nabij rond
-van uit and or und oder et ou with mit avec met who only km miles mile radius umkreis rayon straal expérience
-experience exp erfahrung ervaring years year jahre ans jaar minimum min least + - – & no not local candidates people
-profiles profil profile person personen personnes mensen talent talents please bitte merci required must have level
-plus gesucht gezocht recherché recherchée recherchés wanted speak speaks spreekt spreken sprechen spricht parle
-parlant speaking native fluent mandatory plusieurs mehrere enkele several some multiple few ein eine einen zwei drei
-twee drie deux trois two three
-"""
-EDGE_WORDS = frozenset(_EDGE_WORDS_TEXT.split())
+EDGE_WORDS = words(lambda each: each.short.edges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +172,7 @@ def _trimmed(text: str, start: int, end: int) -> Piece | None:
 Span = tuple[int, int]
 INTENT_WORD = re.compile(r"[^\W_]+")
 PIECE_END = re.compile(r"[,;.|\n]")
-AROUND_SKILLS = EDGE_WORDS | {"skills", "knowledge", "kenntnisse", "kennis", "connaissances", "a", "plus", "nice"}
+AROUND_SKILLS = EDGE_WORDS | words(lambda each: each.skills.around)
 SHORTEST_KNOWN = 3
 """A shorter word is no title, even if a taxonomy has it."""
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from models.market.skills import SkillField
-from models.reading.document import Document, Section, SkillMention, any_phrase
+from models.reading.document import Document, Section, SkillMention
 from models.reading.draft import DraftBlock
 from models.reading.exclusions import NOT_NEEDED
+from models.reading.languages import AND, OR, phrases
 from models.reading.spoken import IDEALLY, REACH, WELCOME, clause_around
 
 MOST_REQUIRED = 3
@@ -28,47 +29,12 @@ TECHNOLOGIES = frozenset(
     }
 )
 """Fields whose skills have one usual name: who has such a skill lists it under that name."""
-LISTED = re.compile(r"[\s,&()+*]*(?P<or>/|\b(?:or|and/or|oder|ou|of|bzw\.?)\b)?[\s,/&()]*(?:and|und|et|en)?[\s(]*")
-EXAMPLE_BEFORE = re.compile(
-    any_phrase(
-        r"""such as|like|e\.?\s?g\.?,?|for example|z\.?\s?b\.?|zum beispiel|beispielsweise|wie|etwa|comme|p\.?\s?ex\.?
-        |par exemple|tels? que|telles? que|type|zoals|bijv\.?|bijvoorbeeld|one of|any of|either|eine[rs]? der"""
-    )
-    + r"[\s(:,]*$",
-    re.IGNORECASE,
-)
-EXAMPLE_AFTER = re.compile(
-    r"[\s(,]*"
-    + any_phrase(
-        r"""or (?:a )?(?:similar|equivalent|comparable|other|another)|oder (?:ähnlich|vergleichbar|einer ander)\w*
-        |o\.\s?ä|ou (?:équivalent|similaire|autre)\w*|of (?:gelijkaardig|vergelijkbaar|een andere|soortgelijk)\w*"""
-    ),
-    re.IGNORECASE,
-)
-DENIED = re.compile(
-    r"(?<!\w)" + any_phrase(r"no|not|without|kein\w*|ohne|nicht|pas de|pas d['’]|sans|geen|niet|zonder") + r"\s+$",
-    re.IGNORECASE,
-)
-LITTLE = re.compile(
-    r"\b"
-    + any_phrase(
-        r"""basic|basics|some|familiar\w*|exposure|affinity|interest\w*|grundkenntnis\w*|grundlegend\w*|erste
-        |interess\w+|notions?|sensib\w+|bases|basis\w*|affiniteit|enige|willing\w*|eager|bereitschaft|learn\w*"""
-    )
-    + r"\b",
-    re.IGNORECASE,
-)
-FIRM = re.compile(
-    r"\b"
-    + any_phrase(
-        r"""must[\s-]have|must|required?|mandatory|essential|expert\w*|strong|deep|proven|solid|excellent|advanced
-        |proficien\w+|extensive|zwingend|erforderlich|vorausgesetzt|fundierte\w*|sehr gute\w*|ausgeprägte\w*
-        |tiefgehende\w*|mehrjährige\w*|sichere\w*|indispensable|impérati\w+|exigée?|maîtris\w+|solides?|confirmée?
-        |vereist|noodzakelijk|grondige|sterke|uitstekende|gedegen"""
-    )
-    + r"\b",
-    re.IGNORECASE,
-)
+LISTED = re.compile(rf"[\s,&()+*]*(?P<or>/|\b{OR}(?!\w))?[\s,/&()]*{AND}?[\s(]*")
+EXAMPLE_BEFORE = re.compile(rf"{phrases(lambda each: each.skills.example_before)}[\s(:,]*$", re.IGNORECASE)
+EXAMPLE_AFTER = re.compile(rf"[\s(,]*{phrases(lambda each: each.skills.example_after)}", re.IGNORECASE)
+DENIED = re.compile(rf"(?<!\w){phrases(lambda each: each.skills.denied)}\s+$", re.IGNORECASE)
+LITTLE = re.compile(rf"\b{phrases(lambda each: each.skills.little)}\b", re.IGNORECASE)
+FIRM = re.compile(rf"\b{phrases(lambda each: each.skills.firm)}\b", re.IGNORECASE)
 _APART = frozenset({Section.COMPANY, Section.OFFER})
 _ASKING = frozenset({Section.REQUIRED, Section.NICE, Section.TASKS})
 

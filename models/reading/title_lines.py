@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from models.market.place_names import PlaceKind
 from models.market.places import Places
 from models.market.title_cleaning import clean
-from models.reading.document import Document, Section, TextLine, any_phrase, section_of, text_language
+from models.reading.document import Document, Section, TextLine, section_of, text_language
 from models.reading.head_words import head_words, names_work
+from models.reading.languages import phrases
+from models.reading.languages.language import any_phrase
 from models.reading.title_marks import (
     BRACKETS,
     GENDER_MARK,
@@ -33,41 +35,15 @@ MOST_HEADLESS_WORDS = 6
 FIELD_BREAK = re.compile(r"\s*[|•·]\s*|\s+[—@]\s+|\t+")
 PIECE_BREAK = re.compile(r"\s+[-–/]\s+|,\s+|:\s+")
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-SENTENCE = re.compile(
-    r"(?<![\w-])"
-    + any_phrase(
-        r"""we|you|your|our|i|us|makes?|is|are|was|have|has|will|wir|du|dein\w*|sie|uns\w*|dich|ist|sind|hast|wirst
-        |nous|vous|votre|vos|notre|nos|est|sont|recherch\w+|recrut\w+|je|jij|jouw|wij|ons|onze|ben|bent|heb|zijn|wil
-        |zoek\w*|such\w+|must|please|apply|werde|freue|bieten|that|this|there|join"""
-    )
-    + r"(?![\w-])",
-    re.IGNORECASE,
-)
+SENTENCE = re.compile(rf"(?<![\w-]){phrases(lambda each: each.titles.sentence)}(?![\w-])", re.IGNORECASE)
 """Words of a sentence, which a title line does without."""
-ORGANISATION = re.compile(
-    r"\b"
-    + any_phrase(
-        r"""gmbh|ag|kg|e\.k\.|ltd|limited|inc|llc|plc|nv|bv|n\.v\.|b\.v\.|sa|sas|sarl|sprl|bvba|trust|hospital
-        |university|group|company|corporation|corp|holding|universität|hochschule|klinikum|department|council
-        |surgery|school|partners"""
-    )
-    + r"\b",
-    re.IGNORECASE,
-)
-OTHER_LABEL = re.compile(
-    r"\W*"
-    + any_phrase(
-        r"""standort|start|beginn|arbeitszeit|einsatzort|arbeitsort|auslastung|dauer|ort|locations?|salary|lieu
-        |contrat|type de contrat|locatie|employment(?:\stype)?|department|company|firma|unternehmen|reports to|date
-        |datum|pay|gehalt|salaire|loon|plaats|regio|region|entreprise|bedrijf|closing date|ref\w*|hours|band|grade"""
-    )
-    + r"\s*:",
-    re.IGNORECASE,
-)
+LEGAL_FORMS = any_phrase(r"gmbh|ag|kg|e\.k\.|ltd|limited|inc|llc|plc|nv|bv|n\.v\.|b\.v\.|sa|sas|sarl|sprl|bvba")
+ORGANISATION = re.compile(rf"\b(?:{LEGAL_FORMS}|{phrases(lambda each: each.titles.organisation)})\b", re.IGNORECASE)
+OTHER_LABEL = re.compile(rf"\W*{phrases(lambda each: each.titles.other_label)}\s*:", re.IGNORECASE)
 """A label of something else than the title."""
-LEVEL_ONLY = re.compile(r"(?:level|grade|band|stufe|niveau|step|tier|m|l|ic|e)\s?\d{1,2}[a-z]?", re.IGNORECASE)
+LEVEL_ONLY = re.compile(rf"(?:{phrases(lambda each: each.titles.grade)}|m|l|ic|e)\s?\d{{1,2}}[a-z]?", re.IGNORECASE)
 IN_PLACE = re.compile(
-    r"\s+(?i:in|im raum|at|near|à|a|te|bij|regio|raum|um|près de|sur)\s+(?P<place>[A-ZÀ-ÝÖÄÜ][^,;|()]{1,40})$"
+    rf"\s+(?i:{phrases(lambda each: each.titles.before_place)})\s+(?P<place>[A-ZÀ-ÝÖÄÜ][^,;|()]{{1,40}})$"
 )
 CODE_ONLY = re.compile(r"\W*(?:[A-Z]{0,4}\W?\d[\w./-]*|\(\d+\))\W*")
 

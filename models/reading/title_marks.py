@@ -2,72 +2,38 @@
 
 import re
 
-from models.reading.document import any_phrase
+from models.reading.languages import phrases, words
 
-LETTER = (
-    r"(?:m|w|d|f|x|h|v|i|gn|div|all|alle|tous|homme|femme|hommes|femmes|männlich|weiblich|divers|genders?|geschlechter)"
-)
+LETTER = rf"(?:m|w|d|f|x|h|v|i|gn|div|{phrases(lambda each: each.titles.gender_words)})"
+_ANY_GENDER = phrases(lambda each: each.titles.all_genders)
 GENDER_MARK = re.compile(
-    rf"[\(\[]\s*(?:{LETTER}(?:\s*[/|,.;:*+\-–_ ]\s*{LETTER}){{1,3}}|gn|all\s*genders?|alle\s+geschlechter)\s*[\)\]]\*?"
-    rf"|(?<![\w/])(?:[mwf]\s?/\s?[wfm]\s?/\s?[dxi]|m\s?/\s?[vw]\s?/\s?x|[hf]\s?/\s?[hf]|homme\s?/\s?femme|m\s?/\s?[fvw])(?![\w/])",
+    rf"[\(\[]\s*(?:{LETTER}(?:\s*[/|,.;:*+\-–_ ]\s*{LETTER}){{1,3}}|gn|{_ANY_GENDER})\s*[\)\]]\*?"
+    r"|(?<![\w/])(?:[mwf]\s?/\s?[wfm]\s?/\s?[dxi]|m\s?/\s?[vw]\s?/\s?x|[hf]\s?/\s?[hf]|homme\s?/\s?femme"
+    r"|m\s?/\s?[fvw])(?![\w/])",
     re.IGNORECASE,
 )
 """`(m/w/d)`, `(f,m,x)`, `(gn)`, `(all genders)`, `H/F`, `m/v/x`."""
 
-INNER_FORM = re.compile(
-    r"(?<=[a-zäöüß])\\?(?:[:*_]|/-?)in(?:nen)?\b|(?<=[a-zäöüß])Innen\b|(?<=[a-zäöüß])\((?:in|innen|r|n|en|e|m/w)\)"
-)
+DOUBLE_FORM = re.compile(phrases(lambda each: each.titles.double_forms))
 """The second half of a German double form: `:in`, `*innen`, `/-in`, `(in)`, `Innen`."""
 
-FRENCH_FORM = re.compile(
-    r"(?<=[^\W\d_])(?:\((?:e|ne|le|se|re|ère|ière|rice|trice|euse|fe|ve)s?\)s?|[·.•](?:e|ne|trice|rice|euse|ère|ière|se|ve)(?:[·.•]s)?"
-    r"|/(?:trice|euse|rice|ière|ère|ne|e))(?![^\W\d_])",
-    re.IGNORECASE,
-)
-"""The second half of a French double form: `(ne)`, `.trice`, `·e`, `/euse`."""
 
-_WORKING_TIME_TEXT = """
-remote remotely hybrid onsite site home office homeoffice télétravail full part time fulltime parttime vollzeit
-teilzeit voltijds deeltijds temps plein partiel complet minijob contract permanent perm temporary temp interim
-intérim cdi cdd casual employee per diem night day shift nights days evening evenings weekend weekends befristet
-unbefristet ab sofort asap urgent fixed term ftc mth months month monate monat mois hire eastern western central
-zone hours hour week wk festanstellung vast pt ft prn or and und et en of us usa only first st nd rd th hr h k yr pa
-gn mwd employment hybride bureau
-"""
-WORKING_TIME = frozenset(_WORKING_TIME_TEXT.split())
+WORKING_TIME = words(lambda each: each.titles.working_time)
 """Words that alone make up a piece of a title line which says how and when the work is done."""
 PAY = re.compile(r"(?:[$€£]\s?\d|\d[\d.,]*\s?(?:[$€£]|eur|k\b)|\(?\d{4,}\)?$)", re.IGNORECASE)
 
-_ARTICLE = r"(?:(?:an?|une?|een)\s)?"
+_ARTICLE = rf"(?:{phrases(lambda each: each.titles.article)}\s)?"
 PREFIX = re.compile(
-    r"\W*(?:(?:salary\s)?(?:band|grade|level|aps)\s?\d{1,2}[a-z]?\s*[-–:]?\s+|une?\s+"
-    + r"|(?:postes?|emplois?|métiers?|functie|rol|position|role|post|stelle)\s+"
-    + rf"(?:de\s|d['’]|of\s|van\s|als\s){_ARTICLE}|"
-    + any_phrase(
-        r"""job ?title|title|jobtitel|titel|position|poste|offre d'emploi|functie(?:titel)?|role|rolle|vacature
-        |vacancy|stellenangebot|stellenausschreibung|stelle|job|intitulé du poste|bezeichnung|beruf|emploi|function"""
-    )
-    + r"\s*(?:[:–—-]|\bas\b|\bals\b)\s*|"
-    + any_phrase(
-        """vacature|stellenangebot|stellenanzeige|recrutement|hiring|we are hiring|we're hiring|wanted|gesucht
-        |nous recrutons|recrute|join us as|urgent"""
-    )
-    + rf"\b\s*[:!–—-]?\s*{_ARTICLE})",
+    rf"\W*(?:{phrases(lambda each: each.titles.pay_scale)}\s?\d{{1,2}}[a-z]?\s*[-–:]?\s+"
+    rf"|{phrases(lambda each: each.titles.post)}\s+{phrases(lambda each: each.titles.post_of)}{_ARTICLE}"
+    rf"|{phrases(lambda each: each.titles.opening_label)}\s*(?:[:–—-]|\bas\b|\bals\b)\s*"
+    rf"|{phrases(lambda each: each.titles.announcement)}\b\s*[:!–—-]?\s*{_ARTICLE})",
     re.IGNORECASE,
 )
 LABEL = re.compile(
-    r"\W{0,6}"
-    + any_phrase(
-        r"""job ?title|title|jobtitel|titel|position|poste|intitulé(?:\sdu poste)?|functie(?:titel)?|role|rolle
-        |vacature|vacancy|stelle(?:nbezeichnung)?|job|function|métier|beruf|we are hiring|now hiring|hiring"""
-    )
-    + r"\W{0,3}\s?[:：]\W{0,4}(?=\S)",
-    re.IGNORECASE,
+    rf"\W{{0,6}}{phrases(lambda each: each.titles.label)}\W{{0,3}}\s?[:：]\W{{0,4}}(?=\S)", re.IGNORECASE
 )
-SUFFIX = re.compile(
-    r"\s*(?:\bgesucht\b|\bcareers?\b|\bjobs?\b|\bvacancy\b|\bvacature\b|\bposition\b|\bwanted\b|\bgezocht\b|\brecherchée?s?\b)\W*$",
-    re.IGNORECASE,
-)
+SUFFIX = re.compile(rf"\s*\b{phrases(lambda each: each.titles.suffix)}\b\W*$", re.IGNORECASE)
 BRACKETS = re.compile(r"\s*[\(\[][^()\[\]]{0,80}[\)\]]\*?")
 CLOSED_BEFORE = re.compile(r"^[^()\[\]]*[)\]]")
 OPEN_BRACKET = re.compile(r"\s*[\(\[][^()\[\]]*$")
@@ -79,7 +45,7 @@ PLUS_ENDS = ("c++", "c#", "+")
 def without_gender(text: str) -> str:
     """The text without gender marks and second halves of double forms."""
     plain = GENDER_MARK.sub(" ", text)
-    return FRENCH_FORM.sub("", INNER_FORM.sub("", plain))
+    return DOUBLE_FORM.sub("", plain)
 
 
 def tidy(text: str) -> str:

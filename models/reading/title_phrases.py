@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from models.market.title_words import is_generic
-from models.reading.document import Document, Section, TextLine, any_phrase
-from models.reading.lead_ins import GLUED_END, LEAD_INS, LEADING, NOT_IN_TITLE, STOPS, LeadIn
+from models.reading.document import Document, Section, TextLine
+from models.reading.languages import LANGUAGES, phrases
+from models.reading.lead_ins import GLUED_END, LEAD_INS, LEADING, NOT_IN_TITLE, STOPS, LeadInPattern
 from models.reading.title_marks import GENDER_MARK, LABEL
 
 MOST_CHARACTERS = 20_000
@@ -21,17 +22,7 @@ AROUND_WORDS = "*_()[]\"„“”«»'’,"
 TOKEN = re.compile(r"\S+")
 BREAK = re.compile(r"[\r\n]|[.!?](?=\s|$|[A-ZÄÖÜ]{1}[a-z])|[;:•\"“”„»«]|\*\*|\s[-–—|]\s|,\s")
 GOES_ON = re.compile(r"\*?\s[-–—|]\s(?=[A-ZÄÖÜ])[^,.;:!?\r\n]{2,50}")
-_DE_CUT = r"(?:eine?n?|eine[rms]|suchen|sucht|wir|dich|sie|unsere?n?|einem|(?:erfahrene|engagierte|motivierte)n)"
-_FR_CUT = any_phrase(
-    r"""un\(e\)|une?/une?|une?|des|d['’]une?|le|la|les|postes? de|emplois? de|recherche de|en tant que|notre|nos
-    |plusieurs|recrutons|recherchons|recrute|recherche"""
-)
-CUTS = re.compile(
-    r"[.!?](?=\s)|[;:•\"“”„»«]|\s[-–—|]\s|,\s"
-    rf"|\b(?:[Aa]ls|(?i:{_DE_CUT}))(?:\s|(?=[A-ZÄÖÜ(]))|(?<=[a-zäöüß])als\s(?=[A-ZÄÖÜ])"
-    rf"|(?:(?<=\s)|(?<=^))(?i:{_FR_CUT})\s"
-    r"|\b(?i:looking for|seeking|hiring|as|join us as|for|is)\s(?:an?\s)?(?=\S)|\b(?i:een|naar|onze|zoeken|zoekt)\s"
-)
+CUTS = re.compile(rf"[.!?](?=\s)|[;:•\"“”„»«]|\s[-–—|]\s|,\s|{phrases(lambda each: each.titles.cuts)}")
 """Where the words before a gender mark may begin to be the title."""
 SECTION_WEIGHT = {
     Section.OPENING: 1.0,
@@ -43,16 +34,11 @@ SECTION_WEIGHT = {
 }
 FOREIGN = 0.8
 """An announcement in another language than the text's."""
-CONFUSED = {("nl", "de"), ("de", "nl")}
+CONFUSED = {(language.code, language.titles.announces_like) for language in LANGUAGES}
 """German and Dutch announce with the same words."""
-TRAINING = re.compile(
-    any_phrase(
-        r"""ausbildung|studium|berufserfahrung|erfahrung|abschluss|weiterbildung|z\.\s?b\.|expérience|formation
-        |diplôme|ervaring|opleiding|experience|degree|background|worked"""
-    )
-    + r"\W+(?:\w+\W+){0,4}$",
-    re.IGNORECASE,
-)
+CAPITALISED = frozenset(language.code for language in LANGUAGES if language.titles.capitalised_nouns)
+"""Languages in which a title does not begin with a small letter."""
+TRAINING = re.compile(phrases(lambda each: each.titles.training) + r"\W+(?:\w+\W+){0,4}$", re.IGNORECASE)
 """Before a phrase that names a training or an earlier job."""
 
 
@@ -65,7 +51,7 @@ class Phrase:
     weight: float
 
 
-def phrases(document: Document, language: str | None) -> Iterator[Phrase]:
+def title_phrases(document: Document, language: str | None) -> Iterator[Phrase]:
     """Every stretch worth looking at, in no order; of each kind as many as an honest advertisement has."""
     lines = [line for line in document.lines if line.start <= MOST_CHARACTERS]
     yield from islice((phrase for line in lines for phrase in _labelled(document.text, line)), MOST_OF_A_KIND)
@@ -107,7 +93,7 @@ def _phrase_start(text: str, start: int, end: int, language: str) -> int:
     return _after_leading(text, start, end, language)
 
 
-def _announced(document: Document, lead: LeadIn, language: str | None) -> Iterator[Phrase]:
+def _announced(document: Document, lead: LeadInPattern, language: str | None) -> Iterator[Phrase]:
     if (lead.language, language) in CONFUSED:
         return
     text = document.text
@@ -161,6 +147,6 @@ def _after_leading(text: str, start: int, end: int, language: str) -> int:
     """Past articles and praise: `passionate`, `engagierten`, `gedreven`."""
     for token in TOKEN.finditer(text, start, end):
         praised = bare(token.group()) in LEADING[language]
-        if not (praised or (language == "de" and token.group().lstrip(AROUND_WORDS)[:1].islower())):
+        if not (praised or (language in CAPITALISED and token.group().lstrip(AROUND_WORDS)[:1].islower())):
             return token.start()
     return end

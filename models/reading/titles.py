@@ -9,28 +9,15 @@ from models.market.title_words import is_generic, title_key
 from models.market.titles import Titles
 from models.reading.document import Document
 from models.reading.head_words import IRREGULAR, WORD, head_words, is_head_word, names_work
+from models.reading.languages import LANGUAGES, phrases
 from models.reading.title_lines import is_wording, line_titles
 from models.reading.title_marks import GENDER_MARK, clean_title, tidy
-from models.reading.title_phrases import MOST_CHARACTERS, SECTION_WEIGHT, phrases
+from models.reading.title_phrases import MOST_CHARACTERS, SECTION_WEIGHT, title_phrases
 
-SHORT_FORMS = {
-    "dev": "developer",
-    "devs": "developer",
-    "eng": "engineer",
-    "engs": "engineer",
-    "mgr": "manager",
-    "mgrs": "manager",
-    "aides-soignants": "aide-soignant",
-    "aides-soignantes": "aide-soignante",
-    "sages-femmes": "sage-femme",
-}
+SHORT_FORMS = {short: long for language in LANGUAGES for short, long in language.titles.short_forms.items()}
 _ENDINGS = (
     *((re.compile(rf"(?<=[^\W\d_]{{2}}){many}$"), one) for many, one in IRREGULAR),
-    (re.compile(r"(?<=[^\W\d_]{2})ies$"), "y"),
-    (re.compile(r"(?<=[^\W\d_]{3})(?<!s)s$"), ""),
-    (re.compile(r"(?<=[^\W\d_]{4})innen$"), "in"),
-    (re.compile(r"(?<=ent|ant|ist|org|oge)en?$"), ""),
-    (re.compile(r"(?<=[^\W\d_]{4}e)n$"), ""),
+    *((re.compile(many), one) for language in LANGUAGES for many, one in language.titles.plurals),
 )
 
 
@@ -61,11 +48,13 @@ def _single(word: str) -> str:
 LINE_WEIGHT = 2.0
 WITHOUT_WORK, MARKED = 0.15, 0.6
 """What a phrase without a word for work is worth, and one that at least carries a gender mark."""
-FRENCH_HEAD = 3
+HEAD_FIRST = frozenset(language.code for language in LANGUAGES if language.titles.head_first)
+FIRST_WORDS = 3
+"""In such a language one of the first words of a title names the work."""
 GENERIC = 0.6
 """`Specialist` alone says little: a fuller title elsewhere in the text goes before it."""
 MOST_CANDIDATES = 3
-BEFORE_PREPOSITION = re.compile(r".+?(?=\s+(?:de|des|du|en|et|à|of|in|for|and|für|und|van|voor|-|–|&)\s|\s+d['’]|/|,)")
+BEFORE_PREPOSITION = re.compile(rf".+?(?=\s+(?:{phrases(lambda each: each.titles.prepositions)}|-|–|&)\s|\s+d['’]|/|,)")
 LEAST_SCORE = 2.0
 SURE_LINE = 8.0
 SURE_SCORE = 3.0
@@ -136,7 +125,7 @@ def read_titles(document: Document, language: str | None, *, places: Places, tit
     ballot = Ballot()
     for line in line_titles(document, places):
         ballot.vote(line.wordings, weight=LINE_WEIGHT * line.score, start=line.start, end=line.end, line=True)
-    for phrase in phrases(document, language):
+    for phrase in title_phrases(document, language):
         raw = document.text[phrase.start : phrase.end]
         title = one_of(clean_title(raw))
         weight = phrase.weight * _telling(title, raw=raw, language=language, titles=titles)
@@ -150,7 +139,7 @@ def read_titles(document: Document, language: str | None, *, places: Places, tit
 
 def _telling(title: str, *, raw: str, language: str | None, titles: Titles) -> float:
     """How much an announced phrase is worth by its words; a French title begins with its word for work."""
-    if language == "fr" and names_work(title) and not head_words(" ".join(title.split()[:FRENCH_HEAD])):
+    if language in HEAD_FIRST and names_work(title) and not head_words(" ".join(title.split()[:FIRST_WORDS])):
         return WITHOUT_WORK
     if names_work(title) or titles.known(title):
         return 1.0

@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from models.reading.document import Document, Section, any_phrase
+from models.reading.document import Document, Section
+from models.reading.languages import LANGUAGES, OR, phrases, words
 
 MOST_YEARS = 25
 BOAST_YEARS = 11
@@ -11,97 +12,38 @@ BOAST_YEARS = 11
 WINDOW = 110
 EXPERIENCE_REACH = 70
 NUMBER_WORDS = {
-    word: number
-    for words in (
-        "one two three four five six seven eight nine ten",
-        "ein zwei drei vier fünf sechs sieben acht neun zehn",
-        "un deux trois quatre cinq six sept huit neuf dix",
-        "één twee drie vier vijf zes zeven acht negen tien",
-    )
-    for number, word in enumerate(words.split(), start=1)
-} | {"une": 1, "een": 1, "eine": 1, "einem": 1}
+    word: number for language in LANGUAGES for number, word in enumerate(language.years.numbers.split(), start=1)
+} | dict.fromkeys(words(lambda each: each.years.ones), 1)
 _WORDS = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 _NUMBER = rf"(?:\d{{1,2}}(?![\d.,]\d)|{_WORDS})"
-_UNIT = r"(?:years?|yrs?|jahren?|jahre|ans|années?|an(?=\s+d)|jaar|jaren)"
-_MONTHS = r"(?:months?|monaten?|monate|mois|maanden)"
-_OR_MORE = r"(?:\+|or\s+more|oder\s+mehr|ou\s+plus|of\s+meer)"
+_UNIT = phrases(lambda each: each.years.years)
+_MONTHS = phrases(lambda each: each.years.months)
+_OR_MORE = rf"(?:\+|{phrases(lambda each: each.years.or_more)})"
+_UNTIL = rf"(?:-|–|—|/|{phrases(lambda each: each.years.until)}|{OR})"
 YEARS = re.compile(
     rf"(?<![\w.,/$€£-])(?P<low>{_NUMBER})\s?(?P<plus>\+|plus\b|\(\d+\))?"
-    rf"(?:\s?(?:-|–|—|to|bis|à|tot|or|oder|ou|of|/)\s?(?P<high>{_NUMBER})\s?\+?)?"
+    rf"(?:\s?{_UNTIL}\s?(?P<high>{_NUMBER})\s?\+?)?"
     rf"\s?(?P<after>{_OR_MORE})?[\s-]{{0,2}}(?P<unit>{_UNIT}|{_MONTHS})(?![\w-])",
     re.IGNORECASE,
 )
 COMPOUND = re.compile(
-    rf"\b(?P<low>\d{{1,2}}|{_WORDS})\s?[-–]?jährige[nrms]?\s+(?:\w+\s+){{0,2}}\w*(?:erfahrung|praxis|tätigkeit)",
-    re.IGNORECASE,
+    rf"\b(?P<low>\d{{1,2}}|{_WORDS})\s?[-–]?{phrases(lambda each: each.years.compound)}", re.IGNORECASE
 )
 """`5-jährige Berufserfahrung`, `dreijährige praktische Erfahrung`; `mehrjährige` counts nothing."""
 MONTHS = re.compile(_MONTHS, re.IGNORECASE)
-READER = re.compile(any_phrase(r"\b(?:you|sie|du|vous|je|jij|u|candidat\w*|bewerber)\b"), re.IGNORECASE)
-EXPERIENCE = re.compile(
-    any_phrase("experien|erfahrung|praxis|expérience|ervaring|track record|tätigkeit|worked|exp\\b|ancienneté"),
-    re.IGNORECASE,
-)
+READER = re.compile(rf"\b{phrases(lambda each: each.years.reader)}\b", re.IGNORECASE)
+EXPERIENCE = re.compile(phrases(lambda each: each.years.experience), re.IGNORECASE)
 BEFORE_EXPERIENCE = re.compile(
-    r"(?:experience|expérience|erfahrung\w*|praxis|ervaring)(?:\s+\w+){0,3}\W{0,4}"
-    r"(?:(?:of|de|d['’]|von|van|with|:|\(|min\w*\.?|au moins|at least|mind\w*\.?)\W*){0,4}$",
+    rf"{phrases(lambda each: each.years.experience_noun)}(?:\s+\w+){{0,3}}\W{{0,4}}"
+    rf"(?:(?:{phrases(lambda each: each.years.experience_link)}|:|\()\W*){{0,4}}$",
     re.IGNORECASE,
 )
-ASKED = re.compile(
-    any_phrase(
-        """minimum|min\\.?|mind\\.?|mindestens|at least|au moins|minstens|ten minste|requires?|required|must have
-        |more than|mehr als|over|über|plus de|meer dan|ab|from|you have|du hast|sie (?:haben|bringen|verfügen)
-        |vous (?:avez|justifiez|disposez)|je hebt"""
-    )
-    + r"\W*$",
-    re.IGNORECASE,
-)
-NOT_EXPERIENCE_BEFORE = re.compile(
-    any_phrase(
-        r"""\bseit(?:\s\w+){0,2}|\bsince|\bdepuis(?:\s\w+){0,3}|\bsinds|\b(?:last|past|next|first|previous|recent)
-        |\b(?:letzten|nächsten|ersten|vergangenen|derni[eè]r\w*|prochain\w*|laatste|afgelopen|komende)
-        |\bvor(?:\s\w+)?|\bage[ds]?|\bâgée?s?(?:\sde)?|\bwithin|\bunder|\bentre|\bevery|\balle|\btous les|\bafter
-        |\bnach|\baprès|\bna
-        |\b(?:vertrag|contract|contrat|befristet|laufzeit|duration|durée|duur|garantie|warranty|studium)\W+(?:\w+\W+){0,3}?
-        |\bfor(?:\s(?:over|more than|nearly|almost|the))?|\bil y a|\bdurée (?:de|d['’])|\bduring|\bfounded
-        |\bgegründet"""
-    )
-    + r"\W*$",
-    re.IGNORECASE,
-)
-NOT_EXPERIENCE_AFTER = re.compile(
-    r"\W*"
-    + any_phrase(
-        r"""old\b|of age|or older|or over|alt\b|âge|oud\b|jong\b|ago\b|running|in business|of history|d['’]existence
-        |garantie|warranty|high school|college|degree|diploma|vertrag|contract|program|programme|studium|bachelor
-        |master|lehre\b|ausbildung|apprenticeship|course|training|school|post\b|served|fixed|term\b|befristet
-        |unternehmensgeschichte|tradition|position\b|project|am markt|d['’]études|erfolgreich|au service|pension"""
-    ),
-    re.IGNORECASE,
-)
-BOAST = re.compile(
-    r"\b"
-    + any_phrase(
-        r"""we have|we've|we’ve|we bring|our (?:team|company|firm|story)
-        |wir (?:haben|sind|verfügen|blicken|bieten|können|stehen)|unser(?:e|em|er)? (?:team|unternehmen|firma)
-        |nous (?:avons|sommes|accompagnons)|notre (?:équipe|entreprise|société)|wij (?:hebben|zijn)
-        |ons (?:team|bedrijf)|the company|combined|gemeinsam|company with|family business|familienunternehmen
-        |unternehmen mit|agency with|entreprise|bedrijf met|has been|market leader"""
-    ),
-    re.IGNORECASE,
-)
-SECONDARY = re.compile(
-    any_phrase("including|of which|inclusive|davon|dont|waarvan|thereof|preferred|ideally|nice to have|a plus")
-    + r"\W*(?:at least|minimum)?\W*$",
-    re.IGNORECASE,
-)
-AT_MOST = re.compile(
-    any_phrase(
-        "up to|max(?:imum|\\.|imal)?|less than|bis zu|weniger als|höchstens|jusqu['’]à|moins de|tot|minder dan|<"
-    )
-    + r"\W*$",
-    re.IGNORECASE,
-)
+ASKED = re.compile(rf"{phrases(lambda each: each.years.asked)}\W*$", re.IGNORECASE)
+NOT_EXPERIENCE_BEFORE = re.compile(rf"{phrases(lambda each: each.years.not_before)}\W*$", re.IGNORECASE)
+NOT_EXPERIENCE_AFTER = re.compile(rf"\W*{phrases(lambda each: each.years.not_after)}", re.IGNORECASE)
+BOAST = re.compile(rf"\b{phrases(lambda each: each.years.boast)}", re.IGNORECASE)
+SECONDARY = re.compile(rf"{phrases(lambda each: each.years.secondary)}\W*(?:at least|minimum)?\W*$", re.IGNORECASE)
+AT_MOST = re.compile(rf"(?:<|{phrases(lambda each: each.years.at_most)})\W*$", re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.!?](?=\s)|[\r\n]")
 
 

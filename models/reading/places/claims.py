@@ -207,7 +207,7 @@ def _prose(text: str, found: Sequence[Spot], places: Places) -> Iterator[PlaceCl
         claim = _framed(text, spot, following, places)
         if claim:
             yield _with_siblings(text, claim, found[number + 1 : number + MOST_LISTED])
-    for adjective in frames.GERMAN_ADJECTIVE.finditer(text):
+    for adjective in frames.CITY_ADJECTIVE.finditer(text):
         key = place_key(adjective["city"])
         choices = tuple(
             choice for choice in places.with_key(key) if is_point(choice[0]) and choice[0].population > LARGE

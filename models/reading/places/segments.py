@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 from models.market.place_names import Place, PlaceKind, place_key
 from models.market.places import Places, great_circle_km
+from models.reading.languages import AND, OR
 from models.reading.places.spotting import is_place_noise, spots, without_place_noise
 
 OUTER = re.compile(r"\s*[,;|•·]\s*|\s+[-–—]\s+|\s+[-–—]|[-–—]\s+")
-INNER = re.compile(r"\s*[()\[\]/]\s*|\s+(?:and|und|et|en|ou|oder|or|of|&|\+|plus)\s+", re.IGNORECASE)
+INNER = re.compile(rf"\s*[()\[\]/]\s*|\s+(?:{AND}|{OR}|&|\+|plus)\s+", re.IGNORECASE)
 POSTAL_GB = re.compile(r"\b[A-Z]{1,2}\d[A-Z\d]?\s*\d[A-Z]{2}\b")
 POSTAL = re.compile(r"\b\d{4}\s?[A-Z]{2}\b|^(?:[A-Z]{1,2}-)?\d{4,5}\s+|\s+\d{5}(?:-\d{4})?$")
 NUMBER_TAIL = re.compile(r"\s+(?:\d{1,2}(?:e|er|è?me|de|ste)?(?:\s+arr\w*\.?)?|cedex(?:\s+\d+)?)$", re.IGNORECASE)

@@ -1,14 +1,13 @@
 """Reads the places of a short intent, such as `3y Go devs near Ghent` or `within 30 km of Cologne, not in Bonn`."""
 
-# ruff: noqa: E501 - patterns of alternatives
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from models.market.place_names import Place, PlaceKind
 from models.market.places import Places
-from models.reading.document import any_phrase
 from models.reading.intents import IntentLocation
+from models.reading.languages import AND, OR, phrases
 from models.reading.places.claims import AFTER, BEFORE, qualified, within_km
 from models.reading.places.frames import WITHIN, WITHIN_AFTER
 from models.reading.places.reading import Findings, PlaceReading
@@ -16,27 +15,16 @@ from models.reading.places.segments import NamedPlace, rather_area
 from models.reading.places.spotting import Spot, is_place_noise, spots
 
 BEFORE_PLACE = re.compile(
-    r"(?<!\w)"
-    + any_phrase(
-        r"""(?:(?:who\s)?(?:live|living|lives|based|located|residing)\s)?(?:in|near|around|at|from|close to|out of)|across|anywhere in
-        |(?:mit sitz|wohnhaft|ansässig)\sin|im|bei|aus|um|rund um|nähe|in der nähe von|raum|im raum|großraum|im großraum|region|nahe
-        |umkreis|umkreis von|im umkreis von|(?:basée?s?\s|situ[ée]e?s?\s|habitant\s)?(?:à|a|au|aux|en|dans|sur)|près de|près d['’]|proche de|proches de
-        |autour de|autour d['’]|vers|secteur|région|dans la région de|de la région de
-        |(?:wonend\s|gevestigd\s)?(?:in|te|uit)|regio|in de regio|omgeving|in de omgeving van|rond|rondom|nabij|vlakbij|bij|of|de|d['’]|van|von"""
-    )
-    + r"[\s:]*(?:the\s|de\s|la\s|le\s|les\s|l['’]|d['’]|greater\s|city of\s)?$",
+    rf"(?<!\w){phrases(lambda each: each.places.asked_before)}"
+    rf"[\s:]*{phrases(lambda each: each.places.asked_article)}?$",
     re.IGNORECASE,
 )
 NOT_BEFORE = re.compile(
-    r"(?<!\w)"
-    + any_phrase(
-        """not|no|except|excluding|exclude|but not|outside|outside of|hors|sauf|pas|excepté|sans|ohne|außer|ausser|nicht|kein
-        |keine|ausgenommen|geen|niet|behalve|zonder|buiten"""
-    )
-    + r"(?:\s+(?:in|from|near|at|of|à|a|au|de|en|aus|bei|im|uit|te|around|based in|in der nähe von))?\s+(?:the\s)?$",
+    rf"(?<!\w){phrases(lambda each: each.places.not_before)}"
+    rf"(?:\s+{phrases(lambda each: each.places.not_link)})?\s+(?:the\s)?$",
     re.IGNORECASE,
 )
-AND_BEFORE = re.compile(r"(?:^|\s)(?:or|and|oder|und|ou|et|of|en|&|/|,)\s*$|[,/&]\s*$", re.IGNORECASE)
+AND_BEFORE = re.compile(rf"(?:^|\s)(?:{OR}|{AND}|&|/|,)\s*$|[,/&]\s*$", re.IGNORECASE)
 VILLAGE, TOWN, LARGE = 300, 15_000, 100_000
 SHORTEST = 3
 
