@@ -8,7 +8,7 @@ from models.base.database import Database
 from models.base.errors import rfc3339
 from models.base.settings import Settings
 from models.base.tenants import all_tenants
-from models.outreach.engine import recover as engine_recover
+from models.operate import recovery
 
 
 async def recover(settings: Settings, since: datetime | None) -> str:
@@ -17,10 +17,10 @@ async def recover(settings: Settings, since: datetime | None) -> str:
     try:
         whole = database.within(all_tenants("after a restore, what every account does next is read back first"))
         async with whole.transaction() as session:
-            known = since or await engine_recover.last_stamp(session)
+            known = since or await recovery.last_stamp(session)
             if known is None:
                 return "The database is empty: there is nothing to recover."
-            begun = await engine_recover.begin_recovery(session, since=known)
+            begun = await recovery.begin_recovery(session, since=known)
     finally:
         await database.close()
     return (

@@ -33,8 +33,8 @@ from models.outreach.rules.callbacks import (
     callback_url,
     read_callback,
 )
-from models.outreach.store import callbacks
-from models.outreach.store.callbacks import OpenedCallback
+from models.outreach.store import accounts
+from models.outreach.store.accounts import OpenedCallback
 from workflows import names
 from workflows.contracts import Call, Do, NextStep, Queue, Step
 
@@ -89,13 +89,13 @@ class SignIn:
         """Make sure that the provider sends its callbacks here; asked of it once a day at most."""
         url = callback_url(self._public_url, callback_token(self._vault))
         async with self._database.reading() as session:
-            if await callbacks.is_known(session, url):
+            if await accounts.is_registered(session, url):
                 return
         made = await self._network.ensure_callbacks(url)
         if not made.tells_acceptance:
             log.warning("network.acceptances_only_polled")
         await self._database.run(
-            lambda session: callbacks.keep_endpoint(
+            lambda session: accounts.keep_endpoint(
                 session,
                 self._vault,
                 url=url,
@@ -219,7 +219,7 @@ class AccountSteps:
     @activity.defn(name=names.ACCOUNT_PROCESS)
     async def process(self, step: Step) -> NextStep:
         """Work through the oldest callback that is due."""
-        opened = await self._database.run(lambda session: callbacks.begin_callback(session, self._vault, step.id))
+        opened = await self._database.run(lambda session: accounts.begin_callback(session, self._vault, step.id))
         if opened is not None:
             await self._process(step, opened)
         return await self.next(step)
@@ -235,9 +235,9 @@ class AccountSteps:
             log.info("callback.put_off", account_id=step.id, code=error.code)
             await self._put_off(opened, OUTAGE)
         except InvalidCallback:
-            await self._database.run(lambda session: callbacks.finish_callback(session, opened.id))
+            await self._database.run(lambda session: accounts.finish_callback(session, opened.id))
         except Exception as error:
-            if await self._database.run(lambda session: callbacks.fail_callback(session, opened.id)):
+            if await self._database.run(lambda session: accounts.fail_callback(session, opened.id)):
                 log.error(  # noqa: TRY400 - a trace can hold personal data
                     "callback.given_up", account_id=step.id, callback_id=opened.id, error=type(error).__name__
                 )
@@ -246,12 +246,12 @@ class AccountSteps:
                 raise
         else:
             if understood:
-                await self._database.run(lambda session: callbacks.finish_callback(session, opened.id))
+                await self._database.run(lambda session: accounts.finish_callback(session, opened.id))
             else:
                 await self._put_off(opened, LATER)
 
     async def _put_off(self, opened: OpenedCallback, after: timedelta) -> None:
-        await self._database.run(lambda session: callbacks.put_off_callback(session, opened.id, after=after))
+        await self._database.run(lambda session: accounts.put_off_callback(session, opened.id, after=after))
 
     async def _act_on(self, step: Step, callback: Callback) -> bool:
         """Do what a callback hints at; false when there is nobody yet who can."""

@@ -37,7 +37,7 @@ from models.outreach.engine.record import (
     Troubled,
     Unclear,
 )
-from models.outreach.rules.pauses import Signal
+from models.outreach.rules.answers import Signal
 from models.outreach.rules.sequences import text_hash
 from models.outreach.rules.states import ActionReason, ActionType
 

@@ -20,8 +20,8 @@ from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.context import Learned
 from models.outreach.engine.plan import SendDecision, SendNeed, Writer
 from models.outreach.engine.record import CallResult, NetworkReading
-from models.outreach.rules import reconciling
-from models.outreach.rules.reconciling import CLOCK_TOLERANCE, Outgoing, ReadingBack, Seen
+from models.outreach.rules import answers
+from models.outreach.rules.answers import CLOCK_TOLERANCE, Outgoing, ReadingBack, Seen
 from models.outreach.rules.sequences import text_hash
 from models.outreach.rules.states import ActionType
 from workflows import names
@@ -37,7 +37,7 @@ class Readings:
     async def read(self, parcel: ClaimedAction, at: datetime) -> NetworkReading:
         """One reading that begins now, `at` by service time."""
         if parcel.type is ActionType.PROFILE_VISIT:
-            return NetworkReading(ReadingBack(at, reconciling.read_visit()), done_at=parcel.claimed_at)
+            return NetworkReading(ReadingBack(at, answers.read_visit()), done_at=parcel.claimed_at)
         if not parcel.person or not parcel.provider_id:
             return NetworkReading(ReadingBack(at, Seen.UNREADABLE))
         try:
@@ -57,7 +57,7 @@ class Readings:
         listed = next((one for one in requests if person.id == one.person_id), None)
         learned = learned_of(person)
         requested_at = learned.invited_at or (listed.sent_at if listed is not None else None)
-        seen = reconciling.read_invite(
+        seen = answers.read_invite(
             connected=person.connected,
             pending=bool(learned.pending),
             listed=listed is not None,
@@ -69,9 +69,9 @@ class Readings:
     async def _withdrawal(self, parcel: ClaimedAction, at: datetime) -> NetworkReading:
         requests = await self._network.sent_requests(parcel.provider_id)
         if any(parcel.person in {one.person_id, one.public_identifier} for one in requests):
-            return NetworkReading(ReadingBack(at, reconciling.read_withdrawal(listed=True, connected=False)))
+            return NetworkReading(ReadingBack(at, answers.read_withdrawal(listed=True, connected=False)))
         person = await self._network.person(parcel.provider_id, parcel.person, fresh=True)
-        seen = reconciling.read_withdrawal(listed=False, connected=person.connected)
+        seen = answers.read_withdrawal(listed=False, connected=person.connected)
         return NetworkReading(ReadingBack(at, seen), learned_of(person))
 
     async def _message(self, parcel: ClaimedAction, at: datetime) -> NetworkReading:
@@ -90,7 +90,7 @@ class Readings:
         ]
         explained = {one.id for one in outgoing if one.id in parcel.ours or one.text in parcel.ours}
         wanted = parcel.text_hash or ""
-        seen = reconciling.read_messages(outgoing, text=wanted, claimed_at=parcel.claimed_at, explained=explained)
+        seen = answers.read_messages(outgoing, text=wanted, claimed_at=parcel.claimed_at, explained=explained)
         sent = next((one for one in outgoing if one.text == wanted), None)
         found = sent if seen is Seen.DONE else None
         return NetworkReading(

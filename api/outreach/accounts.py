@@ -54,14 +54,14 @@ async def connect_account(ctx: Context, ask: ConnectAccount) -> AccountConnectin
     await outreach_plans.check_can_connect(ctx.session, ctx.tenant.workspace_id, configured=ctx.settings.sells)
     rules = await sequences.lock_settings(ctx.session, ctx.tenant)
     now = await ctx.read_clock()
-    open_ones = await accounts.unfinished(ctx.session, ctx.tenant)
+    open_ones = await accounts.unfinished_accounts(ctx.session, ctx.tenant)
     account = next((one for one in open_ones if one.name == ask.name), None)
     if account is None:
         if len(open_ones) >= UNFINISHED:
             raise Conflict(
                 f"{UNFINISHED} sign-ins are unfinished.", fix="Finish or remove one of them.", limit=UNFINISHED
             )
-        account = accounts.new(ctx.tenant, name=ask.name, now=now)
+        account = accounts.new_account(ctx.tenant, name=ask.name, now=now)
         ctx.session.add(account)
     return await _with_link(ctx, LockedAccount(account, rules, now))
 

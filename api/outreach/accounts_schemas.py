@@ -9,8 +9,8 @@ from api.kernel.schemas import Answer, Ask, Name, PageAsk
 from api.outreach.settings_schemas import HoursView
 from models.base.times import Time
 from models.billing.rules.prices import OUTREACH_ACCOUNT_CENTS
+from models.outreach.rules.answers import resumable
 from models.outreach.rules.caps import utc_day, warmup_factor
-from models.outreach.rules.pauses import resumable
 from models.outreach.rules.states import AccountStatus, PauseReason
 from models.outreach.store import calendars
 from models.outreach.store.sequences import Rules

@@ -24,15 +24,15 @@ from models.access.rules.keys import Scope
 from models.base import outbox
 from models.base.errors import InvalidRequest, OutreachCapReached, ServiceError
 from models.base.subjects import Subject
-from models.outreach.engine import approve, reply
+from models.outreach.engine import actions as engine_actions
+from models.outreach.engine.actions import DraftSend, PlannedSend
 from models.outreach.engine.context import TOUCHES
 from models.outreach.engine.plan import Writer
-from models.outreach.engine.reply import DraftSend, Planned
 from models.outreach.rules.sequences import MAX_BODY, MAX_NOTE, Placeholder, placeholders_of, unknown_placeholders
 from models.outreach.rules.slots import Slot, SlotRefusal
 from models.outreach.rules.states import ActionType
 from models.outreach.rules.texts import Caution
-from models.outreach.store import accounts, actions, calendars, enrollments
+from models.outreach.store import accounts, actions, calendars, sequences
 from models.outreach.tables import Action, OutreachAccount
 from models.people.store import suppressions
 
@@ -79,14 +79,14 @@ async def approve_action(ctx: Context, ask: Approval) -> ActionView | ActionPrev
         await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
         # Whoever is refused because data changed finds the step held anew: its enrollment looks at it again.
         ctx.if_refused = lambda session: actions.wake_action(session, ctx.tenant, ask.action_id)
-    seen = await approve.preview(ctx.session, writer, ctx.tenant, ask.action_id)
+    seen = await engine_actions.preview_approval(ctx.session, writer, ctx.tenant, ask.action_id)
     scene, action = seen.scene, seen.action
     ctx.now = scene.now
     if ctx.dry_run:
         error = await in_the_way(ctx, scene.account, seen.slot)
         return action_preview(action, seen.slot, error, preview_hash=seen.preview_hash)
     try:
-        approve.approve(seen, preview_hash=ask.ask.preview_hash)
+        engine_actions.approve(seen, preview_hash=ask.ask.preview_hash)
     except OutreachCapReached as error:
         tell_cap(ctx, scene.account, error)
         raise
@@ -97,7 +97,7 @@ async def approve_action(ctx: Context, ask: Approval) -> ActionView | ActionPrev
 @operation("outreach_actions.reject", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
 async def reject_action(ctx: Context, action_id: str) -> ActionView:
     """Skip a held step; its enrollment goes on with the next one."""
-    _, action = await approve.reject(ctx.session, ctx.tenant, action_id)
+    _, action = await engine_actions.reject(ctx.session, ctx.tenant, action_id)
     await ctx.ring(_subject(action))
     return ActionView.of(action)
 
@@ -105,7 +105,7 @@ async def reject_action(ctx: Context, action_id: str) -> ActionView:
 @operation("outreach_actions.cancel", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
 async def cancel_action(ctx: Context, action_id: str) -> ActionView:
     """Cancel a direct send that has not gone out."""
-    _, action = await approve.cancel_send(ctx.session, ctx.tenant, action_id)
+    _, action = await engine_actions.cancel_send(ctx.session, ctx.tenant, action_id)
     await ctx.ring(_subject(action))
     return ActionView.of(action)
 
@@ -114,7 +114,7 @@ async def cancel_action(ctx: Context, action_id: str) -> ActionView:
 async def settle_action(ctx: Context, ask: Settling) -> ActionView:
     """Say what became of an action whose outcome is unknown: its enrollment goes on, or ends."""
     sent = ask.ask.outcome is Settlement.SENT
-    scene, action = await approve.settle_action(ctx.session, ctx.tenant, ask.action_id, sent=sent)
+    scene, action = await engine_actions.settle(ctx.session, ctx.tenant, ask.action_id, sent=sent)
     ctx.now = scene.now
     await ctx.note("outreach.action.settle", subject_id=action.id, data={"outcome": ask.ask.outcome.value})
     await ctx.ring(_subject(action))
@@ -129,13 +129,15 @@ def writer_of(ctx: Context) -> Writer:
 def _subject(action: Action) -> Subject:
     """The row that waits: a step's enrollment, or the direct send itself."""
     return (
-        reply.send_subject(action.id) if action.enrollment_id is None else Subject("enrollment", action.enrollment_id)
+        engine_actions.send_subject(action.id)
+        if action.enrollment_id is None
+        else Subject("enrollment", action.enrollment_id)
     )
 
 
 def tell_cap(ctx: Context, account: OutreachAccount, error: OutreachCapReached) -> None:
     """Have a cap told of that an executing call met, although the call is refused and changes nothing."""
-    cap = approve.cap_of(error.cap)
+    cap = engine_actions.cap_of(error.cap)
     if cap is None:
         return
     account_id, at, now = account.id, error.next_available_at, ctx.now
@@ -154,7 +156,7 @@ async def in_the_way(ctx: Context, account: OutreachAccount, slot: Slot | SlotRe
         return unverified
     try:
         accounts.refuse_unready(account, ctx.now)
-        approve.refuse_capped(slot)
+        engine_actions.refuse_capped(slot)
     except ServiceError as error:
         return error
     return None
@@ -204,22 +206,26 @@ async def send(ctx: Context, ask: SendAsk) -> ActionView | ActionPreview:
     profile_id = await find_person(ctx, named)
     given = {name: value for name in GIVEN if (value := getattr(ask, name)) is not None}
     draft = DraftSend(ask.account_id, ask.type, profile_id, written, given)
-    planned = await reply.prepare_send(ctx.session, writer_of(ctx), ctx.tenant, draft, api_key_id=ctx.caller.api_key_id)
+    planned = await engine_actions.prepare_send(
+        ctx.session, writer_of(ctx), ctx.tenant, draft, api_key_id=ctx.caller.api_key_id
+    )
     ctx.now = planned.held.now
     if ctx.dry_run:
         error = await in_the_way(ctx, held.account, planned.slot)
         return action_preview(planned.action, planned.slot, error, warnings=_warnings(planned, written))
     accounts.refuse_unready(held.account, ctx.now)
     try:
-        approve.refuse_capped(planned.slot)
+        engine_actions.refuse_capped(planned.slot)
     except OutreachCapReached as error:
         tell_cap(ctx, held.account, error)
         raise
-    action = reply.queue(ctx.session, planned)
+    action = engine_actions.queue_send(ctx.session, planned)
     if ask.type in TOUCHES:
-        await enrollments.contacted(ctx.session, ctx.tenant, [profile_id], ctx.now)
+        await sequences.mark_contacted(ctx.session, ctx.tenant, [profile_id], ctx.now)
     await ctx.session.flush()
-    await outbox.wake(ctx.session, reply.send_subject(action.id))  # the dispatcher starts it: it knows whose it is
+    await outbox.wake(
+        ctx.session, engine_actions.send_subject(action.id)
+    )  # the dispatcher starts it: it knows whose it is
     return ActionView.of(action)
 
 
@@ -243,7 +249,7 @@ def _text(ask: SendAsk) -> str | None:
     return written
 
 
-def _warnings(planned: Planned, written: str | None) -> list[Caution]:
+def _warnings(planned: PlannedSend, written: str | None) -> list[Caution]:
     """A first message should say how not to be written to."""
     first = planned.action.first_touch and written is not None
     lacks = first and Placeholder.PRIVACY_NOTICE not in placeholders_of(written or "")

@@ -5,8 +5,8 @@ from datetime import timedelta
 from api.kernel.kernel import Kernel
 from models.base.database import LOCK_NOT_AVAILABLE, Database, sqlstate
 from models.base.tenants import all_tenants
-from models.outreach.store import callbacks
-from models.outreach.store.callbacks import Arrived
+from models.outreach.store import accounts
+from models.outreach.store.accounts import Arrived
 
 
 def of_anybody(kernel: Kernel) -> Database:
@@ -18,9 +18,9 @@ async def store_callback(kernel: Kernel, arrived: Arrived, *, after: timedelta =
     """Keep a callback, due `after` some time, and ring its account, which may be busy."""
     database = of_anybody(kernel)
     try:
-        await database.run(lambda session: callbacks.keep_network_callback(session, arrived, after=after))
+        await database.run(lambda session: accounts.keep_network_callback(session, arrived, after=after))
     except Exception as error:
         if sqlstate(error) != LOCK_NOT_AVAILABLE:
             raise
         # The account is held for long: its next step finds the callback without a ring.
-        await database.run(lambda session: callbacks.keep_network_callback(session, arrived, ring=False, after=after))
+        await database.run(lambda session: accounts.keep_network_callback(session, arrived, ring=False, after=after))

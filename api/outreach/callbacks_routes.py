@@ -26,9 +26,8 @@ from models.outreach.rules.callbacks import (
     read_callback,
     token_matches,
 )
-from models.outreach.store import callbacks
-from models.outreach.store.accounts import hash_state
-from models.outreach.store.callbacks import Arrived
+from models.outreach.store import accounts
+from models.outreach.store.accounts import Arrived, hash_state
 
 AGAIN_SECONDS = 1
 
@@ -57,7 +56,7 @@ async def _check(kernel: Kernel, request: Request, raw: bytes, url: str) -> None
     if not kernel.settings.unipile_require_signature:
         return
     async with of_anybody(kernel).reading() as session:
-        secrets = await callbacks.secrets(session, kernel.vault, url)
+        secrets = await accounts.callback_secrets(session, kernel.vault, url)
     header = request.headers.get(SIGNATURE_HEADER)
     found = check_signature(raw, header, secrets=secrets, wall_time=time.time())
     if found is not Signature.VALID:
@@ -69,13 +68,13 @@ async def _keep(kernel: Kernel, callback: Callback, raw: bytes) -> bool:
     """Store it and ring its account; false when it is about no account of ours."""
     state = None if callback.state is None else hash_state(callback.state)
     async with of_anybody(kernel).reading() as session:
-        account_id = await callbacks.account_of(session, provider_id=callback.account_id, state_hash=state)
+        account_id = await accounts.account_of_callback(session, provider_id=callback.account_id, state_hash=state)
         if account_id is None:
             return False
-        if not await callbacks.may_keep(session, account_id):
+        if not await accounts.may_keep_callback(session, account_id):
             raise RateLimited(AGAIN_SECONDS)
 
-    sealed = kernel.vault.seal(callbacks.BODY_PURPOSE, raw)
+    sealed = kernel.vault.seal(accounts.BODY_PURPOSE, raw)
     await store_callback(
         kernel, Arrived(event_id=callback.id, type=callback.type, account_id=account_id, sealed=sealed)
     )

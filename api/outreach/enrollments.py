@@ -26,17 +26,18 @@ from api.people.named_people import canonical, in_body
 from api.sourcing.runs_schemas import WouldFail
 from models.access.rules.keys import Scope
 from models.base.errors import Conflict, InvalidRequest, NotFound, OutreachCapReached, ServiceError
-from models.outreach.engine import approve, context, stop
+from models.outreach.engine import actions as engine_actions
+from models.outreach.engine import context, stop
 from models.outreach.engine import enroll as engine_enroll
 from models.outreach.engine.context import EnrollmentContext
 from models.outreach.engine.enroll import EnrolledPerson, Enrolling, EnrollingDecision, Given, Sources
 from models.outreach.engine.plan import Writer
 from models.outreach.engine.stop import Ahead
-from models.outreach.rules.pauses import next_available_at
+from models.outreach.rules.answers import next_available_at
 from models.outreach.rules.states import AccountStatus, EnrollmentStatus, SequenceStatus, takes_enrollments
-from models.outreach.store import accounts, calendars, enrollments, sequences
+from models.outreach.store import accounts, calendars, sequences
 from models.outreach.store.accounts import LockedAccount
-from models.outreach.store.enrollments import EnrollmentFilters
+from models.outreach.store.sequences import EnrollmentFilters
 from models.outreach.tables import Enrollment, OutreachSequence
 from models.people.store import people, suppressions
 
@@ -51,7 +52,7 @@ async def enroll(ctx: Context, ask: Enroll) -> Enrolled | EnrollmentPreview:
         return await _preview(ctx, sequence, named)
     await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
     held = await accounts.lock_account(ctx.session, ctx.tenant, sequence.account_id)
-    sequence = await sequences.kept(ctx.session, ctx.tenant, ask.sequence_id)
+    sequence = await sequences.keep_sequence(ctx.session, ctx.tenant, ask.sequence_id)
     refused = _refusal(sequence, held)
     if refused is not None:
         raise refused
@@ -59,7 +60,7 @@ async def enroll(ctx: Context, ask: Enroll) -> Enrolled | EnrollmentPreview:
     held = replace(held, now=await ctx.read_clock())
     into, decided = await _decided(ctx, sequence, held, named)
     made = await engine_enroll.enter(ctx.session, held, into, decided, api_key_id=ctx.caller.api_key_id)
-    ctx.rung.extend(enrollments.enrollment_subject(row.id) for row in made[:1])
+    ctx.rung.extend(sequences.enrollment_subject(row.id) for row in made[:1])
     return Enrolled(
         enrolled=len(made),
         skipped=[_skipped(one) for one in decided if not one.enrolled],
@@ -170,16 +171,16 @@ async def list_enrollments(ctx: Context, ask: ListEnrollments) -> Listing[Enroll
     ids = await people.ids_of_person(ctx.session, ask.profile_id) if ask.profile_id else None
     filters = EnrollmentFilters(ask.status, ask.sequence_id, ask.account_id, ids)
     return paging.listing(
-        await enrollments.list_enrollments(ctx.session, ctx.tenant, filters, paging.page), EnrollmentView.of
+        await sequences.list_enrollments(ctx.session, ctx.tenant, filters, paging.page), EnrollmentView.of
     )
 
 
 @operation("outreach_enrollments.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
 async def get_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentWithActions:
     """One enrollment with its actions; without texts for somebody who is suppressed."""
-    row = await enrollments.get_enrollment(ctx.session, ctx.tenant, enrollment_id)
+    row = await sequences.get_enrollment(ctx.session, ctx.tenant, enrollment_id)
     hidden = await suppressions.among(ctx.session, ctx.tenant, [row.profile_id])
-    actions = await enrollments.actions(ctx.session, row.id)
+    actions = await sequences.actions_of_enrollment(ctx.session, row.id)
     return EnrollmentWithActions.made(row, list(actions), hidden=bool(hidden))
 
 
@@ -188,7 +189,7 @@ async def pause_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView:
     """Hold the next steps; pausing again changes nothing."""
     scene, enrollment = await _scene(ctx, enrollment_id)
     stop.pause_by_hand(scene, enrollment)
-    await ctx.ring(enrollments.enrollment_subject(enrollment.id))
+    await ctx.ring(sequences.enrollment_subject(enrollment.id))
     return EnrollmentView.of(enrollment)
 
 
@@ -197,7 +198,7 @@ async def stop_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView:
     """End an enrollment for good: nothing more is sent, and the person stays marked contacted."""
     scene, enrollment = await _scene(ctx, enrollment_id)
     await stop.stop(ctx.session, scene, enrollment)
-    ctx.rung.append(enrollments.enrollment_subject(enrollment.id))
+    ctx.rung.append(sequences.enrollment_subject(enrollment.id))
     return EnrollmentView.of(enrollment)
 
 
@@ -224,13 +225,13 @@ async def resume_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView 
             tell_cap(ctx, scene.account, refused)
         raise refused
     stop.resume(scene, enrollment, going)
-    await ctx.ring(enrollments.enrollment_subject(enrollment.id))
+    await ctx.ring(sequences.enrollment_subject(enrollment.id))
     return EnrollmentView.of(enrollment)
 
 
 async def _scene(ctx: Context, enrollment_id: str) -> tuple[EnrollmentContext, Enrollment]:
     """The tenant's enrollment with everything it depends on, locked. Raises `NotFound`."""
-    await enrollments.get_enrollment(ctx.session, ctx.tenant, enrollment_id)
+    await sequences.get_enrollment(ctx.session, ctx.tenant, enrollment_id)
     scene = await context.of_enrollment(ctx.session, enrollment_id)
     if scene is None or scene.enrollment is None:
         raise NotFound("There is no such enrollment.")
@@ -242,7 +243,7 @@ def _resume_refusal(scene: EnrollmentContext, going: Ahead) -> ServiceError | No
     try:
         accounts.refuse_unready(scene.account, scene.now)
         if going.slot is not None:
-            approve.refuse_capped(going.slot)
+            engine_actions.refuse_capped(going.slot)
     except ServiceError as error:
         return error
     return None

@@ -9,7 +9,7 @@ from api.outreach.settings import refuse_problems
 from api.outreach.settings_schemas import changed_caps
 from models.access.rules.keys import Scope
 from models.base.errors import NotFound
-from models.outreach.engine import replan
+from models.outreach.engine import account_states
 from models.outreach.rules.caps import CAPS, cap_problem
 from models.outreach.rules.states import AccountStatus
 from models.outreach.store import accounts, calendars, sequences
@@ -54,7 +54,7 @@ async def change_limits(ctx: Context, ask: LimitsChange) -> LimitsView:
     before = account.caps
     account.caps = changed_caps(before, given)
     if account.caps != before:
-        replan.ask_replanning(held)
+        account_states.ask_replanning(held)
         ctx.rung.append(accounts.account_subject(account.id))
     usage = await calendars.usage(ctx.session, [account], ctx.now)
     warning = RISK_WARNING if raised else None

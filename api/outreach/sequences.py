@@ -126,7 +126,7 @@ async def change_sequence(ctx: Context, ask: SequenceChange) -> SequenceView:
     for name in sorted(given & NEVER_NULL):
         if getattr(change, name) is None:
             raise InvalidRequest(f"{name} cannot be null.", field=name)
-    row = await sequences.changing(ctx.session, ctx.tenant, ask.sequence_id)
+    row = await sequences.lock_sequence(ctx.session, ctx.tenant, ask.sequence_id)
     changed = {name: value for name, value in _values(ctx, row, change).items() if getattr(row, name) != value}
     if changed:
         for name, value in changed.items():

@@ -24,7 +24,7 @@ async def get_settings(ctx: Context, _: None) -> SettingsView:
 @operation("outreach_settings.change", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
 async def change_settings(ctx: Context, ask: ChangeSettings) -> SettingsView:
     """Change the fields given, and plan anew what is planned."""
-    row = await sequences.row_locked(ctx.session, ctx.tenant)
+    row = await sequences.lock_settings_row(ctx.session, ctx.tenant)
     now = await ctx.read_clock()
     before = sequences.rules_of(row)
     for name in HOURS:

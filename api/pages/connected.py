@@ -12,7 +12,7 @@ from api.kernel.kernel import Kernel
 from api.outreach.arrivals import of_anybody, store_callback
 from api.pages.render import page
 from models.outreach.rules.callbacks import MAX_ID_LENGTH
-from models.outreach.store import callbacks
+from models.outreach.store import accounts
 from models.outreach.store.accounts import hash_state
 
 FAILURES = ("error_title", "type", "error")
@@ -42,10 +42,10 @@ async def _keep(request: Request) -> None:
     if not all(0 < len(one) <= MAX_ID_LENGTH and one.isprintable() for one in (provider_id, state)):
         return
     async with of_anybody(kernel).reading() as session:
-        account_id = await callbacks.account_of(session, provider_id=None, state_hash=hash_state(state))
+        account_id = await accounts.account_of_callback(session, provider_id=None, state_hash=hash_state(state))
     if account_id is not None:
-        arrived = callbacks.browser_returned(kernel.vault, account_id, provider_id=provider_id, state=state)
-        await store_callback(kernel, arrived, after=callbacks.RETURN_WAITS)
+        arrived = accounts.browser_returned(kernel.vault, account_id, provider_id=provider_id, state=state)
+        await store_callback(kernel, arrived, after=accounts.RETURN_WAITS)
 
 
 ROUTES = [Route("/outreach/connected", show, methods=["GET"])]

@@ -25,7 +25,7 @@ from activities.upstream.ports.network_errors import (
     PersonRefused,
     Trouble,
 )
-from models.outreach.rules.pauses import is_weekly
+from models.outreach.rules.answers import is_weekly
 
 DEFAULT_HOLD_SECONDS = 900.0
 LONGEST_HOLD_SECONDS = 6 * 3600.0

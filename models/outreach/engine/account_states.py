@@ -14,9 +14,8 @@ from models.base.errors import AccountNotReady, AccountPaused
 from models.billing.engine import outreach_plans
 from models.events.rules.catalogue import AccountChanged, EventType
 from models.events.store import events
-from models.outreach.engine import replan
+from models.outreach.rules.answers import AccountPause, MethodHold, Signal, Week, pause_for
 from models.outreach.rules.caps import OutreachCap, monday, utc_day
-from models.outreach.rules.pauses import AccountPause, MethodHold, Signal, Week, pause_for
 from models.outreach.rules.states import AccountStatus, PauseReason
 from models.outreach.store import calendars
 from models.outreach.store.accounts import LockedAccount
@@ -90,7 +89,7 @@ async def activate(session: AsyncSession, held: LockedAccount) -> None:
         account.status, account.pause_reason, account.paused_until, account.paused_at = ACTIVE, None, None, None
         account.limit_reason = account.limited_until = None
         _tell(session, held, EventType.ACCOUNT_CONNECTED)
-    replan.ask_replanning(held)
+    ask_replanning(held)
 
 
 async def pause_for_limit(session: AsyncSession, held: LockedAccount, reason: PauseReason, until: datetime) -> None:
@@ -107,7 +106,7 @@ async def pause_for_limit(session: AsyncSession, held: LockedAccount, reason: Pa
         return  # it rests already; the network's pause is looked at when that ends
     _rest(held, PAUSED, reason, until)
     _tell(session, held, EventType.ACCOUNT_PAUSED)
-    replan.ask_replanning(held)
+    ask_replanning(held)
 
 
 INVITES_SINCE = text(
@@ -167,7 +166,7 @@ async def pause_by_hand(session: AsyncSession, held: LockedAccount) -> None:
         return
     _rest(held, PAUSED, PauseReason.MANUAL)
     _tell(session, held, EventType.ACCOUNT_PAUSED)
-    replan.ask_replanning(held)
+    ask_replanning(held)
 
 
 async def resume_by_hand(session: AsyncSession, held: LockedAccount) -> bool:
@@ -199,7 +198,7 @@ async def disconnected(session: AsyncSession, held: LockedAccount) -> None:
     account.next_chats_poll_at = account.next_invites_poll_at = None
     _rest(held, DISCONNECTED, PauseReason.DISCONNECTED)
     _tell(session, held, EventType.ACCOUNT_DISCONNECTED)
-    replan.ask_replanning(held)
+    ask_replanning(held)
 
 
 async def restricted(session: AsyncSession, held: LockedAccount) -> None:
@@ -210,7 +209,7 @@ async def restricted(session: AsyncSession, held: LockedAccount) -> None:
         return
     _rest(held, NEEDS_REVIEW, PauseReason.RESTRICTED)
     _tell(session, held, EventType.ACCOUNT_PAUSED)
-    replan.ask_replanning(held)
+    ask_replanning(held)
 
 
 async def mark_interrupted(session: AsyncSession, held: LockedAccount, trouble: AccountStanding) -> None:
@@ -227,7 +226,7 @@ async def mark_interrupted(session: AsyncSession, held: LockedAccount, trouble: 
     if account.status == ACTIVE and held.now - account.trouble_since >= TOLD_AFTER:
         _rest(held, PAUSED, None)
         _tell(session, held, EventType.ACCOUNT_PAUSED, reason=trouble.value)
-        replan.ask_replanning(held)
+        ask_replanning(held)
 
 
 async def runs(session: AsyncSession, held: LockedAccount) -> None:
@@ -247,7 +246,7 @@ async def runs(session: AsyncSession, held: LockedAccount) -> None:
         account.status = NEEDS_REVIEW
         account.next_chats_poll_at = account.next_invites_poll_at = held.now
     elif troubled:
-        replan.ask_replanning(held)
+        ask_replanning(held)
 
 
 async def stands(session: AsyncSession, held: LockedAccount, standing: AccountStanding) -> None:
@@ -261,3 +260,9 @@ async def stands(session: AsyncSession, held: LockedAccount, standing: AccountSt
             await restricted(session, held)
         case _:
             await mark_interrupted(session, held, standing)
+
+
+def ask_replanning(held: LockedAccount) -> None:
+    """Have what the account plans planned anew. It is locked; this rings it."""
+    held.account.replan_asked = True
+    held.account.rings += 1

@@ -17,7 +17,7 @@ from models.outreach.engine.account_states import AccountStanding
 from models.outreach.engine.connect import link_is_wanted
 from models.outreach.rules.caps import unit
 from models.outreach.rules.states import AccountStatus
-from models.outreach.store import callbacks
+from models.outreach.store import accounts
 from models.outreach.store.accounts import LockedAccount, lock_account_by_id
 from models.outreach.tables import OutreachAccount
 
@@ -73,7 +73,7 @@ async def decide_account(session: AsyncSession, account_id: str) -> AccountDecis
     if need is not None:
         account.call_number += 1
         return AccountDecision(need, account, held.now)
-    account.wake_at = min([*_ahead(account), *await callbacks.next_callback_at(session, account.id), held.now + IDLE])
+    account.wake_at = min([*_ahead(account), *await accounts.next_callback_at(session, account.id), held.now + IDLE])
     return AccountDecision(AccountNeed.TIME, account, held.now, account.wake_at)
 
 
@@ -81,7 +81,7 @@ async def _due(session: AsyncSession, held: LockedAccount) -> AccountNeed | None
     account, now = held.account, held.now
     if link_is_wanted(account, now):
         return AccountNeed.LINK
-    if await callbacks.is_due(session, account.id, now):
+    if await accounts.callback_is_due(session, account.id, now):
         return AccountNeed.CALLBACK
     if account.provider_id is None:
         account.next_look_at = None
@@ -142,10 +142,10 @@ PURGE = text("delete from conversations where account_id = :id")
 async def _after_removal(session: AsyncSession, held: LockedAccount) -> AccountDecision:
     """Delete it at the provider, and its messages a month later."""
     account, now = held.account, held.now
-    if await callbacks.is_due(session, account.id, now):  # somebody signed in by a link of a removed record
+    if await accounts.callback_is_due(session, account.id, now):  # somebody signed in by a link of a removed record
         account.call_number += 1
         return AccountDecision(AccountNeed.CALLBACK, account, now)
-    ahead = await callbacks.next_callback_at(session, account.id)
+    ahead = await accounts.next_callback_at(session, account.id)
     if account.provider_id is not None:
         if account.next_look_at is None or account.next_look_at <= now:
             account.call_number += 1

@@ -13,17 +13,17 @@ from sqlmodel import col
 
 from models.base import outbox
 from models.base.subjects import Subject
-from models.outreach.engine import context, decide, plan, recover
+from models.outreach.engine import context, decide, plan
 from models.outreach.engine.context import EnrollmentContext
 from models.outreach.engine.decide import A_MOMENT, claimed
 from models.outreach.engine.plan import SendDecision, SendNeed, Writer, give_slot, goes_out, note_why, unplan
+from models.outreach.rules.answers import SENDING_LIVES
 from models.outreach.rules.caps import OutreachCap
-from models.outreach.rules.reconciling import SENDING_LIVES
 from models.outreach.rules.sequences import text_hash
 from models.outreach.rules.slots import SlotMove, SlotRefusal, check_now
 from models.outreach.rules.states import ActionOutcome, ActionReason, ActionType, EnrollmentStatus
-from models.outreach.store import calendars
-from models.outreach.tables import Action, Conversation
+from models.outreach.store import accounts, calendars
+from models.outreach.tables import Action, Conversation, Recovery
 from models.people.rules.identity import profile_slug
 from models.people.store import people
 from models.people.tables import SeenEntry
@@ -72,7 +72,7 @@ async def claim_action(
     decision = await decide.decide_locked(session, writer, scene)
     if action is None or not counts or decision.need is not SendNeed.SEND:
         return decision
-    since = await recover.doubtful_since(session, scene, action)
+    since = await doubtful_since(session, scene, action)
     if since is not None and await _findable(session, scene):
         # a claim of the backup's time whose call is given up for lost at once
         _mark_claimed(scene, action, ActionOutcome.RECONCILING, at=since)
@@ -268,3 +268,57 @@ async def ours(session: AsyncSession, scene: EnrollmentContext, action: Action |
         col(Action.claimed_at).is_not(None),
     )
     return frozenset(mark for row in await session.execute(query) for mark in row if mark is not None)
+
+
+GATHERING = timedelta(minutes=2)
+"""How long people who were not known are gathered before the chats are read again for all of them."""
+
+
+async def forgotten_texts(session: AsyncSession, writer: Writer, scene: EnrollmentContext) -> dict[str, str | None]:
+    """Hashes of what may have been written to the person without a row that says so, to the action planned for each.
+
+    An enrollment of before the last recovery may have got as far as any step of its sequence. Without this its own
+    words, read back in the chat, would be the owner's.
+    """
+    last, enrollment = await _last_recovery(session), scene.enrollment
+    if last is None or enrollment is None or enrollment.created_at > last.at:
+        return {}
+    planned = {one.step_id: one.id for one in scene.actions}
+    rendered = [await plan.render_for_context(session, writer, scene, step) for step in scene.steps]
+    return {text_hash(one.text): planned.get(one.step_id) for one in rendered if one.text is not None}
+
+
+async def hear_again(session: AsyncSession, scene: EnrollmentContext) -> None:
+    """Have the account's chats since the backup read once more, soon, and with what others in them have said by then.
+
+    For a person whom the restored database did not know on the network: their chat was passed over as a stranger's.
+    """
+    last, account = await _last_recovery(session), scene.account
+    if last is None or account.next_chats_poll_at is None:
+        return
+    if account.chats_read_until is not None:
+        account.chats_read_until = min(account.chats_read_until, last.since)
+    account.next_chats_poll_at = min(account.next_chats_poll_at, scene.now + GATHERING)
+    await session.flush()
+    await outbox.wake(session, accounts.account_subject(account.id))
+
+
+async def doubtful_since(session: AsyncSession, scene: EnrollmentContext, action: Action) -> datetime | None:
+    """Since when the network may know of this action what no row tells; null when there is no doubt.
+
+    A visit is in doubt only when it was due by the recovery: it cannot be read back, and one in doubt counts as done.
+    """
+    last = await _last_recovery(session)
+    if last is None:
+        return None
+    asked_at = scene.enrollment.created_at if scene.enrollment is not None else action.created_at
+    if asked_at > last.at or (action.doubted_at is not None and action.doubted_at >= last.at):
+        return None
+    if action.type == ActionType.PROFILE_VISIT and (action.not_before or asked_at) > last.at:
+        return None
+    return last.since
+
+
+async def _last_recovery(session: AsyncSession) -> Recovery | None:
+    query = select(Recovery).order_by(col(Recovery.at).desc()).limit(1)
+    return (await session.scalars(query)).one_or_none()

@@ -16,7 +16,7 @@ from models.base.tenants import Tenant
 from models.events.rules.catalogue import EventType, InviteAccepted
 from models.events.store import events
 from models.outreach.rules.caps import action_seed
-from models.outreach.rules.sequences import Connection, SequenceStep, Started
+from models.outreach.rules.sequences import Relation, SequenceStep, Started
 from models.outreach.rules.states import FINAL_ACTIONS, ActionOutcome, ActionReason, ActionType
 from models.outreach.rules.texts import Recipient
 from models.outreach.store import accounts, sequences
@@ -167,7 +167,7 @@ class EnrollmentContext:
         """The enrollment's actions as the rules see them, one left out where that is asked."""
         return [_started(one) for one in self.actions if one is not without]
 
-    def connection(self) -> Connection:
+    def connection(self) -> Relation:
         """How account and person stand on the network, as far as it is known."""
         return connection_of(self.person, self.enrollment)
 
@@ -184,9 +184,9 @@ class EnrollmentContext:
         return self.person
 
 
-def connection_of(known: NetworkPerson | None, enrollment: Enrollment | None) -> Connection:
+def connection_of(known: NetworkPerson | None, enrollment: Enrollment | None) -> Relation:
     """How an account and a person stand on the network, as far as it is known."""
-    return Connection(
+    return Relation(
         invited_at=known.invited_at if known else None,
         invite_pending=known is not None and known.relation == "pending",
         accepted_at=enrollment.accepted_at if enrollment else None,

@@ -21,7 +21,7 @@ from models.outreach.engine.plan import (
     timed,
     unplan,
 )
-from models.outreach.rules.reconciling import SENDING_LIVES, ReadingBack, Seen, next_check, overdue
+from models.outreach.rules.answers import SENDING_LIVES, ReadingBack, Seen, next_check, overdue
 from models.outreach.rules.sequences import (
     DueStep,
     Failed,

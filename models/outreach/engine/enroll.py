@@ -18,13 +18,12 @@ from models.events.rules.catalogue import EventType
 from models.outreach.engine import context
 from models.outreach.engine.context import RecipientFacts
 from models.outreach.engine.plan import Writer, publish_action_event, values_hash
-from models.outreach.rules.calendar import Calendar, Request
 from models.outreach.rules.caps import WEEKLY, OutreachCap, action_seed, counts_against, monday, utc_day
 from models.outreach.rules.sequences import WRITING, SequenceStep
-from models.outreach.rules.slots import FIRST_TOUCH_HORIZON, Slot, SlotMove, SlotRefusal, find_slot
+from models.outreach.rules.slots import FIRST_TOUCH_HORIZON, Calendar, Request, Slot, SlotMove, SlotRefusal, find_slot
 from models.outreach.rules.states import ActionOutcome, ActionReason, EnrollmentStatus
 from models.outreach.rules.texts import Caution, Recipient, RenderedText, first_message_lacks_notice, render_step
-from models.outreach.store import calendars, enrollments, sequences
+from models.outreach.store import calendars, sequences
 from models.outreach.store.accounts import LockedAccount
 from models.outreach.tables import OPEN_ENROLLMENTS, Action, Enrollment, OutreachAccount
 from models.outreach.tables import OutreachSequence as SequenceRow
@@ -403,12 +402,12 @@ async def enter(
     for row, one in zip(rows, entered, strict=True):
         action = _action(row, enrolling, one, api_key_id=api_key_id)
         session.add(action)
-        enrollments.publish_enrollment_event(session, EventType.ENROLLMENT_CREATED, row, now)
+        sequences.publish_enrollment_event(session, EventType.ENROLLMENT_CREATED, row, now)
         if action.outcome == ActionOutcome.AWAITING_APPROVAL:
             publish_action_event(session, EventType.ACTION_AWAITING_APPROVAL, action, now)
     if rows:
         account.warmup_started_at = account.warmup_started_at or now
-        await enrollments.contacted(session, held.tenant, {row.profile_id for row in rows}, now)
+        await sequences.mark_contacted(session, held.tenant, {row.profile_id for row in rows}, now)
         await session.execute(NOTIFY, {"channel": CHANNEL})
     for cap, later in reached(decided, now).items():
         await calendars.tell_reached(session, account, cap, next_available_at=later, now=now)

@@ -15,11 +15,11 @@ from models.base.secrets import Vault
 from models.base.subjects import Subject
 from models.events.rules.catalogue import EventType, ReplyReceived
 from models.events.store import events
-from models.outreach.engine import context, record, recover
+from models.outreach.engine import claim, context, record
 from models.outreach.engine.context import EnrollmentContext, Learned
 from models.outreach.engine.plan import Writer
 from models.outreach.rules.sequences import text_hash
-from models.outreach.store import accounts, enrollments
+from models.outreach.store import accounts, sequences
 from models.outreach.tables import Action, Conversation, Enrollment, Message, NetworkPerson, OutreachAccount
 from models.people.rules.identity import InvalidProfileUrl
 from models.people.store import people, suppressions
@@ -177,7 +177,7 @@ async def take_messages(
     if scene.person is not None:
         scene.person.chat_id = chat_id
     conversation = await _conversation(session, scene, scene.profile_id, chat_id)
-    ours = await recover.forgotten_texts(session, writer, scene) | await _ours(session, scene)
+    ours = await claim.forgotten_texts(session, writer, scene) | await _ours(session, scene)
     kept = await _kept(session, scene, conversation, lines, ours)
     await session.flush()
     await _mean(session, scene, conversation, kept)
@@ -289,7 +289,7 @@ async def _mean(
     for one in replies:
         _tell(session, scene, conversation, one)
     if replies:
-        await enrollments.mark_replied(session, scene.tenant, conversation.profile_id, scene.now)
+        await sequences.mark_replied(session, scene.tenant, conversation.profile_id, scene.now)
         person = scene.person
         if person is not None and person.invited_at is not None and person.relation != "connected":
             context.set_connected(session, scene, person, replies[0].sent_at)  # nobody else can write

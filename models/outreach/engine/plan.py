@@ -18,7 +18,7 @@ from models.events.rules.catalogue import ActionChanged, EventType
 from models.events.store import events
 from models.outreach.engine import context
 from models.outreach.engine.context import EnrollmentContext
-from models.outreach.rules.pauses import AccountGate, gate
+from models.outreach.rules.answers import AccountGate, gate
 from models.outreach.rules.sequences import SequenceStep
 from models.outreach.rules.slots import Slot, SlotMove, SlotRefusal, find_slot
 from models.outreach.rules.states import (
@@ -34,7 +34,7 @@ from models.outreach.rules.states import (
     takes_enrollments,
 )
 from models.outreach.rules.texts import Recipient, RenderedText, render_step
-from models.outreach.store import calendars, enrollments
+from models.outreach.store import calendars, sequences
 from models.outreach.tables import Action
 from models.people.store import suppressions
 from models.people.tables import SeenEntry
@@ -394,7 +394,7 @@ async def end_enrollment(
         outcome = ActionOutcome.CANCELLED if enrollment is not None else ActionOutcome.REFUSED
         end_action(session, scene, action, outcome, cancelled)
     if enrollment is not None and EnrollmentStatus(enrollment.status) not in FINAL_ENROLLMENTS:
-        await enrollments.finish_enrollment(session, enrollment, status, reason, scene.now)
+        await sequences.finish_enrollment(session, enrollment, status, reason, scene.now)
 
 
 # Holding: a text that waits for somebody's approval is fixed, and is held anew when its person's data has changed.

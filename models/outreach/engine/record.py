@@ -11,14 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base import outbox
 from models.base.errors import rfc3339
-from models.outreach.engine import account_states, context, decide, plan, recover
+from models.outreach.engine import account_states, claim, context, decide, plan
 from models.outreach.engine.account_states import AccountStanding
 from models.outreach.engine.claim import ClaimedAction, parcel_of
 from models.outreach.engine.context import EnrollmentContext, Learned, forget_erased, note_learned, set_connected
 from models.outreach.engine.decide import claimed, give_up_call, readings_of
 from models.outreach.engine.plan import SendDecision, Writer, unplan
-from models.outreach.rules.pauses import MethodHold, Signal, resends_mean_limit
-from models.outreach.rules.reconciling import ReadingBack, ReadingVerdict, verdict
+from models.outreach.rules.answers import MethodHold, ReadingBack, ReadingVerdict, Signal, resends_mean_limit, verdict
 from models.outreach.rules.states import ActionOutcome, ActionReason, ActionType, EnrollmentReason, EnrollmentStatus
 from models.outreach.store import accounts
 from models.outreach.tables import Action, Enrollment
@@ -321,7 +320,7 @@ async def record_reading(
         note_learned(session, scene, read.learned)
         action.readings = [*action.readings, {"at": rfc3339(read.reading.at), "seen": read.reading.seen.value}]
         if action.doubted_at is not None and not was_known and read.learned.network_id is not None:
-            await recover.hear_again(session, scene)
+            await claim.hear_again(session, scene)
         _conclude(session, scene, action, read)
         await forget_erased(session, scene, action)
     return await decide.decide_locked(session, writer, scene)

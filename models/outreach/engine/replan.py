@@ -25,12 +25,6 @@ PLANNED = (EnrollmentStatus.SCHEDULED, EnrollmentStatus.ACTIVE, EnrollmentStatus
 """Enrollments whose planned action has a time; held ones get theirs when they go on."""
 
 
-def ask_replanning(held: LockedAccount) -> None:
-    """Have what the account plans planned anew. It is locked; this rings it."""
-    held.account.replan_asked = True
-    held.account.rings += 1
-
-
 ASK_TENANT = text(
     """
     with asked as (

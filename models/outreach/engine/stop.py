@@ -23,10 +23,9 @@ from models.events.rules.catalogue import EnrollmentChanged, EventType
 from models.events.store import events
 from models.outreach.engine import context
 from models.outreach.engine.context import EnrollmentContext
-from models.outreach.rules.calendar import Request
 from models.outreach.rules.caps import counts_against
 from models.outreach.rules.sequences import WRITING, DueStep, SequenceStep, Wait, WaitReason, next_step
-from models.outreach.rules.slots import Slot, SlotRefusal, find_slot
+from models.outreach.rules.slots import Request, Slot, SlotRefusal, find_slot
 from models.outreach.rules.states import (
     FINAL_ENROLLMENTS,
     AccountStatus,
@@ -38,7 +37,7 @@ from models.outreach.rules.states import (
     SequenceStatus,
     takes_enrollments,
 )
-from models.outreach.store import calendars, enrollments
+from models.outreach.store import calendars, sequences
 from models.outreach.store.accounts import LockedAccount
 from models.outreach.tables import OPEN_ENROLLMENTS, Enrollment
 from models.people.outreach_port import fill_in
@@ -130,7 +129,7 @@ async def stop_enrollments(session: AsyncSession, enrollment_ids: Collection[str
     query = select(Enrollment).where(col(Enrollment.id).in_(list(enrollment_ids))).order_by(col(Enrollment.id))
     held = query.with_for_update().execution_options(populate_existing=True)
     for row in (await session.scalars(held)).all():
-        await enrollments.finish_enrollment(session, row, EnrollmentStatus.STOPPED, why.enrollment, now)
+        await sequences.finish_enrollment(session, row, EnrollmentStatus.STOPPED, why.enrollment, now)
     named = {"enrollments": list(enrollment_ids), "reason": why.action.value, "now": now}
     await session.execute(CANCEL_STEPS, named)
     await session.execute(RING, {"ids": list(enrollment_ids)})

@@ -239,7 +239,7 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class Relation:
     """How the account and the person stand on the network.
 
     `invited_at`: the last invite's time, sent by the service or the owner; `invite_pending`: it is still open;
@@ -330,7 +330,7 @@ def _in_order(steps: Sequence[SequenceStep], started: Sequence[Started]) -> list
 def next_step(
     steps: Sequence[SequenceStep],
     started: Sequence[Started],
-    connection: Connection,
+    connection: Relation,
     *,
     enrolled_at: datetime,
     now: datetime,
@@ -356,7 +356,7 @@ def next_step(
     return _standing(ahead[0], connection, since=since, now=now)
 
 
-def _standing(step: SequenceStep, connection: Connection, *, since: datetime, now: datetime) -> Next:
+def _standing(step: SequenceStep, connection: Relation, *, since: datetime, now: datetime) -> Next:
     """Whether a step is due, waits, or is passed over; `since` is the previous step's sent or skipped time."""
     due = since + timedelta(days=step.wait_days)
     if step.only_after_accept:
@@ -370,7 +370,7 @@ def _standing(step: SequenceStep, connection: Connection, *, since: datetime, no
     return DueStep(step, due) if reason is None else Skip(step, reason, now)
 
 
-def _acceptance(step: SequenceStep, connection: Connection, *, since: datetime, now: datetime) -> Wait | Skip | None:
+def _acceptance(step: SequenceStep, connection: Relation, *, since: datetime, now: datetime) -> Wait | Skip | None:
     """What a step does that waits for an acceptance; null when it came in time.
 
     Nothing depends on when this is asked: an acceptance behind the deadline is too late also for who asks later, and
@@ -388,7 +388,7 @@ def _acceptance(step: SequenceStep, connection: Connection, *, since: datetime, 
     return Wait(step, deadline, WaitReason.ACCEPTANCE)
 
 
-def _pointless(step: SequenceStep, connection: Connection, now: datetime) -> ActionReason | None:
+def _pointless(step: SequenceStep, connection: Relation, now: datetime) -> ActionReason | None:
     """Why there is nothing to do for a step that is due."""
     if step.type is ActionType.INVITE:
         return _no_invite(connection, now)
@@ -397,7 +397,7 @@ def _pointless(step: SequenceStep, connection: Connection, now: datetime) -> Act
     return None
 
 
-def _no_invite(connection: Connection, now: datetime) -> ActionReason | None:
+def _no_invite(connection: Relation, now: datetime) -> ActionReason | None:
     if connection.connected or connection.accepted_at is not None:
         return ActionReason.ALREADY_CONNECTED
     if connection.invite_pending:
@@ -406,7 +406,7 @@ def _no_invite(connection: Connection, now: datetime) -> ActionReason | None:
     return ActionReason.RECENTLY_WITHDRAWN if again is not None and now < again else None
 
 
-def reinvite_at(connection: Connection) -> datetime | None:
+def reinvite_at(connection: Relation) -> datetime | None:
     """When a new invite is allowed again after a withdrawal, null when none was made."""
     return None if connection.withdrawn_at is None else connection.withdrawn_at + REINVITE_AFTER
 

@@ -18,7 +18,7 @@ from models.base.database import widened
 from models.base.tenants import Tenant, all_tenants, customer_of
 from models.events.rules.catalogue import CapReached, EventType
 from models.events.store import events
-from models.outreach.rules.calendar import Calendar, Neighbour, Pause, Request, Taken
+from models.outreach.rules.answers import AccountGate, gate, next_available_at
 from models.outreach.rules.caps import (
     CAPS,
     WEEK_DAYS,
@@ -33,7 +33,7 @@ from models.outreach.rules.caps import (
     utc_day,
     warmup_factor,
 )
-from models.outreach.rules.pauses import AccountGate, gate, next_available_at
+from models.outreach.rules.slots import Calendar, Neighbour, Pause, Request, Taken
 from models.outreach.rules.states import AccountStatus, ActionType
 from models.outreach.store.accounts import LockedAccount
 from models.outreach.store.sequences import Rules

@@ -1,6 +1,6 @@
-"""A tenant's outreach settings: working hours and its own lower caps. They are the first lock of everything that sends.
+"""Settings, sequences and enrollments: their rows, locks and counts, and the marks in the seen register.
 
-The row is made when it is first locked, with what holds without one, so that there is always something to lock.
+The row of settings is the first lock of everything that sends; it is made when it is first locked.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,12 +18,15 @@ from models.base.errors import Conflict, NotFound
 from models.base.ids import new_id
 from models.base.outbox import CHANNEL
 from models.base.paging import Page, Slice, fetch, newest_first
+from models.base.subjects import Subject
 from models.base.tables import Payload
-from models.base.tenants import Tenant
+from models.base.tenants import Tenant, customer_of
+from models.events.rules.catalogue import EnrollmentChanged, EventType
+from models.events.store import events
 from models.outreach.rules.caps import OutreachCap, WorkingHours
 from models.outreach.rules.sequences import SequenceStep
-from models.outreach.rules.states import ActionType, SequenceStatus
-from models.outreach.tables import OPEN_ENROLLMENTS, OutreachSequence, OutreachSettings
+from models.outreach.rules.states import ActionType, EnrollmentReason, EnrollmentStatus, SequenceStatus
+from models.outreach.tables import OPEN_ENROLLMENTS, Action, Enrollment, OutreachSequence, OutreachSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ async def read_settings(session: AsyncSession, tenant: Tenant) -> Rules:
     return rules_of((await session.scalars(_select(tenant))).one_or_none())
 
 
-async def row_locked(session: AsyncSession, tenant: Tenant) -> OutreachSettings:
+async def lock_settings_row(session: AsyncSession, tenant: Tenant) -> OutreachSettings:
     """The tenant's row, closed to others until the transaction ends; made when there was none."""
     query = _select(tenant).with_for_update().execution_options(populate_existing=True)
     row = (await session.scalars(query)).one_or_none()
@@ -61,7 +64,7 @@ async def row_locked(session: AsyncSession, tenant: Tenant) -> OutreachSettings:
 
 async def lock_settings(session: AsyncSession, tenant: Tenant) -> Rules:
     """The tenant's settings, which nobody changes until the transaction ends, nor claims a send beside this one."""
-    return rules_of(await row_locked(session, tenant))
+    return rules_of(await lock_settings_row(session, tenant))
 
 
 def _select(tenant: Tenant) -> Select[OutreachSettings]:
@@ -145,17 +148,17 @@ async def get_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str) 
     return _there((await session.scalars(query)).one_or_none())
 
 
-async def changing(session: AsyncSession, tenant: Tenant, sequence_id: str) -> OutreachSequence:
+async def lock_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str) -> OutreachSequence:
     """The same, held against everybody who sends or enrolls. Raises `NotFound`."""
-    return await _held(session, tenant, sequence_id, shared=False)
+    return await _lock_sequence(session, tenant, sequence_id, shared=False)
 
 
-async def kept(session: AsyncSession, tenant: Tenant, sequence_id: str) -> OutreachSequence:
+async def keep_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str) -> OutreachSequence:
     """The same, so that nobody changes it until the transaction ends. Raises `NotFound`."""
-    return await _held(session, tenant, sequence_id, shared=True)
+    return await _lock_sequence(session, tenant, sequence_id, shared=True)
 
 
-async def _held(session: AsyncSession, tenant: Tenant, sequence_id: str, *, shared: bool) -> OutreachSequence:
+async def _lock_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str, *, shared: bool) -> OutreachSequence:
     query = select(OutreachSequence).where(
         col(OutreachSequence.id) == sequence_id, col(OutreachSequence.tenant_id) == tenant.id
     )
@@ -204,7 +207,7 @@ HAS_OPEN = text(
 
 async def delete_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str) -> None:
     """Delete a sequence; its past enrollments stay. Raises `NotFound`, and `Conflict` while enrollments are open."""
-    await changing(session, tenant, sequence_id)
+    await lock_sequence(session, tenant, sequence_id)
     if await session.scalar(HAS_OPEN, {"id": sequence_id}):
         raise Conflict(
             "Enrollments of this sequence are open.", fix="Stop them, or archive the sequence with PATCH status."
@@ -212,7 +215,7 @@ async def delete_sequence(session: AsyncSession, tenant: Tenant, sequence_id: st
     await session.execute(delete(OutreachSequence).where(col(OutreachSequence.id) == sequence_id))
 
 
-RING = text(
+WAKE_ENROLLMENTS = text(
     f"""
     with rung as (
       update enrollments set rings = rings + 1 where sequence_id = :id and {OPEN_ENROLLMENTS} returning 1
@@ -225,4 +228,126 @@ RING = text(
 async def wake_sequence(session: AsyncSession, sequence_id: str) -> None:
     """Ring every open enrollment of the sequence, in one statement: each asks anew what it does next."""
     await session.flush()
-    await session.execute(RING, {"id": sequence_id, "channel": CHANNEL})
+    await session.execute(WAKE_ENROLLMENTS, {"id": sequence_id, "channel": CHANNEL})
+
+
+ENDED_WELL = frozenset({EnrollmentStatus.COMPLETED, EnrollmentStatus.REPLIED})
+
+
+def enrollment_subject(enrollment_id: str) -> Subject:
+    """The enrollment as a waiting row."""
+    return Subject("enrollment", enrollment_id)
+
+
+def publish_enrollment_event(session: AsyncSession, type: EventType, enrollment: Enrollment, now: datetime) -> None:
+    """Tell what became of an enrollment, if this transaction commits."""
+    data = EnrollmentChanged(
+        enrollment_id=enrollment.id,
+        sequence_id=enrollment.sequence_id,
+        account_id=enrollment.account_id,
+        profile_id=enrollment.profile_id,
+        status=enrollment.status,
+        reason=enrollment.reason,
+    )
+    events.emit(session, Tenant(enrollment.workspace_id, customer_of(enrollment.tenant_id)), type, data, now=now)
+
+
+async def finish_enrollment(
+    session: AsyncSession,
+    enrollment: Enrollment,
+    status: EnrollmentStatus,
+    reason: EnrollmentReason | None,
+    now: datetime,
+) -> None:
+    """End an open enrollment, which the caller holds, and tell of it. Its actions are the caller's."""
+    enrollment.status, enrollment.reason = status.value, reason.value if reason else None
+    enrollment.next_action_at, enrollment.finished_at = None, now
+    told = EventType.ENROLLMENT_COMPLETED if status in ENDED_WELL else EventType.ENROLLMENT_FAILED
+    publish_enrollment_event(session, told, enrollment, now)
+    await session.flush()
+
+
+async def get_enrollment(session: AsyncSession, tenant: Tenant, enrollment_id: str) -> Enrollment:
+    """The tenant's enrollment. Raises `NotFound`."""
+    query = select(Enrollment).where(col(Enrollment.id) == enrollment_id, col(Enrollment.tenant_id) == tenant.id)
+    found = (await session.scalars(query)).one_or_none()
+    if found is None:
+        raise NotFound("There is no such enrollment.")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class EnrollmentFilters:
+    """Which enrollments to show; null is any. `profile_ids` are all ids that mean the person asked for."""
+
+    status: EnrollmentStatus | None = None
+    sequence_id: str | None = None
+    account_id: str | None = None
+    profile_ids: Ordered[str] | None = None
+
+
+async def list_enrollments(
+    session: AsyncSession, tenant: Tenant, filters: EnrollmentFilters, page: Page
+) -> Slice[Enrollment]:
+    """The tenant's enrollments, newest first."""
+    query = select(Enrollment).where(col(Enrollment.tenant_id) == tenant.id)
+    if filters.status is not None:
+        query = query.where(col(Enrollment.status) == filters.status)
+    if filters.sequence_id is not None:
+        query = query.where(col(Enrollment.sequence_id) == filters.sequence_id)
+    if filters.account_id is not None:
+        query = query.where(col(Enrollment.account_id) == filters.account_id)
+    if filters.profile_ids is not None:
+        query = query.where(col(Enrollment.profile_id).in_(filters.profile_ids))
+    created_at = col(Enrollment.created_at)
+    return await fetch(session, query, page, order=newest_first(created_at, col(Enrollment.id)), created_at=created_at)
+
+
+async def actions_of_enrollment(session: AsyncSession, enrollment_id: str) -> Ordered[Action]:
+    """What was done and is planned in an enrollment, in order."""
+    query = select(Action).where(col(Action.enrollment_id) == enrollment_id)
+    return (await session.scalars(query.order_by(col(Action.created_at), col(Action.id)))).all()
+
+
+# Marks: people contacted, in the seen register. The caller holds them.
+
+
+MARK_CONTACTED = text(
+    """
+    insert into seen_entries as e (workspace_id, tenant_id, profile_id, status, do_not_contact, tags, first_seen_at,
+                                   contacted_at, last_contacted_at, run_ids, created_at)
+    select :workspace, :tenant, id, 'contacted', false, '{}', :now, :now, :now, '{}', :now
+      from unnest(cast(:ids as text[])) as id order by id
+    on conflict (tenant_id, profile_id) do update set
+      status = case when e.status in ('seen', 'shortlisted') then 'contacted' else e.status end,
+      first_seen_at = coalesce(e.first_seen_at, excluded.first_seen_at),
+      contacted_at = coalesce(e.contacted_at, excluded.contacted_at),
+      last_contacted_at = excluded.last_contacted_at
+    """
+)
+
+
+async def mark_contacted(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str], now: datetime) -> None:
+    """Mark people contacted; what the caller noted since (rejected, hired, …) stays."""
+    if not profile_ids:
+        return
+    named = {"workspace": tenant.workspace_id, "tenant": tenant.id, "ids": sorted(profile_ids), "now": now}
+    await session.execute(MARK_CONTACTED, named)
+
+
+MARK_REPLIED = text(
+    """
+    insert into seen_entries as e (workspace_id, tenant_id, profile_id, status, do_not_contact, tags, first_seen_at,
+                                   run_ids, created_at)
+    values (:workspace, :tenant, :id, 'replied', false, '{}', :now, '{}', :now)
+    on conflict (tenant_id, profile_id) do update set
+      status = case when e.status in ('seen', 'shortlisted', 'contacted') then 'replied' else e.status end,
+      first_seen_at = coalesce(e.first_seen_at, excluded.first_seen_at)
+    """
+)
+
+
+async def mark_replied(session: AsyncSession, tenant: Tenant, profile_id: str, now: datetime) -> None:
+    """Mark that a person wrote; what the caller noted since (rejected, interested, hired, …) stays."""
+    named = {"workspace": tenant.workspace_id, "tenant": tenant.id, "id": profile_id, "now": now}
+    await session.execute(MARK_REPLIED, named)

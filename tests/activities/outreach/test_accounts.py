@@ -18,8 +18,8 @@ from models.base.secrets import Vault
 from models.outreach.engine import connect
 from models.outreach.engine.connect import LINK_PURPOSE
 from models.outreach.rules.callbacks import Callback, callback_token, callback_url
-from models.outreach.store import accounts, callbacks
-from models.outreach.store.callbacks import ATTEMPTS, BODY_PURPOSE, Arrived
+from models.outreach.store import accounts
+from models.outreach.store.accounts import ATTEMPTS, BODY_PURPOSE, Arrived
 from models.outreach.tables import OutreachAccount
 from tests.activities.upstream.unipile.conftest import Sandbox
 from tests.models.conftest import Member
@@ -92,7 +92,7 @@ class Post:
     async def arrive(self, id: str, type: str, provider_id: str, **payload: Any) -> None:
         raw = json.dumps({"id": id, "type": type, "account_id": provider_id, "payload": payload}).encode()
         arrived = Arrived(id, type, self.account_id, self.vault.seal(BODY_PURPOSE, raw))
-        await self.database.run(lambda session: callbacks.keep_network_callback(session, arrived))
+        await self.database.run(lambda session: accounts.keep_network_callback(session, arrived))
 
     async def sign_in(self, link: str, *, owner: int) -> str:
         """The owner presses the button; the provider's id of the account. Its callback comes as `evt_add`."""
@@ -109,9 +109,9 @@ class Post:
 
     async def came_back(self, provider_id: str, state: str) -> None:
         """The browser does; it is kept as the page keeps it."""
-        arrived = callbacks.browser_returned(self.vault, self.account_id, provider_id=provider_id, state=state)
+        arrived = accounts.browser_returned(self.vault, self.account_id, provider_id=provider_id, state=state)
         await self.database.run(
-            lambda session: callbacks.keep_network_callback(session, arrived, after=callbacks.RETURN_WAITS)
+            lambda session: accounts.keep_network_callback(session, arrived, after=accounts.RETURN_WAITS)
         )
 
     async def open_callbacks(self) -> int:
@@ -132,7 +132,7 @@ async def post(database: Database, member: Member, vault: Vault, sandbox: Sandbo
     steps = AccountSteps(database, vault, network, public_url=PUBLIC, inbox=inbox)
     made = Post(database, vault, sandbox, steps, inbox)
     async with database.transaction() as session:
-        row = accounts.new(member.tenant, name=None, now=await service_time(session))
+        row = accounts.new_account(member.tenant, name=None, now=await service_time(session))
         session.add(row)
         made.account_id = row.id
     return made
@@ -155,7 +155,7 @@ async def test_a_link_leads_to_the_providers_page_and_callbacks_are_registered_f
     assert "Connect an account" in page.text
     url = callback_url(PUBLIC, callback_token(post.vault))
     async with post.database.transaction() as session:
-        assert len(await callbacks.secrets(session, post.vault, url)) == 1
+        assert len(await accounts.callback_secrets(session, post.vault, url)) == 1
 
 
 async def test_an_owner_who_signed_in_is_bound_and_connected_when_the_provider_says_so(post: Post) -> None:

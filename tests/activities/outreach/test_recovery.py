@@ -9,7 +9,7 @@ import pytest
 
 from activities.outreach.inbox import NetworkInbox
 from activities.upstream.unipile.network import UnipileNetwork
-from models.outreach.engine import recover as engine_recover
+from models.operate import recovery
 from models.outreach.rules.sequences import SequenceStep
 from models.outreach.rules.states import ActionType
 from models.tables import WAITING
@@ -47,9 +47,9 @@ async def restore(stage: Stage, kept: dict[str, Any]) -> None:
         )
 
 
-async def recover(stage: Stage, since: datetime) -> engine_recover.BegunRecovery:
+async def recover(stage: Stage, since: datetime) -> recovery.BegunRecovery:
     async with stage.database.transaction() as session:
-        return await engine_recover.begin_recovery(session, since=since)
+        return await recovery.begin_recovery(session, since=since)
 
 
 async def read_from(stage: Stage) -> datetime | None:
@@ -193,7 +193,7 @@ async def test_a_visit_that_was_due_counts_as_done_and_is_not_repeated(sending: 
 
 async def test_what_was_in_the_middle_of_a_call_is_rung_as_well(sending: Stage) -> None:
     """Whoever worked on it has ended, or is lost with Temporal, and it has no time at which it would wake."""
-    assert engine_recover.OPEN.keys() == WAITING.keys(), "which rows of a new kind are not over?"
+    assert recovery.OPEN.keys() == WAITING.keys(), "which rows of a new kind are not over?"
     await sending.connect(INVITE)
     profile, _ = await sending.somebody()
     enrollment = await sending.enroll(profile)

@@ -39,7 +39,7 @@ async def connected(database: Database, workspace: Workspace, customer: str | No
     """An account whose owner has signed in."""
     tenant = Tenant(workspace.id, customer)
     async with database.transaction() as session:
-        row = accounts.new(tenant, name=None, now=await service_time(session))
+        row = accounts.new_account(tenant, name=None, now=await service_time(session))
         session.add(row)
         await session.flush()
         await account_states.activate(session, await accounts.lock_account(session, tenant, row.id))

@@ -6,9 +6,9 @@ from sqlalchemy import LargeBinary
 
 from models.base.database import Database
 from models.base.tables import Row
-from models.billing.engine import callbacks as engine_callbacks
+from models.billing.engine import callbacks
 from models.outreach.engine import connect
-from models.outreach.store import callbacks
+from models.outreach.store import accounts
 from tests.api.conftest import run_sql
 from tests.api.people.people import VAULT
 
@@ -19,10 +19,10 @@ SEALED: Mapping[tuple[str, str], str] = {
     ("job_inputs", "sealed"): "job",
     ("upstream_calls", "ask"): "upstream_call",
     ("upstream_calls", "result"): "upstream_call",
-    ("network_callbacks", "body"): callbacks.BODY_PURPOSE,
+    ("network_callbacks", "body"): accounts.BODY_PURPOSE,
     ("outreach_accounts", "connect_state"): connect.STATE_PURPOSE,
     ("outreach_accounts", "connect_url"): connect.LINK_PURPOSE,
-    ("payment_callbacks", "body"): engine_callbacks.BODY_PURPOSE,
+    ("payment_callbacks", "body"): callbacks.BODY_PURPOSE,
 }
 """Columns whose sealed content may name people, and the purpose that each is sealed for."""
 OPAQUE = {

@@ -15,7 +15,7 @@ async def connected(database: Database, tenant: Tenant, **given: Any) -> str:
     """An account that writes, unless told otherwise."""
     async with database.transaction() as session:
         now = await service_time(session)
-        row = accounts.new(tenant, name="Sam Voorbeeld", now=now)
+        row = accounts.new_account(tenant, name="Sam Voorbeeld", now=now)
         values = {
             "status": "active",
             "provider_id": new_id("pro", now),

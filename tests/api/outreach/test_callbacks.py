@@ -23,9 +23,8 @@ from models.outreach.rules.callbacks import (
     read_callback,
     sign,
 )
-from models.outreach.store import callbacks
-from models.outreach.store.accounts import hash_state
-from models.outreach.store.callbacks import BODY_PURPOSE, RETURN_WAITS
+from models.outreach.store import accounts
+from models.outreach.store.accounts import BODY_PURPOSE, RETURN_WAITS, hash_state
 from tests.api.conftest import SECRET_KEY, Workspace, application, client, error_of, run_sql, settings
 from tests.api.outreach.accounts import account_row, connected
 
@@ -43,7 +42,7 @@ async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
         url = callback_url(settings(module_database_url).public_url, TOKEN)
         for secret in ("wes_oldest", "wes_before", SECRET):
             async with made.state.kernel.database.within(all_tenants("tests")).transaction() as session:
-                await callbacks.keep_endpoint(
+                await accounts.keep_endpoint(
                     session, VAULT, url=url, provider_id="we_1", secret=secret, relations_told=True
                 )
         yield made
@@ -171,7 +170,7 @@ async def test_a_body_over_a_mebibyte_is_refused(http: httpx.AsyncClient) -> Non
 async def test_a_flood_of_one_account_is_asked_to_come_again(
     http: httpx.AsyncClient, database: Database, account_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("models.outreach.store.callbacks.PER_SECOND", 2)
+    monkeypatch.setattr("models.outreach.store.accounts.PER_SECOND", 2)
     answers = [await send(http, await event(database, account_id, f"evt_flood_{number}")) for number in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert answers[-1].headers["Retry-After"] == "1"

@@ -34,7 +34,7 @@ class Accounts:
         """An account that writes, unless told otherwise."""
         async with self.database.transaction() as session:
             now = await service_time(session)
-            row = accounts.new(tenant or self.tenant, name="Sam", now=now)
+            row = accounts.new_account(tenant or self.tenant, name="Sam", now=now)
             values = {
                 "status": "active",
                 "provider_id": new_id("pro", now),

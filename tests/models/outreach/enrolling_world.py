@@ -76,7 +76,7 @@ async def enter(
     tenant = world.member.tenant
     named = await enroll.gather(session, world.vault, tenant, Sources(given=given))
     held = await accounts.lock_account(session, tenant, world.account_id)
-    await sequences.kept(session, tenant, world.sequence_id)
+    await sequences.keep_sequence(session, tenant, world.sequence_id)
     named = await enroll.lock_named(session, world.vault, tenant, named)
     held = LockedAccount(held.account, held.rules, now or held.now)
     into, decided = await decide(session, world, held, named)

@@ -257,7 +257,7 @@ class Acts(Calls):
             books.resting = what == "sequence pauses"
 
         async def work(session: AsyncSession) -> None:
-            sequence = await sequences.changing(session, self.world.member.tenant, self.world.sequence_id)
+            sequence = await sequences.lock_sequence(session, self.world.member.tenant, self.world.sequence_id)
             sequence.steps = sequences.stored(self._steps())
             sequence.status = "paused" if books.resting else "active"
             sequence.approve_every_message = books.approves

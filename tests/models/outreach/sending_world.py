@@ -23,7 +23,7 @@ from models.outreach.engine.plan import SendDecision, SendNeed, Writer
 from models.outreach.engine.record import CallResult, NetworkReading
 from models.outreach.rules.sequences import SequenceStep
 from models.outreach.rules.states import ActionType
-from models.outreach.store import enrollments, sequences
+from models.outreach.store import sequences
 from models.outreach.tables import Action, Enrollment, NetworkPerson, OutreachAccount, OutreachSequence
 from models.people.store import people
 from models.people.store.people import Sighting
@@ -146,7 +146,7 @@ class World:
             assert scene is not None
             await context.new_step_action(session, scene, enrollment, scene.steps[0])
             await people.lock_people(session, [who])
-            await enrollments.contacted(session, tenant, [who], now)
+            await sequences.mark_contacted(session, tenant, [who], now)
             return enrollment.id
 
         return await self.run(work)

@@ -9,8 +9,8 @@ from models.base.database import Database
 from models.base.errors import AccountNotReady, AccountPaused, NotFound, UpstreamBusy, rfc3339
 from models.outreach.engine import account_states
 from models.outreach.engine.account_states import AccountStanding
+from models.outreach.rules.answers import AccountPause, MethodHold, Signal
 from models.outreach.rules.caps import day_start, monday, utc_day
-from models.outreach.rules.pauses import AccountPause, MethodHold, Signal
 from models.outreach.rules.states import PauseReason
 from models.outreach.store import accounts
 from tests.models.conftest import Member

@@ -14,8 +14,8 @@ from models.base.database import Database
 from models.base.secrets import Vault
 from models.outreach.engine import account_steps, stop
 from models.outreach.engine.account_steps import AccountNeed
-from models.outreach.store import callbacks
-from models.outreach.store.callbacks import ATTEMPTS, BODY_PURPOSE, Arrived
+from models.outreach.store import accounts
+from models.outreach.store.accounts import ATTEMPTS, BODY_PURPOSE, Arrived
 from models.outreach.tables import NetworkPerson
 from models.people.tables import Person
 from tests.models.conftest import Member
@@ -31,17 +31,17 @@ def world(database: Database, member: Member) -> Accounts:
 
 async def arrive(world: Accounts, vault: Vault, account_id: str, event_id: str, body: bytes = b"{}") -> None:
     arrived = Arrived(event_id, "message.new", account_id, vault.seal(BODY_PURPOSE, body))
-    await world.database.run(lambda session: callbacks.keep_network_callback(session, arrived))
+    await world.database.run(lambda session: accounts.keep_network_callback(session, arrived))
 
 
-async def begun(world: Accounts, vault: Vault, account_id: str) -> callbacks.OpenedCallback:
-    opened = await world.database.run(lambda session: callbacks.begin_callback(session, vault, account_id))
+async def begun(world: Accounts, vault: Vault, account_id: str) -> accounts.OpenedCallback:
+    opened = await world.database.run(lambda session: accounts.begin_callback(session, vault, account_id))
     assert opened is not None
     return opened
 
 
 async def after(
-    world: Accounts, outcome: Callable[..., Awaitable[R]], opened: callbacks.OpenedCallback, **given: Any
+    world: Accounts, outcome: Callable[..., Awaitable[R]], opened: accounts.OpenedCallback, **given: Any
 ) -> R:
     """What came of processing it."""
     return await world.database.run(lambda session: outcome(session, opened.id, **given))
@@ -72,7 +72,7 @@ async def test_callbacks_are_processed_in_the_order_they_came_and_then_forgotten
         assert (await world.decide(account_id)).need is AccountNeed.CALLBACK
         opened = await begun(world, vault, account_id)
         assert opened.raw == body
-        await after(world, callbacks.finish_callback, opened)
+        await after(world, accounts.finish_callback, opened)
     assert (await world.decide(account_id)).need is AccountNeed.TIME
     assert await stored(world) == [("evt_1", True, False), ("evt_2", True, False)]
 
@@ -97,10 +97,10 @@ async def test_an_account_is_woken_for_a_callback_that_could_not_ring_it(world: 
 
     assert account_id not in await rung()
     arrived = Arrived("evt_1", "message.new", account_id, vault.seal(BODY_PURPOSE, b"{}"))
-    await world.database.run(lambda session: callbacks.keep_network_callback(session, arrived, ring=False))
+    await world.database.run(lambda session: accounts.keep_network_callback(session, arrived, ring=False))
     assert account_id in await rung()
     assert (await world.decide(account_id)).need is AccountNeed.CALLBACK
-    await after(world, callbacks.finish_callback, await begun(world, vault, account_id))
+    await after(world, accounts.finish_callback, await begun(world, vault, account_id))
     assert (await world.decide(account_id)).need is AccountNeed.TIME
     assert account_id not in await rung()
 
@@ -119,12 +119,12 @@ async def test_a_poisonous_callback_is_given_up_and_keeps_no_other_from_its_turn
     for attempt in range(ATTEMPTS):
         opened = await begun(world, vault, account_id)
         assert opened.raw == b"bad"
-        given_up.append(await after(world, callbacks.fail_callback, opened))
+        given_up.append(await after(world, accounts.fail_callback, opened))
         if attempt == 0:
             await arrive(world, vault, account_id, "evt_good", b"good")
             good = await begun(world, vault, account_id)
             assert good.raw == b"good", "the bad one waits before it is tried again"
-            await after(world, callbacks.finish_callback, good)
+            await after(world, accounts.finish_callback, good)
         decision = await world.decide(account_id)
         assert decision.need is AccountNeed.TIME
         await world.pass_time(minutes=30)
@@ -138,7 +138,7 @@ async def test_a_crash_in_processing_counts_as_an_attempt(world: Accounts, vault
     for _ in range(ATTEMPTS):
         opened = await begun(world, vault, account_id)
         await world.pass_time(minutes=30)
-    assert await world.database.run(lambda session: callbacks.fail_callback(session, opened.id))
+    assert await world.database.run(lambda session: accounts.fail_callback(session, opened.id))
 
 
 async def test_an_outage_of_the_network_does_not_use_attempts_up(world: Accounts, vault: Vault) -> None:
@@ -146,11 +146,11 @@ async def test_an_outage_of_the_network_does_not_use_attempts_up(world: Accounts
     await arrive(world, vault, account_id, "evt_1")
     for _ in range(ATTEMPTS * 2):
         opened = await begun(world, vault, account_id)
-        await after(world, callbacks.put_off_callback, opened, after=timedelta(minutes=1))
+        await after(world, accounts.put_off_callback, opened, after=timedelta(minutes=1))
         assert (await world.decide(account_id)).need is AccountNeed.TIME
         await world.pass_time(minutes=1)
     opened = await begun(world, vault, account_id)
-    assert not await world.database.run(lambda session: callbacks.fail_callback(session, opened.id))
+    assert not await world.database.run(lambda session: accounts.fail_callback(session, opened.id))
 
 
 async def test_chats_are_polled_at_once_and_every_quarter_of_an_hour(world: Accounts) -> None:

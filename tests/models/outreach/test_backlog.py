@@ -11,8 +11,8 @@ from models.base.secrets import Vault
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.plan import SendNeed
 from models.outreach.engine.record import Done
-from models.outreach.rules.calendar import gap_after
 from models.outreach.rules.caps import WorkingHours
+from models.outreach.rules.slots import gap_after
 from tests.models.conftest import Member
 from tests.models.outreach.sending_world import MONDAY, VISIT, World
 

@@ -12,7 +12,7 @@ from models.base.secrets import Vault
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.plan import SendDecision, SendNeed
 from models.outreach.engine.record import Again, Done
-from models.outreach.rules.reconciling import SENDING_LIVES
+from models.outreach.rules.answers import SENDING_LIVES
 from models.outreach.rules.sequences import text_hash
 from tests.models.conftest import Member
 from tests.models.outreach.sending_world import INVITE, MESSAGE, MONDAY, World

@@ -12,7 +12,7 @@ from models.outreach.engine import account_states, connect, stop
 from models.outreach.engine.account_states import AccountStanding
 from models.outreach.engine.account_steps import AccountNeed
 from models.outreach.engine.connect import ConnectFailure, SignedIn
-from models.outreach.rules.pauses import Signal
+from models.outreach.rules.answers import Signal
 from models.outreach.store.accounts import LockedAccount
 from tests.models.conftest import Member, join
 from tests.models.outreach.account_world import Accounts

@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.database import Database
 from models.base.secrets import Vault
-from models.outreach.engine import account_states, account_steps, replan
-from models.outreach.rules.pauses import Signal
+from models.outreach.engine import account_states, account_steps
+from models.outreach.rules.answers import Signal
 from models.outreach.store import accounts
 from models.outreach.tables import Action
 from tests.models.conftest import Member
@@ -42,7 +42,7 @@ async def next_step(world: World) -> None:
 async def replanned(world: World) -> None:
     async def ask(session: AsyncSession) -> None:
         held = await accounts.lock_account_by_id(session, world.account_id)
-        replan.ask_replanning(held)
+        account_states.ask_replanning(held)
 
     await world.run(ask)
     await next_step(world)

@@ -9,7 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.database import Database
 from models.base.secrets import Vault
-from models.outreach.engine import approve, context, inbox, stop
+from models.outreach.engine import actions as engine_actions
+from models.outreach.engine import context, inbox, stop
 from models.outreach.engine.account_states import AccountStanding
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.context import Learned
@@ -25,8 +26,7 @@ from models.outreach.engine.record import (
     Troubled,
     Unclear,
 )
-from models.outreach.rules.pauses import Signal
-from models.outreach.rules.reconciling import ReadingBack, Seen
+from models.outreach.rules.answers import ReadingBack, Seen, Signal
 from models.outreach.rules.states import ActionReason
 from models.outreach.tables import Enrollment
 from models.people.store import erasures, people
@@ -263,7 +263,7 @@ async def test_an_unclear_action_blocks_only_its_person_and_counts_for_caps(worl
 async def test_a_person_settles_it(world: World, outcome: str, status: str, *, sent: bool) -> None:
     enrollment = await unknown(world)
     action = await world.last(enrollment)
-    await world.run(lambda session: approve.settle_action(session, world.member.tenant, action.id, sent=sent))
+    await world.run(lambda session: engine_actions.settle(session, world.member.tenant, action.id, sent=sent))
     await world.decide(enrollment)
     assert (await world.actions(enrollment))[0].outcome == outcome
     assert (await world.enrollment(enrollment)).status == status
@@ -299,7 +299,7 @@ async def test_settling_an_outcome_ends_no_other_pause(world: World, hold: Hold,
         await hold(world, enrollment)
     action = await world.last(enrollment)
     assert action.outcome == "unknown"
-    await world.run(lambda session: approve.settle_action(session, world.member.tenant, action.id, sent=True))
+    await world.run(lambda session: engine_actions.settle(session, world.member.tenant, action.id, sent=True))
     assert (await world.decide(enrollment)).need is SendNeed.RING
     row = await world.enrollment(enrollment)
     assert (row.status, row.reason) == ("paused", reason)

@@ -22,11 +22,11 @@ EXCEPTIONS: Mapping[Named, str] = {
     **_all("outreach.engine.stop.remove_account", "actions enrollments", ENDS),
     ("outreach.store.calendars._neighbours", "actions"): BOOKED,
     **_all(
-        "outreach.engine.recover.begin_recovery",
+        "operate.recovery.begin_recovery",
         "actions contact_lookups enrollments jobs mails outreach_plans payment_callbacks",
         RESTORED,
     ),
-    **_all("outreach.engine.recover.last_stamp", "actions enrollments event_clocks workspaces", RESTORED),
+    **_all("operate.recovery.last_stamp", "actions enrollments event_clocks workspaces", RESTORED),
     (
         "billing.engine.outreach_plans.look_again",
         "outreach_plans",

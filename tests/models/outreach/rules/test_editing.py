@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.outreach.rules.sequences import (
-    Connection,
     Dropped,
     DueStep,
     Failed,
     Finished,
     InProgress,
+    Relation,
     SequenceStep,
     Skip,
     Started,
@@ -83,7 +83,7 @@ def test_no_edit_repeats_a_started_step_or_a_text_that_was_sent(chance: Random) 
     steps, _ = with_ids([SequenceStep(ActionType.INVITE), *(random_step(chance) for _ in range(4))], (), new_id)
     started: list[Started] = []
     texts: list[str] = []
-    connection, now = Connection(), T0
+    connection, now = Relation(), T0
     for turn in range(60):
         if chance.random() < 0.4:
             asked = edited(list(steps), chance)
@@ -137,10 +137,10 @@ def finish(
     return replace(action, outcome=ActionOutcome.SENT, finished_at=now)
 
 
-def after(step: SequenceStep, action: Started, connection: Connection, now: datetime, chance: Random) -> Connection:
+def after(step: SequenceStep, action: Started, connection: Relation, now: datetime, chance: Random) -> Relation:
     if step.type is ActionType.WITHDRAW_INVITE:
         return replace(connection, invite_pending=False, withdrawn_at=now)
     if step.type is not ActionType.INVITE or action.outcome is ActionOutcome.SKIPPED:
         return connection
     accepted = now + timedelta(days=2) if chance.random() < 0.5 else None
-    return Connection(invited_at=now, invite_pending=accepted is None, accepted_at=accepted)
+    return Relation(invited_at=now, invite_pending=accepted is None, accepted_at=accepted)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from models.outreach.rules.pauses import (
+from models.outreach.rules.answers import (
     AccountGate,
     AccountPause,
     MethodHold,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.outreach.rules.reconciling import (
+from models.outreach.rules.answers import (
     CHECKS,
     SENDING_LIVES,
     Outgoing,

@@ -5,16 +5,21 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from models.outreach.rules.calendar import Calendar, Neighbour, Pause, Request, Taken, gap_after
 from models.outreach.rules.caps import AccountCaps, OutreachCap, WorkingHours, counts_against, shift, utc_day
 from models.outreach.rules.slots import (
     FIRST_TOUCH_HORIZON,
+    Calendar,
+    Neighbour,
+    Pause,
+    Request,
     Rule,
     Slot,
     SlotMove,
     SlotRefusal,
+    Taken,
     check_now,
     find_slot,
+    gap_after,
     plan_slots,
 )
 from models.outreach.rules.states import ActionType

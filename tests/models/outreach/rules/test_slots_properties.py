@@ -7,9 +7,21 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.outreach.rules.calendar import Calendar, Neighbour, Pause, Request, Taken, gap_after
 from models.outreach.rules.caps import WEEKLY, AccountCaps, OutreachCap, WorkingHours, counts_against, monday, utc_day
-from models.outreach.rules.slots import FIRST_TOUCH_HORIZON, Slot, SlotRefusal, find_slot, plan_slots, rounded_up
+from models.outreach.rules.slots import (
+    FIRST_TOUCH_HORIZON,
+    Calendar,
+    Neighbour,
+    Pause,
+    Request,
+    Slot,
+    SlotRefusal,
+    Taken,
+    find_slot,
+    gap_after,
+    plan_slots,
+    rounded_up,
+)
 from models.outreach.rules.states import ActionType
 
 ACCOUNT = "acc_01jd3v8k5xe9q8w2r7t6y5u4p3"

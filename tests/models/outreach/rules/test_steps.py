@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from models.outreach.rules.sequences import (
-    Connection,
     Dropped,
     DueStep,
     Failed,
     Finished,
     InProgress,
     Next,
+    Relation,
     SequenceStep,
     Skip,
     Started,
@@ -38,7 +38,7 @@ MESSAGE = SequenceStep(ActionType.MESSAGE, id="message", wait_days=1, body="Hell
 FOLLOW_UP = SequenceStep(ActionType.MESSAGE, id="follow-up", wait_days=5, body="Again", only_after_accept=True)
 WITHDRAW = SequenceStep(ActionType.WITHDRAW_INVITE, id="withdraw", wait_days=14)
 STEPS = (VISIT, INVITE, MESSAGE, FOLLOW_UP, WITHDRAW)
-PENDING = Connection(invited_at=T0, invite_pending=True)
+PENDING = Relation(invited_at=T0, invite_pending=True)
 
 
 def done(step: SequenceStep, at: datetime, outcome: ActionOutcome = ActionOutcome.SENT) -> Started:
@@ -47,9 +47,9 @@ def done(step: SequenceStep, at: datetime, outcome: ActionOutcome = ActionOutcom
 
 
 def ask(
-    *started: Started, connection: Connection | None = None, now: datetime = T0, steps: tuple[SequenceStep, ...] = STEPS
+    *started: Started, connection: Relation | None = None, now: datetime = T0, steps: tuple[SequenceStep, ...] = STEPS
 ) -> Next:
-    return next_step(steps, started, connection or Connection(), enrolled_at=T0, now=now)
+    return next_step(steps, started, connection or Relation(), enrolled_at=T0, now=now)
 
 
 def test_the_first_step_is_due_at_once_or_its_days_after_enrolling() -> None:
@@ -94,12 +94,12 @@ def test_an_action_that_failed_or_was_refused_ends_it(outcome: ActionOutcome) ->
 
 def test_an_acceptance_within_its_time_makes_the_message_due_at_the_later_of_both() -> None:
     started = (done(VISIT, T0 - DAY), done(INVITE, T0))
-    early = Connection(invited_at=T0, accepted_at=T0 + timedelta(hours=2))
+    early = Relation(invited_at=T0, accepted_at=T0 + timedelta(hours=2))
     assert ask(*started, connection=early, now=T0 + 3 * SECOND) == Wait(MESSAGE, T0 + DAY, WaitReason.WAIT_DAYS)
     assert ask(*started, connection=early, now=T0 + DAY) == DueStep(MESSAGE, T0 + DAY)
-    late = Connection(invited_at=T0, accepted_at=T0 + 9 * DAY)
+    late = Relation(invited_at=T0, accepted_at=T0 + 9 * DAY)
     assert ask(*started, connection=late, now=T0 + 10 * DAY) == DueStep(MESSAGE, T0 + 9 * DAY)
-    on_the_last = Connection(invited_at=T0, accepted_at=T0 + 21 * DAY)
+    on_the_last = Relation(invited_at=T0, accepted_at=T0 + 21 * DAY)
     assert ask(*started, connection=on_the_last, now=T0 + 22 * DAY) == DueStep(MESSAGE, T0 + 21 * DAY)
 
 
@@ -114,13 +114,13 @@ def test_without_an_acceptance_the_messages_are_skipped_and_the_withdrawal_runs(
     assert ask(*started, connection=PENDING, now=deadline) == Wait(WITHDRAW, deadline + 14 * DAY, WaitReason.WAIT_DAYS)
     assert ask(*started, connection=PENDING, now=deadline + 14 * DAY) == DueStep(WITHDRAW, deadline + 14 * DAY)
     started.append(done(WITHDRAW, deadline + 15 * DAY))
-    assert ask(*started, connection=Connection(), now=deadline + 15 * DAY) == Finished()
+    assert ask(*started, connection=Relation(), now=deadline + 15 * DAY) == Finished()
 
 
 def test_a_time_out_is_the_same_whenever_somebody_looks() -> None:
     started = (done(VISIT, T0 - DAY), done(INVITE, T0))
     deadline = T0 + 21 * DAY
-    too_late = Connection(invited_at=T0, accepted_at=deadline + SECOND)
+    too_late = Relation(invited_at=T0, accepted_at=deadline + SECOND)
     for now in (deadline + SECOND, deadline + 30 * DAY):
         assert ask(*started, connection=too_late, now=now) == Skip(MESSAGE, ActionReason.ACCEPT_TIMEOUT, deadline)
 
@@ -145,7 +145,7 @@ def test_who_was_not_invited_cannot_accept() -> None:
 
 
 def test_who_is_connected_already_gets_no_invite_and_counts_as_accepted() -> None:
-    for known in (Connection(connected=True), Connection(accepted_at=T0), Connection(connected=True, accepted_at=T0)):
+    for known in (Relation(connected=True), Relation(accepted_at=T0), Relation(connected=True, accepted_at=T0)):
         assert ask(done(VISIT, T0), connection=known, now=T0 + DAY) == Skip(
             INVITE, ActionReason.ALREADY_CONNECTED, T0 + DAY
         )
@@ -154,7 +154,7 @@ def test_who_is_connected_already_gets_no_invite_and_counts_as_accepted() -> Non
 
 
 def test_an_old_invite_of_somebody_connected_since_does_not_time_out() -> None:
-    seen_now = Connection(invited_at=T0 - 90 * DAY, accepted_at=T0 + DAY)
+    seen_now = Relation(invited_at=T0 - 90 * DAY, accepted_at=T0 + DAY)
     skipped = Started("invite", ActionOutcome.SKIPPED, T0 + DAY, T0 + DAY, ActionReason.ALREADY_CONNECTED)
     answer = ask(done(VISIT, T0), skipped, connection=seen_now, now=T0 + 2 * DAY)
     assert answer == DueStep(MESSAGE, T0 + 2 * DAY)
@@ -169,7 +169,7 @@ def test_a_relation_that_came_about_without_a_known_time_counts_too() -> None:
 
 
 def test_who_was_invited_by_the_owner_is_treated_as_invited_then() -> None:
-    by_owner = Connection(invited_at=T0 - 10 * DAY, invite_pending=True)
+    by_owner = Relation(invited_at=T0 - 10 * DAY, invite_pending=True)
     assert ask(done(VISIT, T0), connection=by_owner, now=T0 + DAY) == Skip(
         INVITE, ActionReason.ALREADY_INVITED, T0 + DAY
     )
@@ -190,9 +190,9 @@ def test_only_a_pending_invite_is_withdrawn() -> None:
 
 def test_after_a_withdrawal_nobody_is_invited_for_21_days() -> None:
     again = replace(INVITE, id="again", wait_days=0)
-    withdrawn = Connection(invited_at=T0 - 5 * DAY, withdrawn_at=T0)
+    withdrawn = Relation(invited_at=T0 - 5 * DAY, withdrawn_at=T0)
     assert reinvite_at(withdrawn) == T0 + 21 * DAY
-    assert reinvite_at(Connection()) is None
+    assert reinvite_at(Relation()) is None
     for now, expected in (
         (T0 + 21 * DAY - SECOND, Skip(again, ActionReason.RECENTLY_WITHDRAWN, T0 + 21 * DAY - SECOND)),
         (T0 + 21 * DAY, DueStep(again, T0)),
@@ -260,7 +260,7 @@ def test_a_template_runs_from_its_first_step_to_its_last() -> None:
     names = iter("abcde")
     steps, _ = with_ids(template(TemplateName.NETWORK_FIRST).steps, (), lambda: next(names))
     started: list[Started] = []
-    now, connection, sent = T0, Connection(), []
+    now, connection, sent = T0, Relation(), []
     while not isinstance(answer := next_step(steps, started, connection, enrolled_at=T0, now=now), Finished):
         if isinstance(answer, Wait):
             now = answer.until if answer.reason is WaitReason.WAIT_DAYS else now + 3 * DAY
@@ -271,7 +271,7 @@ def test_a_template_runs_from_its_first_step_to_its_last() -> None:
         outcome = ActionOutcome.SENT if isinstance(answer, DueStep) else ActionOutcome.SKIPPED
         started.append(done(answer.step, now, outcome))
         if answer.step.type is ActionType.INVITE:
-            connection = Connection(invited_at=now, invite_pending=True)
+            connection = Relation(invited_at=now, invite_pending=True)
         sent.append((answer.step.type.value, outcome.value, (now - T0) / DAY))
     assert sent == [
         ("profile_visit", "sent", 0),

@@ -1,27 +1,177 @@
-"""Direct sends: one action for one person, asked for by name, under the same rules as the steps of a sequence."""
+"""Actions that callers ask for or decide about: direct sends, replies, approvals, cancelling and settling."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlmodel import col
 
-from models.base.errors import Conflict, InvalidRequest, Suppressed
+from models.base.errors import Conflict, InvalidRequest, NotFound, OutreachCapReached, Suppressed
 from models.base.ids import new_id
 from models.base.subjects import Subject
 from models.base.tenants import Tenant
-from models.outreach.engine import context
-from models.outreach.engine.context import TOUCHES
-from models.outreach.engine.plan import Writer, note_why
+from models.outreach.engine import context, plan, record
+from models.outreach.engine.context import TOUCHES, EnrollmentContext
+from models.outreach.engine.plan import Ending, Obstacle, Writer, note_why, recipient_of, values_hash
+from models.outreach.rules.caps import OutreachCap
 from models.outreach.rules.sequences import SequenceStep, reinvite_at
-from models.outreach.rules.slots import FIRST_TOUCH_HORIZON, Slot, SlotRefusal, find_slot
-from models.outreach.rules.states import ActionReason, ActionType
+from models.outreach.rules.slots import FIRST_TOUCH_HORIZON, LIMITS, Slot, SlotRefusal, find_slot
+from models.outreach.rules.states import ActionOutcome, ActionReason, ActionType, EnrollmentReason
 from models.outreach.rules.texts import RenderedText, render_step, utf16_units
 from models.outreach.store import accounts, calendars, conversations
 from models.outreach.store.accounts import LockedAccount
 from models.outreach.tables import OPEN_ENROLLMENTS, Action, Conversation, NetworkPerson
 from models.people.store import people, suppressions
 from models.people.tables import SeenEntry
+
+PARTS = ("text", "person", "account")
+PART_LENGTH = 16
+SEPARATOR = "."
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalPreview:
+    """What a held step sends, when, and the hash that binds an approval to both.
+
+    `rewritten`: the person's data changed the text since it was held, so that nobody has seen it but in this preview.
+    """
+
+    scene: EnrollmentContext
+    action: Action
+    slot: Slot | SlotRefusal
+    preview_hash: str
+    rewritten: bool
+
+
+async def lock_action(session: AsyncSession, tenant: Tenant, action_id: str) -> tuple[EnrollmentContext, Action]:
+    """An action of the tenant with everything it depends on, locked. Raises `NotFound`."""
+    query = select(col(Action.id)).where(col(Action.id) == action_id, col(Action.tenant_id) == tenant.id)
+    if await session.scalar(query) is None:
+        raise NotFound("There is no such action.")
+    scene = await context.of_action(session, action_id)
+    action = next((one for one in scene.actions if one.id == action_id), None) if scene is not None else None
+    if scene is None or action is None:
+        raise NotFound("There is no such action.")
+    return scene, action
+
+
+async def preview_approval(session: AsyncSession, writer: Writer, tenant: Tenant, action_id: str) -> ApprovalPreview:
+    """A held step as it would be sent now; a text whose person's data has changed is rendered anew.
+
+    Raises `NotFound`, and `Conflict` or `Suppressed` for what cannot be approved at all.
+    """
+    scene, action = await lock_action(session, tenant, action_id)
+    if action.outcome != ActionOutcome.AWAITING_APPROVAL:
+        raise Conflict("This action does not wait for approval.", outcome=action.outcome)
+    refuse_obstacle(await plan.find_obstacle(session, scene))
+    step = next((one for one in scene.steps if one.id == action.step_id), None)
+    if step is None:
+        raise Conflict("This step is no longer part of the sequence.", reason=ActionReason.STEP_REMOVED.value)
+    before = action.text
+    problem = await plan.hold_for_approval_again(session, writer, scene, action, step)
+    if problem is not None:
+        raise Conflict("The message cannot be written any more.", reason=problem.value)
+    await session.flush()
+    calendar = await calendars.load_calendar(session, scene.held, without=action.id)
+    slot = find_slot(calendar, calendars.request_of(action, scene.sequence), scene.now)
+    return ApprovalPreview(scene, action, slot, await _preview_hash(session, scene, action), action.text != before)
+
+
+def refuse_obstacle(obstacle: Ending | Obstacle | None) -> None:
+    """Refuse what a call asks for while something is in its way. Raises `Suppressed` or `Conflict`."""
+    match obstacle:
+        case Ending(reason=EnrollmentReason.SUPPRESSED | EnrollmentReason.ERASED):
+            raise Suppressed(status=409)
+        case Ending(reason=reason):
+            raise Conflict("This person may not be written to from here.", reason=reason.value)
+        case Obstacle(reason=reason, pauses=pauses):
+            raise Conflict(f"The enrollment is held: {reason}.", reason=(pauses or reason))
+
+
+def refuse_capped(slot: Slot | SlotRefusal) -> None:
+    """Refuse what a cap has no room for now; hours, rests and lunch only delay. Raises `OutreachCapReached`."""
+    rule = slot.limit if isinstance(slot, Slot) else slot.rule
+    if rule is not None and (rule in LIMITS or isinstance(slot, SlotRefusal)):
+        at = slot.at if isinstance(slot, Slot) else slot.next_available_at
+        raise OutreachCapReached(cap=rule.value, next_available_at=at)
+
+
+def cap_of(rule: str) -> OutreachCap | None:
+    """The cap a refusal names; null for the pace of a sequence, of which nothing is told."""
+    return next((cap for cap in OutreachCap if cap.value == rule), None)
+
+
+def approve(seen: ApprovalPreview, *, preview_hash: str | None) -> None:
+    """Let the held text go out at its slot, exactly as it stands.
+
+    Raises `Conflict` with `changed` when it is not what `preview_hash` was given for, `AccountNotReady`,
+    `AccountPaused`, `UpstreamBusy` and `OutreachCapReached`.
+    """
+    if preview_hash is not None:
+        changed = changes(preview_hash, seen.preview_hash)
+    else:
+        changed = ["text", "person"] if seen.rewritten else []
+    if changed:
+        raise Conflict("This is not what was previewed any more.", changed=changed)
+    scene, action, slot = seen.scene, seen.action, seen.slot
+    accounts.refuse_unready(scene.account, scene.now)
+    refuse_capped(slot)
+    if not isinstance(slot, Slot):
+        raise OutreachCapReached(cap=slot.rule.value, next_available_at=slot.next_available_at)
+    action.outcome, action.approved_at, action.text_fixed = ActionOutcome.SCHEDULED.value, scene.now, True
+    action.scheduled_at, action.not_before = slot.at, action.not_before or scene.now
+    note_why(action, *slot.why)
+
+
+def changes(given: str, now: str) -> Sequence[str]:
+    """Which parts of a preview are not as they were; all of them for a hash that is none."""
+    old, new = given.split(SEPARATOR), now.split(SEPARATOR)
+    if len(old) != len(new):
+        return list(PARTS)
+    return [part for part, before, after in zip(PARTS, old, new, strict=True) if before != after]
+
+
+async def _preview_hash(session: AsyncSession, scene: EnrollmentContext, action: Action) -> str:
+    account, connection = scene.account, scene.connection()
+    parts = (
+        (action.id, action.text or ""),
+        (values_hash(await recipient_of(session, scene)), str(connection.connected), str(connection.invite_pending)),
+        (account.status, account.pause_reason or "", str(account.paused_until), account.trouble or ""),
+    )
+    return SEPARATOR.join(hashlib.sha256("\0".join(part).encode()).hexdigest()[:PART_LENGTH] for part in parts)
+
+
+async def reject(session: AsyncSession, tenant: Tenant, action_id: str) -> tuple[EnrollmentContext, Action]:
+    """Skip a held step; the enrollment goes on with the next one. Raises `NotFound`, `Conflict`."""
+    scene, action = await lock_action(session, tenant, action_id)
+    if action.outcome != ActionOutcome.AWAITING_APPROVAL:
+        raise Conflict("This action does not wait for approval.", outcome=action.outcome)
+    plan.end_action(session, scene, action, ActionOutcome.SKIPPED, ActionReason.REJECTED)
+    return scene, action
+
+
+async def cancel_send(session: AsyncSession, tenant: Tenant, action_id: str) -> tuple[EnrollmentContext, Action]:
+    """Cancel a direct send that is still planned. Raises `NotFound`, `Conflict`."""
+    scene, action = await lock_action(session, tenant, action_id)
+    if action.enrollment_id is not None:
+        raise Conflict("This is a step of an enrollment: pause, stop or reject it there.", outcome=action.outcome)
+    if action.outcome != ActionOutcome.SCHEDULED:
+        raise Conflict("Only what is still planned can be cancelled.", outcome=action.outcome)
+    plan.end_action(session, scene, action, ActionOutcome.CANCELLED, ActionReason.STOPPED)
+    return scene, action
+
+
+async def settle(
+    session: AsyncSession, tenant: Tenant, action_id: str, *, sent: bool
+) -> tuple[EnrollmentContext, Action]:
+    """Say what became of an action that nobody could read back. Raises `NotFound`, `Conflict`."""
+    scene, action = await lock_action(session, tenant, action_id)
+    if action.outcome != ActionOutcome.UNKNOWN:
+        raise Conflict("What became of this action is known.", outcome=action.outcome)
+    record.settle_unknown(session, scene, action, sent=sent)
+    return scene, action
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +186,7 @@ class DraftSend:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedSend:
     """A direct send as it would be queued, not yet in the database: its time, and its text for this person."""
 
     held: LockedAccount
@@ -52,7 +202,7 @@ def send_subject(action_id: str) -> Subject:
 
 async def prepare_send(
     session: AsyncSession, writer: Writer, tenant: Tenant, draft: DraftSend, *, api_key_id: str | None
-) -> Planned:
+) -> PlannedSend:
     """Lock what the send depends on, refuse what may not be, render it and find its time.
 
     Raises `NotFound` for account or person, `InvalidRequest` for a text that cannot be written, `Suppressed`, and
@@ -84,7 +234,7 @@ async def prepare_send(
     calendar = await calendars.load_calendar(session, held)
     within = FIRST_TOUCH_HORIZON if action.first_touch else None
     slot = find_slot(calendar, calendars.request_of(action, None), held.now, within=within)
-    return Planned(held, action, slot, rendered)
+    return PlannedSend(held, action, slot, rendered)
 
 
 async def _person(session: AsyncSession, tenant: Tenant, draft: DraftSend) -> str:
@@ -97,7 +247,7 @@ async def _person(session: AsyncSession, tenant: Tenant, draft: DraftSend) -> st
     return standing
 
 
-OPEN = text(
+OPEN_OF_PERSON = text(
     f"""
     select id from enrollments where tenant_id = :tenant and profile_id = any(cast(:ids as text[]))
        and {OPEN_ENROLLMENTS} limit 1
@@ -118,7 +268,7 @@ async def _refuse(
         raise Conflict("This person is marked as not to be contacted.", reason=ActionReason.DO_NOT_CONTACT.value)
     ids = await people.ids_of_person(session, profile_id)
     asked = {"tenant": held.tenant.id, "ids": list(ids), "type": type.value}
-    enrollment_id = await session.scalar(OPEN, {"tenant": held.tenant.id, "ids": list(ids)})
+    enrollment_id = await session.scalar(OPEN_OF_PERSON, {"tenant": held.tenant.id, "ids": list(ids)})
     if enrollment_id is not None:
         raise Conflict(
             "This person is in a sequence: stop that enrollment first.",
@@ -180,7 +330,7 @@ async def _rendered(
     return rendered
 
 
-def queue(session: AsyncSession, planned: Planned) -> Action:
+def queue_send(session: AsyncSession, planned: PlannedSend) -> Action:
     """Put the send into its account's calendar; the caller rings it, and marks the person as contacted."""
     if not isinstance(planned.slot, Slot):
         raise TypeError("what has no time cannot be queued")
@@ -198,7 +348,7 @@ def queue(session: AsyncSession, planned: Planned) -> Action:
 
 async def prepare_reply(
     session: AsyncSession, tenant: Tenant, conversation: Conversation, written: str, *, api_key_id: str | None
-) -> Planned:
+) -> PlannedSend:
     """Lock what the answer depends on, refuse what may not be, and find its time; `sends.queue` queues it.
 
     Raises `Suppressed` (409), and `Conflict` with `details.reason` for somebody who asked not to be contacted and did
@@ -223,7 +373,7 @@ async def prepare_reply(
     )
     calendar = await calendars.load_calendar(session, held)
     slot = find_slot(calendar, calendars.request_of(action, None), held.now)
-    return Planned(held, action, slot, RenderedText(None, written, utf16_units(written)))
+    return PlannedSend(held, action, slot, RenderedText(None, written, utf16_units(written)))
 
 
 async def _answered_person(session: AsyncSession, tenant: Tenant, conversation: Conversation) -> str:

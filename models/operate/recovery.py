@@ -1,0 +1,105 @@
+"""After a restore, put in doubt what the network may already know (`docs/operations.md`).
+
+A restored database has forgotten what was sent since its backup. One row says so. From then on the claim of every
+action that was asked for before the restore, and of every later step of an enrollment of before it, turns the action
+into one whose outcome is unknown and as old as the backup (`models.outreach.engine.claim`). Reading the network back
+then decides as after a lost answer: done, to be done, or left to a person.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from models.base.clock import service_time
+from models.outreach.tables import Recovery
+from models.tables import WAITING
+
+LAST_STAMP = text(
+    """
+    select greatest(
+      (select max(last) from event_clocks),
+      (select max(coalesce(claimed_at, created_at)) from actions),
+      (select max(created_at) from enrollments),
+      (select max(created_at) from workspaces))
+    """
+)
+CATCH_UP = text(
+    """
+    update outreach_accounts
+       set next_look_at = :now, next_chats_poll_at = :now, next_invites_poll_at = :now, rings = rings + 1
+     where status not in ('removed', 'connecting')
+    """
+)
+LEASED = "false"
+"""Whoever works on such a row has given it a time to wake at, so that it waits like any other."""
+OPEN: Mapping[str, str] = {
+    "run": "finished_at is null",
+    "job": "finished_at is null",
+    "contacts": "finished_at is null",
+    "enrollment": "finished_at is null",
+    "action": "enrollment_id is null and outcome in ('scheduled', 'awaiting_approval', 'sending', 'reconciling')",
+    "account": "status <> 'removed' or provider_id is not null",
+    "mail": "secret is not null",
+    "client": "url is not null and fetched_at is null and failed_at is null",
+    "housekeeping": "true",
+    "delivery": LEASED,
+    "payment": LEASED,
+    "callback": "processed_at is null",
+    "refill": LEASED,
+    "outreach_plan": LEASED,
+}
+"""Which rows of each kind are not over: some were in the middle of a call, whose workflow has ended or is lost."""
+IN_DOUBT = text(
+    """
+    select count(*) filter (where outcome in ('scheduled', 'awaiting_approval', 'sending', 'reconciling')) as actions,
+           (select count(*) from enrollments where finished_at is null) as enrollments
+      from actions
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BegunRecovery:
+    """What a recovery will look at: since when, how many open actions and enrollments, and how many rows were rung."""
+
+    since: datetime
+    at: datetime
+    actions: int
+    enrollments: int
+    rung: int
+
+
+async def last_stamp(session: AsyncSession) -> datetime | None:
+    """The newest business time that the database holds: the backup is no older. Null for an empty one."""
+    found: datetime | None = (await session.execute(LAST_STAMP)).scalar_one()
+    return found
+
+
+async def begin_recovery(session: AsyncSession, *, since: datetime) -> BegunRecovery:
+    """Put in doubt what was asked for until now, have every account read afresh, and ring all that is not over.
+
+    No worker may run. Raises `ValueError` for a time that is still to come.
+    """
+    now = await service_time(session)
+    if since > now:
+        raise ValueError("the backup cannot be of a time to come")
+    session.add(Recovery(id=f"rec_{now.timestamp():.0f}", since=since, at=now))
+    await session.execute(CATCH_UP, {"now": now})
+    rung = 0
+    for kind, table in WAITING.items():
+        name = table.__table__.name  # type: ignore[attr-defined] # SQLModel hides it from the checker
+        rung += len(
+            (
+                await session.execute(
+                    text(
+                        f"update {name} set rings = rings + 1"  # noqa: S608 - our own words
+                        f" where wake_at is not null or ({OPEN[kind]}) returning 1"
+                    )
+                )
+            ).all()
+        )
+    open_ones = (await session.execute(IN_DOUBT)).one()
+    return BegunRecovery(since, now, open_ones.actions, open_ones.enrollments, rung)
