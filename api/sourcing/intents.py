@@ -12,8 +12,8 @@ from api.sourcing.intents_schemas import CreateIntent, GivenIntent, IntentView
 from api.sourcing.raw import check_intent
 from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest, NotFound
-from models.reading.description import Changes, DraftedIntent, drafted_from, read_description, touched, with_changes
-from models.reading.intents import Intent
+from models.reading.description import read_description
+from models.reading.intents import Changes, DraftedIntent, Intent, drafted_from, touched, with_changes
 from models.sourcing.rules.planning import DraftPlan, draft
 from models.sourcing.rules.plans import SearchPlanValue
 from models.sourcing.store import plans

@@ -12,8 +12,7 @@ from models.base.times import Time
 from models.base.values import CompanyId, LocationId, ProfileId, Range, Text
 from models.market.place_names import PlaceKind, place_key
 from models.market.reference import reference
-from models.reading.description import BLOCKS, Changes
-from models.reading.intents import Evidence, ExcludeBlock, Intent, IntentBlock
+from models.reading.intents import BLOCKS, Changes, Evidence, ExcludeBlock, Intent, IntentBlock
 from models.sourcing.rules.plans import AppliedFilter
 from models.sourcing.tables import IntentRow
 

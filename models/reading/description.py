@@ -1,13 +1,57 @@
-"""Reading a job description or a short intent into an intent, with evidence for each value."""
+"""Read a job description or a short intent into an intent, with evidence for each value."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from models.base.values import Strict
-from models.reading.advertisement import read_advertisement
-from models.reading.document import ReadingKnowledge
-from models.reading.intents import Evidence, Intent, IntentReading
+from models.market.title_words import is_generic
+from models.reading.document import Document, ReadingKnowledge, text_language
+from models.reading.draft import DraftBlock, IntentDraft
+from models.reading.exclusions import NO_AGENCIES, NO_FREELANCERS
+from models.reading.intents import IntentReading
+from models.reading.places.workplace import read_place_of_work as read_place
 from models.reading.short_intents import is_short, read_short_intent
+from models.reading.skills import read_skills
+from models.reading.spoken import read_spoken
+from models.reading.titles import read_titles
+from models.reading.years import read_years
+
+
+def read_advertisement(text: str, reference: ReadingKnowledge) -> IntentReading:
+    """The intent of an advertisement."""
+    document, draft = Document(text), IntentDraft(text)
+    language = text_language(text)
+    titles = read_titles(document, language, places=reference.places, titles=reference.titles)
+    for title in titles.searched:
+        draft.add(DraftBlock.MUST, "titles", title.title, start=title.start, end=title.end)
+    if titles.mentioned:
+        draft.warn("Nothing announces the title: it is one that the text merely mentions. Please check it.")
+    if titles.searched and is_generic(titles.searched[0].title):
+        draft.warn(f"“{titles.searched[0].title}” alone says little: name the occupation to find the right people.")
+    place = read_place(text, places=reference.places, language=language)
+    draft.set_place(place)
+    years = read_years(document)
+    if years:
+        draft.set_years(years)
+    _add_languages(document, draft)
+    titled = (titles.searched[0].start, titles.searched[0].end) if titles.searched else (0, 0)
+    for skill in read_skills(document, reference.skills.find(text), title=titled):
+        draft.add(skill.block, "skills", skill.name, start=skill.start, end=skill.end)
+    draft.ignore_working_place(text)
+    agencies = NO_AGENCIES.search(text)
+    if agencies:
+        draft.ignore_exclusion(agencies.group())
+    turned_away = NO_FREELANCERS.search(text)
+    if turned_away:
+        draft.exclude_freelancers(start=turned_away.start(), end=turned_away.end())
+    return draft.reading(candidates=tuple(title.title for title in titles.candidates), language=language)
+
+
+def _add_languages(document: Document, draft: IntentDraft) -> None:
+    spoken = read_spoken(document)
+    for language in spoken:
+        block = DraftBlock.NICE if language.welcome or language.alternative else DraftBlock.MUST
+        draft.add(block, "languages", language.language, start=language.start, end=language.end)
+    if any(language.alternative for language in spoken):
+        draft.warn("The text asks for one language or another: such languages are wished for, not required.")
+    if any(language.level for language in spoken):
+        draft.ignore_language_levels()
 
 
 def read_description(text: str, *, reference: ReadingKnowledge) -> IntentReading:
@@ -19,88 +63,3 @@ def read_description(text: str, *, reference: ReadingKnowledge) -> IntentReading
     if is_short(text):
         return read_short_intent(text, reference)
     return read_advertisement(text, reference)
-
-
-# How an intent comes about: read from a description, then changed field by field by what the caller gives.
-
-
-BLOCKS = ("must", "nice", "exclude")
-
-Changes = Mapping[str, Any]
-"""Fields of `Intent` to change: for a block, its fields to change. Null clears, what is absent stays."""
-
-
-class DraftedIntent(Strict):
-    """What reading a description left in an intent; `fields` are the dotted ones whose value comes from the text."""
-
-    fields: tuple[str, ...] = ()
-    evidence: tuple[Evidence, ...] = ()
-    warnings: tuple[str, ...] = ()
-    ignored_fields: tuple[str, ...] = ()
-
-    def without(self, replaced: frozenset[str]) -> "DraftedIntent":
-        """The same once these fields were given by the caller."""
-        return self.model_copy(
-            update={
-                "fields": tuple(field for field in self.fields if field not in replaced),
-                "evidence": tuple(one for one in self.evidence if not _within(one.field, replaced)),
-                "ignored_fields": tuple(field for field in self.ignored_fields if not _within(field, replaced)),
-            }
-        )
-
-
-def drafted_from(reading: IntentReading) -> DraftedIntent:
-    """What to remember of a reading; the text itself is not kept."""
-    return DraftedIntent(
-        fields=tuple(sorted(_given_fields(reading.intent))),
-        evidence=reading.evidence,
-        warnings=reading.warnings,
-        ignored_fields=reading.ignored_fields,
-    )
-
-
-def with_changes(intent: Intent, changes: Changes) -> Intent:
-    """The intent with each given field replaced (contract, section 5: merge per block)."""
-    content = intent.model_dump()
-    for name, change in changes.items():
-        if change is None:
-            content.pop(name)
-        elif name in BLOCKS:
-            block = content[name] | change
-            content[name] = {field: _without_nulls(value) for field, value in block.items() if value is not None}
-        else:
-            content[name] = change
-    return Intent.model_validate(content)
-
-
-def _without_nulls(value: object) -> object:
-    """A place or a range as it was given: `null` within it is what is not given."""
-    if isinstance(value, dict):
-        return {name: inner for name, inner in value.items() if inner is not None}
-    return value
-
-
-def touched(changes: Changes) -> frozenset[str]:
-    """The dotted fields that the changes replace or clear."""
-    fields: set[str] = set()
-    for name, change in changes.items():
-        if name not in BLOCKS:
-            fields.add(name)
-        else:
-            every = type(getattr(Intent(), name)).model_fields
-            fields |= {f"{name}.{field}" for field in (every if change is None else change)}
-    return frozenset(fields)
-
-
-def _given_fields(intent: Intent) -> frozenset[str]:
-    empty = Intent()
-    return frozenset(
-        f"{name}.{field}"
-        for name in BLOCKS
-        for field, value in getattr(intent, name)
-        if value != getattr(getattr(empty, name), field)
-    )
-
-
-def _within(field: str, parents: frozenset[str]) -> bool:
-    return any(field == parent or field.startswith(f"{parent}.") for parent in parents)

@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from models.base.values import Range
+from models.reading.exclusions import REMOTE
 from models.reading.intents import Evidence, ExcludeBlock, Intent, IntentBlock, IntentLocation, IntentReading
-from models.reading.places.reading import PlaceReading
+from models.reading.places.workplace import PlaceReading
 from models.reading.years import YearsFound
 
 MOST = {"titles": 3, "skills": 15, "languages": 10}
@@ -74,6 +75,26 @@ class IntentDraft:
         if name not in self.ignored:
             self.ignored.append(name)
         self.warn(why)
+
+    def ignore_language_levels(self) -> None:
+        """Note that how well a language is spoken is not searched for."""
+        self.ignore("must.languages.level", "Language levels cannot be searched for; the languages themselves are.")
+
+    def ignore_working_place(self, text: str) -> None:
+        """Note that remote, hybrid or office work is not searched for, when the text asks for it."""
+        found = REMOTE.search(text)
+        if found:
+            self.ignore("remote", f"Where people work ({found.group()}) cannot be searched for, only where they live.")
+
+    def ignore_exclusion(self, what: str) -> None:
+        """Note that no filter excludes what the text rules out."""
+        self.ignore("exclude", f"“{what}” cannot be excluded: no filter expresses it.")
+
+    def exclude_freelancers(self, *, start: int, end: int) -> None:
+        """Exclude people whose titles say that they are freelancers."""
+        for title in ("freelance", "freelancer"):
+            self.add(DraftBlock.EXCLUDE, "titles", title, start=start, end=end)
+        self.warn("Freelancers are recognised by their titles alone.")
 
     def reading(self, *, candidates: tuple[str, ...], language: str | None) -> IntentReading:
         """Everything gathered."""

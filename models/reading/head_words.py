@@ -1,4 +1,4 @@
-"""Words that name a kind of work: the head of a title in English, German, French and Dutch."""
+"""Words that name a kind of work, and titles of several people turned into the title of one."""
 
 import re
 from functools import lru_cache
@@ -71,3 +71,31 @@ def names_work(text: str) -> bool:
         if low in NOT_WORK and (following is None or following in _OF):
             return True
     return False
+
+
+SHORT_FORMS = {short: long for language in LANGUAGES for short, long in language.titles.short_forms.items()}
+_ENDINGS = (
+    *((re.compile(rf"(?<=[^\W\d_]{{2}}){many}$"), one) for many, one in IRREGULAR),
+    *((re.compile(many), one) for language in LANGUAGES for many, one in language.titles.plurals),
+)
+
+
+def one_of(title: str) -> str:
+    """The title with its word for work in the singular; what is singular already stays as it is."""
+    found = [word for word in WORD.finditer(title) if is_head_word(word.group()) or word.group().lower() in SHORT_FORMS]
+    for word in reversed(found):
+        single = _single(word.group())
+        if single != word.group():
+            title = title[: word.start()] + single + title[word.end() :]
+    return title
+
+
+def _single(word: str) -> str:
+    low = word.lower()
+    if low in SHORT_FORMS:
+        return SHORT_FORMS[low]
+    for ending, single in _ENDINGS:
+        shorter = ending.sub(single, word)
+        if shorter != word and is_head_word(shorter) and not (single == "" and low.endswith("e")):
+            return shorter
+    return word

@@ -5,20 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from models.market.title_cleaning import clean
-from models.reading.advertisement import exclude_freelancers, ignore_levels, note_working_place
 from models.reading.document import ReadingKnowledge, SkillMention, text_language
 from models.reading.draft import DraftBlock, IntentDraft
 from models.reading.exclusions import AGENCIES, EXCLUDED_LEVEL, FREELANCE, REMOTE, Exclusion, read_exclusions
-from models.reading.head_words import head_words, is_head_word, names_work
+from models.reading.head_words import head_words, is_head_word, names_work, one_of
 from models.reading.intents import IntentReading
 from models.reading.languages import AND, OR, phrases, words
 from models.reading.places.short import read_short
 from models.reading.skills import TECHNOLOGIES, one_of_several, skill_groups
 from models.reading.spoken import ENGLISH_OF, LEVEL, NAME, REACH, WELCOME, Spoken
 from models.reading.title_lines import SENTENCE as SENTENCE_WORDS
-from models.reading.title_lines import is_wording
-from models.reading.title_marks import clean_title
-from models.reading.titles import one_of
+from models.reading.title_lines import clean_title, is_wording
 from models.reading.years import MOST_YEARS, YearsFound
 
 LONGEST_INTENT = 300
@@ -187,7 +184,7 @@ def read_short_intent(text: str, reference: ReadingKnowledge) -> IntentReading:
     taken += _take_years(text, draft)
     taken += _take_languages(hidden(text, taken), draft)
     taken += [(remote.start(), remote.end()) for remote in REMOTE.finditer(text)]
-    note_working_place(hidden(text, list(exclusions.taken)), draft)
+    draft.ignore_working_place(hidden(text, list(exclusions.taken)))
     skills = reference.skills.find(hidden(text, taken))
     titles = _add_titles(text, taken, skills, draft, reference)
     _add_skills(text, skills, titles, draft)
@@ -212,7 +209,7 @@ def _take_languages(text: str, draft: IntentDraft) -> list[Span]:
     for language in found:
         draft.add(DraftBlock.MUST, "languages", language.language, start=language.start, end=language.end)
         if language.level:
-            ignore_levels(draft)
+            draft.ignore_language_levels()
     return [(language.start, language.end) for language in found]
 
 
@@ -261,7 +258,7 @@ def _is_known(title: str, reference: ReadingKnowledge) -> bool:
 def _exclude(exclusion: Exclusion, draft: IntentDraft, reference: ReadingKnowledge) -> None:
     level = EXCLUDED_LEVEL.fullmatch(exclusion.what)
     if FREELANCE.match(exclusion.what):
-        exclude_freelancers(draft, start=exclusion.start, end=exclusion.end)
+        draft.exclude_freelancers(start=exclusion.start, end=exclusion.end)
     elif level:
         draft.add(DraftBlock.EXCLUDE, "titles", level["level"].lower(), start=exclusion.start, end=exclusion.end)
     elif skills := _whole(exclusion.what, reference):
@@ -269,7 +266,7 @@ def _exclude(exclusion: Exclusion, draft: IntentDraft, reference: ReadingKnowled
     elif not AGENCIES.match(exclusion.what) and head_words(exclusion.what):
         draft.add(DraftBlock.EXCLUDE, "titles", one_of(exclusion.what), start=exclusion.start, end=exclusion.end)
     else:
-        draft.ignore("exclude", f"“{exclusion.what}” cannot be excluded: no filter expresses it.")
+        draft.ignore_exclusion(exclusion.what)
 
 
 def _whole(said: str, reference: ReadingKnowledge) -> str | None:

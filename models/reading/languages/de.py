@@ -1,7 +1,5 @@
 """German: the words and phrases that readers look for."""
 
-# ruff: noqa: E501 - phrases that are read as one list
-
 from models.reading.languages.language import (
     Cue,
     ExclusionWords,
@@ -16,6 +14,9 @@ from models.reading.languages.language import (
     YearsWords,
     any_phrase,
 )
+
+# ruff: noqa: E501 - phrases that are read as one list
+
 
 _ARTICLE = r"(?:(?:eine?[nrms]?|mehrere|unsere?[nr]?|zwei|\d{1,2})\b)"
 _ASKING = any_phrase("suchen|sucht|suche|brauchen|verstärken|besetzen|stellen")

@@ -1,7 +1,5 @@
 """English: the words and phrases that readers look for."""
 
-# ruff: noqa: E501 - phrases that are read as one list
-
 from models.reading.languages.language import (
     Cue,
     ExclusionWords,
@@ -16,6 +14,9 @@ from models.reading.languages.language import (
     YearsWords,
     any_phrase,
 )
+
+# ruff: noqa: E501 - phrases that are read as one list
+
 
 _ARTICLE = r"(?:an?(?![a-z])|(?:our(?:\s+(?:next|first|new))?|the|another|several|multiple|\d{1,2}|one|two|three)\b)?"
 _CAPITALISED = r"(?:[A-Z][\w&/+-]*\s+){1,5}"

@@ -1,7 +1,5 @@
 """French: the words and phrases that readers look for."""
 
-# ruff: noqa: E501 - phrases that are read as one list
-
 from models.reading.languages.language import (
     Cue,
     ExclusionWords,
@@ -16,6 +14,9 @@ from models.reading.languages.language import (
     YearsWords,
     any_phrase,
 )
+
+# ruff: noqa: E501 - phrases that are read as one list
+
 
 _ARTICLE = r"(?:un\(e\)|une?\s?/\s?une?|une?(?=\s)(?!\s+de\s)|des(?=\s)(?!\s+nouve)|\d{1,2}(?=\s)|plusieurs\b)"
 _ASKING = any_phrase(

@@ -1,7 +1,5 @@
 """Dutch: the words and phrases that readers look for."""
 
-# ruff: noqa: E501 - phrases that are read as one list
-
 from models.reading.languages.language import (
     Cue,
     ExclusionWords,
@@ -16,6 +14,9 @@ from models.reading.languages.language import (
     YearsWords,
     any_phrase,
 )
+
+# ruff: noqa: E501 - phrases that are read as one list
+
 
 _ARTICLE = r"(?:(?:een|onze|\d{1,2}|enkele|meerdere|twee)\b)"
 _SEARCHING = any_phrase("op zoek naar|opzoek naar|op zoek zijn naar|op zoek bent naar")

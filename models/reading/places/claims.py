@@ -1,16 +1,110 @@
-"""Collects every stretch of a text that names places, with how surely each names the place of work."""
+"""Collect every stretch of a text that names places, with how surely each names the place of work."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from itertools import islice, zip_longest
 
 from models.market.place_names import Place, place_key
 from models.market.places import Places
-from models.reading.places import frames
-from models.reading.places.frames import Strength
-from models.reading.places.segments import DEPARTMENT, NamedPlace, Segment, is_point, qualify, read_segment
-from models.reading.places.spotting import Spot, is_place_noise, spots
+from models.reading.languages import AND, OR, phrases
+from models.reading.places.names import (
+    DEPARTMENT,
+    NamedPlace,
+    Segment,
+    Spot,
+    is_place_noise,
+    is_point,
+    qualify,
+    read_segment,
+    spots,
+)
+
+
+class Strength(IntEnum):
+    """How surely a stretch names the place of work; the strongest that names a city decides."""
+
+    HEADER = 90
+    LABEL = 85
+    TITLE = 80
+    WORKPLACE = 60
+    QUALIFIED = 55
+    ADDRESS = 50
+    SEAT = 35
+    MENTION = 25
+
+
+LABEL = re.compile(
+    rf"^[^\w\n]*{phrases(lambda each: each.places.label)}"
+    r"(?:\(s\)|/[a-z]+)?[ \t]*[*_]*[ \t]*(?::|–|—|-(?=[ \t]?\w)|\|)[ \t*_]*(?P<value>[^\n]+)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A label with its value on the same line."""
+
+LABEL_ALONE = re.compile(
+    rf"^[^\w\n]*{phrases(lambda each: each.places.label_alone)}[ \t]*[*_:]*[ \t]*\n\s*(?P<value>[^\n]+)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A label that is a line of its own, its value on the next."""
+
+WORKPLACE_BEFORE = re.compile(
+    rf"{phrases(lambda each: each.places.workplace_before)}[\s\u00a0]+"
+    rf"(?:{phrases(lambda each: each.places.workplace_article)}\s|l['’]\s)?$|(?:d['’]|l['’])$",
+    re.IGNORECASE,
+)
+WORKPLACE_AFTER = re.compile(phrases(lambda each: each.places.workplace_after), re.IGNORECASE)
+_DISTANCE = r"(?P<number>\d{1,3})\s?(?P<unit>km|kms|kilomet(?:er|re)s?|kilometern?|miles?|mi)\b"
+WITHIN = re.compile(
+    rf"{phrases(lambda each: each.places.within)}?\s*{_DISTANCE}\s*{phrases(lambda each: each.places.radius)}?\s*"
+    rf"{phrases(lambda each: each.places.around)}?\s*(?:{phrases(lambda each: each.places.within_article)}\s)?$",
+    re.IGNORECASE,
+)
+WITHIN_AFTER = re.compile(
+    rf"\s*[,(+]?\s*(?:{AND}\s|{phrases(lambda each: each.places.within_after)}\s|\+/?-?\s?)?"
+    rf"(?:up to\s|max\.?\s|ca\.?\s)?{_DISTANCE}",
+    re.IGNORECASE,
+)
+OUR_BEFORE = re.compile(rf"(?<!\w){phrases(lambda each: each.places.our)}\s(?:new\s|growing\s)?$", re.IGNORECASE)
+OFFICE_AFTER = re.compile(rf"[ -]{phrases(lambda each: each.places.office)}\b", re.IGNORECASE)
+LIST_GAP = re.compile(rf"\s?,\s?(?:(?:{AND}|{OR})\s)?|\s(?:{AND}|{OR}|&)\s|\s?/\s?")
+SEAT_BEFORE = re.compile(rf"{phrases(lambda each: each.places.seat_before)}[\s\u00a0]+(?:the\s)?$", re.IGNORECASE)
+MENTION_BEFORE = re.compile(
+    rf"(?:^|[^\w]){phrases(lambda each: each.places.mention_before)}[ \u00a0]+(?:the\s)?$", re.IGNORECASE
+)
+TITLE_BEFORE = re.compile(
+    rf"(?:^|[^\w]){phrases(lambda each: each.places.title_before)}[ \u00a0]+"
+    rf"{phrases(lambda each: each.places.title_article)}?$",
+    re.IGNORECASE,
+)
+TITLE_AFTER = re.compile(
+    rf"\s*(?:$|[-–—|,;()/\[]|\b(?:{AND}|{phrases(lambda each: each.places.title_after)}"
+    r"|f/m|m/f|m/w|w/m|h/f|f/h|m/v)\b)",
+    re.IGNORECASE,
+)
+ELSEWHERE_BEFORE = re.compile(rf"{phrases(lambda each: each.places.elsewhere_before)}[\s\u00a0]+$", re.IGNORECASE)
+ORGANISATION_BEFORE = re.compile(
+    rf"{phrases(lambda each: each.places.organisation_before)}\s"
+    rf"{phrases(lambda each: each.places.organisation_of)}?\s*$",
+    re.IGNORECASE,
+)
+ORGANISATION_AFTER = re.compile(
+    r"\s?(?:[A-Z][\w&'-]*\s){0,2}?"
+    rf"(?:{phrases(lambda each: each.places.organisation_after)}|GmbH|AG|SE|Ltd|Limited|Inc|LLC)\b"
+)
+POSTAL_BEFORE = re.compile(
+    r"(?:^|[^\w€$£.,-])(?:(?P<prefix>D|A|CH|B|F|L|NL|FL)-)?(?P<code>\d{4,5}|\d{4} ?[A-Z]{2}),?[ \u00a0]+$"
+)
+POSTAL_COUNTRIES = {
+    4: frozenset({"AT", "BE", "CH", "LU", "DK", "NO", "LI"}),
+    5: frozenset({"DE", "FR", "ES", "IT", "FI"}),
+    6: frozenset({"NL"}),
+}
+PREFIX_COUNTRIES = {"D": "DE", "A": "AT", "CH": "CH", "B": "BE", "F": "FR", "L": "LU", "NL": "NL", "FL": "LI"}
+STATE_AFTER = re.compile(r"(?:,\s?|\s?[-–]\s|\s\(|\s)(?P<code>[A-Z]{2,3})\b(?:\s\d{5}\b)?")
+POSTAL_GB_AFTER = re.compile(r",?\s*[A-Z]{1,2}\d[A-Z\d]?\s*\d[A-Z]{2}\b")
+AREA_GAP = re.compile(r"\s?,\s|\s\(|\s[-–]\s|,")
+CITY_ADJECTIVE = re.compile(rf"\b(?P<city>[A-ZÄÖÜ][\w-]{{2,25}}?){phrases(lambda each: each.places.city_adjective)}")
 
 LINE = re.compile(r"[^\r\n\u2028\u2029\x0b\x0c\x85]+")
 HEADER_LINES = 5
@@ -126,7 +220,7 @@ def _claim(strength: Strength, segment: Segment, named: tuple[NamedPlace, ...], 
 
 
 def _labels(text: str, places: Places) -> Iterator[PlaceClaim]:
-    for pattern in (frames.LABEL, frames.LABEL_ALONE):
+    for pattern in (LABEL, LABEL_ALONE):
         for found in islice(pattern.finditer(text), MOST_LABELS):
             segment = read_segment(text, *found.span("value"), places=places)
             alone = len(segment.named) == 1
@@ -166,9 +260,9 @@ def _title_name(text: str, spot: Spot, start: int, end: int, places: Places) -> 
         areas = [place for place in places.areas(numbered.group(1)) if place.country_code == "FR"]
         named = qualify(named_spot(spot), areas, places, end=spot.end + numbered.end())
         return PlaceClaim(Strength.TITLE, (named,), named.start, named.end) if named else None
-    if not frames.TITLE_AFTER.match(after):
+    if not TITLE_AFTER.match(after):
         return None
-    if frames.TITLE_BEFORE.search(before) and not frames.ELSEWHERE_BEFORE.search(before):
+    if TITLE_BEFORE.search(before) and not ELSEWHERE_BEFORE.search(before):
         return PlaceClaim(Strength.TITLE, (named_spot(spot),), spot.start, spot.end, sure=False)
     if (
         before[-1:] == " "
@@ -207,7 +301,7 @@ def _prose(text: str, found: Sequence[Spot], places: Places) -> Iterator[PlaceCl
         claim = _framed(text, spot, following, places)
         if claim:
             yield _with_siblings(text, claim, found[number + 1 : number + MOST_LISTED])
-    for adjective in frames.CITY_ADJECTIVE.finditer(text):
+    for adjective in CITY_ADJECTIVE.finditer(text):
         key = place_key(adjective["city"])
         choices = tuple(
             choice for choice in places.with_key(key) if is_point(choice[0]) and choice[0].population > LARGE
@@ -225,7 +319,7 @@ def _with_siblings(text: str, claim: PlaceClaim, following: Sequence[Spot]) -> P
     siblings: list[NamedPlace] = []
     end = first.end
     for spot in following:
-        if not frames.LIST_GAP.fullmatch(text, end, spot.start):
+        if not LIST_GAP.fullmatch(text, end, spot.start):
             break
         siblings.append(named_spot(spot))
         end = spot.end
@@ -254,30 +348,30 @@ def _framed(text: str, spot: Spot, following: Spot | None, places: Places) -> Pl
         strength = Strength.WORKPLACE
     if strength is None:
         return None
-    ours = frames.OUR_BEFORE.search(line_before) and frames.OFFICE_AFTER.match(after)
+    ours = OUR_BEFORE.search(line_before) and OFFICE_AFTER.match(after)
     return PlaceClaim(strength, (item,), spot.start, item.end, radius_km=radius, sure=item.qualified or bool(ours))
 
 
 def _strength(before: str, after: str, item: NamedPlace, *, everyday: bool) -> Strength | None:
-    organisation = frames.ORGANISATION_BEFORE.search(before) or frames.ORGANISATION_AFTER.match(after)
-    ours = frames.OUR_BEFORE.search(before) and frames.OFFICE_AFTER.match(after)
-    if frames.ELSEWHERE_BEFORE.search(before):
+    organisation = ORGANISATION_BEFORE.search(before) or ORGANISATION_AFTER.match(after)
+    ours = OUR_BEFORE.search(before) and OFFICE_AFTER.match(after)
+    if ELSEWHERE_BEFORE.search(before):
         return None
-    if frames.SEAT_BEFORE.search(before):
+    if SEAT_BEFORE.search(before):
         return Strength.SEAT
-    if ours or (frames.WORKPLACE_BEFORE.search(before) and not organisation):
+    if ours or (WORKPLACE_BEFORE.search(before) and not organisation):
         return Strength.WORKPLACE
     if item.qualified or organisation:
         return Strength.QUALIFIED if item.qualified else None
-    beside = frames.WORKPLACE_AFTER.match(after) and not everyday
-    mentioned = Strength.MENTION if frames.MENTION_BEFORE.search(before) else None
+    beside = WORKPLACE_AFTER.match(after) and not everyday
+    mentioned = Strength.MENTION if MENTION_BEFORE.search(before) else None
     return Strength.SEAT if beside else mentioned
 
 
 def qualified(text: str, spot: Spot, following: Spot | None, places: Places) -> NamedPlace:
     """The name with the state or country that follows it."""
     item = named_spot(spot)
-    state = frames.STATE_AFTER.match(text, spot.end)
+    state = STATE_AFTER.match(text, spot.end)
     if state and (len(state["code"]) == 2 or text[spot.end] in ",- ("):  # noqa: PLR2004 - two letters
         areas = [area for area in places.areas(state["code"]) if area.country_code in ("US", "CA", "AU")]
         spaced = text[spot.end] == " " and text[spot.end + 1 : spot.end + 2].isupper()
@@ -288,7 +382,7 @@ def qualified(text: str, spot: Spot, following: Spot | None, places: Places) -> 
         )
         if narrowed:
             return narrowed
-    if following and frames.AREA_GAP.fullmatch(text, spot.end, following.start):
+    if following and AREA_GAP.fullmatch(text, spot.end, following.start):
         areas = [place for place, _ in following.choices if not is_point(place)]
         only_area = not any(is_point(place) and place.population > LARGE for place, _ in following.choices[:1])
         narrowed = qualify(item, areas, places, end=following.end) if areas and only_area else None
@@ -303,13 +397,13 @@ SPOKEN = frozenset({"IN", "OR", "ME", "OK", "HI", "OH", "IT", "HR", "PR", "AI", 
 
 def _address(before: str, after: str, item: NamedPlace) -> NamedPlace | None:
     """A postal code beside the name says the country."""
-    code = frames.POSTAL_BEFORE.search(before)
+    code = POSTAL_BEFORE.search(before)
     countries: frozenset[str] | None = None
     if code:
         length = len(code["code"].replace(" ", ""))
         prefix = code["prefix"]
-        countries = frozenset({frames.PREFIX_COUNTRIES[prefix]}) if prefix else frames.POSTAL_COUNTRIES.get(length)
-    elif frames.POSTAL_GB_AFTER.match(after):
+        countries = frozenset({PREFIX_COUNTRIES[prefix]}) if prefix else POSTAL_COUNTRIES.get(length)
+    elif POSTAL_GB_AFTER.match(after):
         countries = frozenset({"GB"})
     if not countries:
         return None
@@ -319,7 +413,7 @@ def _address(before: str, after: str, item: NamedPlace) -> NamedPlace | None:
 
 def within_km(before: str, after: str) -> int | None:
     """The radius said beside a name, in whole kilometres; None when none is said or none can be used."""
-    found = frames.WITHIN.search(before) or frames.WITHIN_AFTER.match(after)
+    found = WITHIN.search(before) or WITHIN_AFTER.match(after)
     if not found:
         return None
     number = int(found["number"])

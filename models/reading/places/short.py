@@ -8,11 +8,9 @@ from models.market.place_names import Place, PlaceKind
 from models.market.places import Places
 from models.reading.intents import IntentLocation
 from models.reading.languages import AND, OR, phrases
-from models.reading.places.claims import AFTER, BEFORE, qualified, within_km
-from models.reading.places.frames import WITHIN, WITHIN_AFTER
-from models.reading.places.reading import Findings, PlaceReading
-from models.reading.places.segments import NamedPlace, rather_area
-from models.reading.places.spotting import Spot, is_place_noise, spots
+from models.reading.places.claims import AFTER, BEFORE, WITHIN, WITHIN_AFTER, qualified, within_km
+from models.reading.places.names import NamedPlace, Spot, is_place_noise, rather_area, spots
+from models.reading.places.workplace import Findings, PlaceReading
 
 BEFORE_PLACE = re.compile(
     rf"(?<!\w){phrases(lambda each: each.places.asked_before)}"

@@ -2,7 +2,7 @@ import pytest
 
 from models.reading.draft import barred
 from models.reading.intents import IntentLocation
-from models.reading.places.reading import PlaceReading
+from models.reading.places.workplace import PlaceReading
 from tests.models.reading.known import read
 
 ENGLISH = """Payroll Specialist

@@ -1,8 +1,16 @@
 """Intents come about field by field: given values replace, null clears, what was read is remembered."""
 
 from models.base.values import Range
-from models.reading.description import DraftedIntent, drafted_from, touched, with_changes
-from models.reading.intents import Evidence, Intent, IntentLocation, IntentReading
+from models.reading.intents import (
+    DraftedIntent,
+    Evidence,
+    Intent,
+    IntentLocation,
+    IntentReading,
+    drafted_from,
+    touched,
+    with_changes,
+)
 
 INTENT = Intent.model_validate(
     {

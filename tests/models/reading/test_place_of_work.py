@@ -9,7 +9,7 @@ from models.market.place_names import Place, PlaceKind, place_key
 from models.market.places import Places
 from models.market.reference import reference
 from models.reading.document import text_language
-from models.reading.places.reading import PlaceReading, read_place_of_work
+from models.reading.places.workplace import PlaceReading, read_place_of_work
 
 ANY = "any city"
 CASES: list[tuple[str, str | None, str]] = [

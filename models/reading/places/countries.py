@@ -1,4 +1,4 @@
-"""Signs of a country that are no names of places: language, money, telephone, law, benefits, schools."""
+"""Signs of a country: language, money, telephone, law, benefits, schools, and the places a text mentions."""
 
 # ruff: noqa: E501 - patterns of alternatives
 import re
@@ -10,7 +10,7 @@ from models.market.place_names import PlaceKind
 from models.market.places import Places
 from models.reading.languages import BY_CODE, LANGUAGES
 from models.reading.languages.language import Cue, any_phrase
-from models.reading.places.spotting import Spot
+from models.reading.places.names import Spot
 
 SURE, STRONG, FAIR, WEAK = 4.0, 3.0, 2.0, 1.0
 CURRENCIES = {
