@@ -4,16 +4,26 @@ import asyncio
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
 from api.kernel.auth import Networks
+from models.access.store import keys
 from models.base.database import Database
 from tests.api.conftest import application, client, error_of, run_sql
 
 LIMIT = 120
+
+
+@pytest.fixture(autouse=True)
+def window_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stop the clock of the windows, so that none ends during a test, however long its calls take."""
+    assert "clock_timestamp()" in keys.ADMIT
+    now = f"timestamptz '{datetime.now(UTC).isoformat()}'"
+    monkeypatch.setattr(keys, "ADMIT", keys.ADMIT.replace("clock_timestamp()", now))
 
 
 @pytest.fixture(scope="module")
