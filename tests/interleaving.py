@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+import asyncpg
 from sqlalchemy import event, text
 from sqlalchemy.util import await_only
 
@@ -21,8 +22,23 @@ from models.base.tenants import all_tenants
 A = TypeVar("A")
 B = TypeVar("B")
 
-BLOCKED_SECONDS = 0.08
-"""A second that has not ended after this waits for a lock of the first."""
+LOOK_SECONDS = 0.01
+BLOCKED = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+
+
+async def is_blocked(database: Database) -> bool:
+    """Return whether a transaction of this database waits for a lock."""
+    async with database.transaction() as session:
+        await session.execute(text("set local role none"))  # the service's role sees the state of no other session
+        return bool(await session.scalar(text(BLOCKED)))
+
+
+async def until_blocked(database: Database, task: "asyncio.Task[Any]") -> None:
+    """Return when `task` waits for a lock of this database; fail when it ends without having waited."""
+    while not await is_blocked(database):
+        assert not task.done(), "it did not wait"
+        await asyncio.sleep(LOOK_SECONDS)
+    assert not task.done(), "it did not wait"
 
 
 @dataclass(slots=True)
@@ -74,7 +90,10 @@ async def meet(
 
     async def start() -> None:
         running.append(asyncio.create_task(timed()))
-        await asyncio.wait(running, timeout=BLOCKED_SECONDS)
+        owner = await asyncpg.connect(url.replace("+asyncpg", ""))
+        while not running[0].done() and not await owner.fetchval(BLOCKED):
+            await asyncio.wait(running, timeout=LOOK_SECONDS)
+        await owner.close()
 
     stop = _Stop(at, start)
     async with _watched(url, stop) as database:
@@ -95,11 +114,6 @@ async def _watched(url: str, stop: _Stop) -> AsyncIterator[Database]:
         yield database
     finally:
         await database.close()
-
-
-LOOK_SECONDS = 0.01
-LIMIT_SECONDS = 20
-BLOCKED = text("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
 
 
 @dataclass
@@ -137,15 +151,9 @@ class Interleaving:
         """Return when the other transaction is over, or waits for a lock of what is tested."""
         assert self._other is not None
         self._task = asyncio.ensure_future(self._other())
-        async with asyncio.timeout(LIMIT_SECONDS):
-            while not self._task.done() and not await self._is_blocked():
-                await asyncio.wait({self._task}, timeout=LOOK_SECONDS)
+        while not self._task.done() and not await is_blocked(self.database):
+            await asyncio.wait({self._task}, timeout=LOOK_SECONDS)
         self.first = self._task.done()
-
-    async def _is_blocked(self) -> bool:
-        async with self.database.transaction() as session:
-            await session.execute(text("set local role none"))  # the service's role sees nobody's state
-            return bool(await session.scalar(BLOCKED))
 
 
 @contextlib.contextmanager

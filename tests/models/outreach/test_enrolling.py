@@ -21,6 +21,7 @@ from models.outreach.store import sequences
 from models.outreach.store.sequences import DraftSequence
 from models.people.rules.registers import Reason
 from models.people.store import people, suppressions
+from tests.interleaving import until_blocked
 from tests.models.conftest import Member
 from tests.models.outreach.account_world import Accounts
 from tests.models.outreach.enrolling_world import Statements, crowd, enrollments, enter, execute, preview
@@ -191,8 +192,7 @@ async def test_whoever_commits_first_of_an_enrollment_and_a_suppression_wins(wor
         else:
             await enter(session, world, [given])
             second = asyncio.create_task(world.run(forbid))
-        await asyncio.sleep(0.3)
-        assert not second.done()  # it waits for the person
+        await until_blocked(world.database, second)  # for the person
     await second
     rows = await enrollments(world)
     assert [(row.status, row.reason) for row in rows] == ([] if first == "suppression" else [("stopped", "suppressed")])

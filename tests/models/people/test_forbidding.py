@@ -17,12 +17,11 @@ from models.people.store.people import Sighting
 from models.sourcing.engine import decide
 from models.sourcing.engine import deliver as engine_deliver
 from models.sourcing.engine.decide import RunDecision, RunNeed
-from tests.interleaving import interleaving
+from tests.interleaving import interleaving, until_blocked
 from tests.models.conftest import Member
 from tests.models.sourcing.run_world import SOURCE, World
 
 Forbid = Callable[[AsyncSession, Tenant, str], Awaitable[object]]
-PATIENCE = 0.3
 
 
 async def by_hand(session: AsyncSession, tenant: Tenant, profile_id: str) -> None:
@@ -113,8 +112,7 @@ async def test_a_delivery_waits_for_who_forbids_and_reads_again(world: World, fo
         task = asyncio.create_task(
             world.database.run(lambda inner: engine_deliver.deliver_chunk(inner, run_id, number, fetched))
         )
-        await asyncio.sleep(PATIENCE)
-        assert not task.done(), "the delivery did not wait"
+        await until_blocked(world.database, task)
     await task
     assert len(await world.candidates(run_id)) == 7
     async with world.database.transaction() as session:
@@ -137,8 +135,7 @@ async def test_who_forbids_waits_for_a_delivery_and_takes_it_back(world: World, 
     async with world.database.transaction() as session:
         await engine_deliver.deliver_chunk(session, run_id, number, fetched)
         task = asyncio.create_task(world.database.run(work))
-        await asyncio.sleep(PATIENCE)
-        assert not task.done(), "whoever forbids did not wait"
+        await until_blocked(world.database, task)
     await task
     async with world.database.transaction() as session:
         assert await suppressions.among(session, world.member.tenant, chunk) == {chunk[0]}
@@ -161,8 +158,7 @@ async def test_a_sighting_waits_for_an_erasure_and_keeps_no_name(
         task = asyncio.create_task(
             database.run(lambda inner: people.identify(inner, vault, [again], workspace_id=workspace_id))
         )
-        await asyncio.sleep(PATIENCE)
-        assert not task.done(), "the sighting did not wait"
+        await until_blocked(database, task)
     assert await task == {"pdl-ada": ada}
     assert await names_left(database, "ada-lovelace") == []
     assert await names_left(database, "pdl-ada") == []
@@ -182,8 +178,7 @@ async def test_a_note_meets_an_erasure(database: Database, vault: Vault, member:
         (await seen.entry(session, member.tenant, ids[url])).note = "Ada Lovelace"
         await session.flush()
         task = asyncio.create_task(database.run(erase))
-        await asyncio.sleep(PATIENCE)
-        assert not task.done(), "the erasure did not wait"
+        await until_blocked(database, task)
     await task
     assert await names_left(database, "Lovelace") == []
 

@@ -23,6 +23,7 @@ from models.sourcing.engine.decide import RunNeed
 from models.sourcing.rules.runs import LIFE, retry_delay
 from models.sourcing.store import runs
 from models.sourcing.store.runs import RunBudget
+from tests.interleaving import until_blocked
 from tests.models.conftest import Member, join
 from tests.models.sourcing.run_world import World
 
@@ -283,8 +284,7 @@ async def test_a_delivery_waits_for_whoever_holds_the_person_and_reads_again(wor
         await lock_people_rows(session, run.chunk[:1])
         await suppress(session, world, ["w-0-000"])
         delivering = asyncio.create_task(world.fetch_profiles(run_id, run.call_number))
-        await asyncio.sleep(0.3)
-        assert not delivering.done()
+        await until_blocked(world.database, delivering)
     await delivering
     assert "0-000" not in await world.candidates(run_id)
 
