@@ -1,8 +1,8 @@
 """Fixtures for every test; servers start when a test first needs them.
 
 `database_url`: a migrated PostgreSQL database for one test (`module_database_url`: for one module). Make
-one engine per database, with `NullPool`, and dispose of it: a database with open connections is still dropped, but
-the driver then complains. `temporal_address`, `temporal_namespace`: the real Temporal server, and a namespace that
+one engine per database and dispose of it: a database with open connections is still dropped, but the driver then
+complains. `temporal_address`, `temporal_namespace`: the real Temporal server, and a namespace that
 only this xdist worker uses. `running_stack`: the output of `python -m stack up` for a whole running installation with
 3,000 invented people, shared by all tests of the session: sign up a separate workspace in each test.
 """
@@ -11,15 +11,22 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
+from models.base import database as database_module
 from stack.postgres import Postgres
 from tests import services
 
 OPENED = pytest.StashKey[bool]()
+LIMITS = {
+    **dict.fromkeys(("LOCK_TIMEOUT", "STATEMENT_TIMEOUT", "IDLE_TIMEOUT"), "0"),
+    **dict.fromkeys(("ANSWER_SECONDS", "POOL_SECONDS"), None),
+}
+"""How long a connection waits in tests: without end. Tests of these limits ask for `database_limits`."""
+IN_PRODUCTION = {name: getattr(database_module, name) for name in LIMITS}
 
-
-settings.register_profile("shared cores", deadline=None)  # on a busy machine the duration of an example means nothing
+# On a busy machine the duration of an example means nothing.
+settings.register_profile("shared cores", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared cores")
 
 
@@ -29,6 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "chaos: kills and freezes every process of an installation; runs alone, at the end"
     )
     config.stash[OPENED] = services.open_session()
+    for name, value in LIMITS.items():
+        setattr(database_module, name, value)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -54,6 +63,13 @@ def module_database_url(postgres_server: Postgres) -> Iterator[str]:
     """The `DATABASE_URL` of a fresh, migrated database that the tests of this module share."""
     with services.database(postgres_server) as url:
         yield url
+
+
+@pytest.fixture
+def database_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limit every wait for the database as an installation does, in what is opened after this."""
+    for name, value in IN_PRODUCTION.items():
+        monkeypatch.setattr(database_module, name, value)
 
 
 @pytest.fixture(scope="session")

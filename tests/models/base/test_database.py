@@ -63,6 +63,7 @@ async def test_a_transaction_left_idle_is_ended_and_its_locks_are_free(
         await database.close()
 
 
+@pytest.mark.usefixtures("database_limits")
 async def test_both_ways_to_the_database_have_the_limit(database_url: str) -> None:
     database = Database(database_url, pool_size=2).within(all_tenants("tests"))
     limit = "select current_setting('idle_in_transaction_session_timeout') as value"

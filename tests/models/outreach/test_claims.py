@@ -336,6 +336,7 @@ async def test_a_step_taken_away_is_cancelled_and_the_next_one_follows(world: Wo
     assert (first.outcome, first.reason) == ("cancelled", "step_removed")
 
 
+@pytest.mark.usefixtures("database_limits")
 async def test_a_busy_account_is_not_waited_for_longer_than_two_seconds(world: World) -> None:
     enrollment, number = await due(world)
     async with world.database.transaction() as session:
