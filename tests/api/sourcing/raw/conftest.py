@@ -31,9 +31,9 @@ PEOPLE, SEED = 700, 11
 SLOTS = 5
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a sandbox of this module's own."""
+    """The URL of a sandbox that only this xdist worker uses; `provider` takes back what a test asked of it."""
     folder = tmp_path_factory.mktemp("sandbox")
     ports = Ports()
     port, smtp = ports.take(28190), ports.take(28125)
