@@ -28,7 +28,7 @@ class MailSteps:
     @activity.defn(name=names.MAIL_NEXT)
     async def next(self, step: Step) -> NextStep:
         """Say whether the mail is to be sent now, later or no more."""
-        state = await self._database.run(lambda session: mails.next_attempt(session, step.id))
+        state = await self._database.run(lambda session: mails.decide_mail(session, step.id))
         if state.over:
             return NextStep(do=Do.DONE)
         if state.due:
@@ -45,14 +45,14 @@ class MailSteps:
     async def send(self, step: Step) -> NextStep:
         """Send the mail once and write the outcome."""
         async with self._database.transaction() as session:
-            letter = await mails.letter(session, step.id)
+            letter = await mails.mail_content(session, step.id)
         if letter is not None:
             sent = await self._send(letter)
-            await self._database.run(lambda session: mails.note_attempt(session, step.id, sent=sent))
+            await self._database.run(lambda session: mails.note_mail_attempt(session, step.id, sent=sent))
         return await self.next(step)
 
-    async def _send(self, letter: mails.Letter) -> bool:
-        write = {mails.VERIFICATION: signup.verification, mails.SIGN_IN: signup.sign_in}[letter.kind]
+    async def _send(self, letter: mails.MailContent) -> bool:
+        write = {mails.VERIFICATION: signup.verification_mail, mails.SIGN_IN: signup.sign_in_mail}[letter.kind]
         mail = write(
             public_url=self._public_url,
             token=self._vault.open(mails.SECRET_PURPOSE, letter.sealed_secret).decode(),

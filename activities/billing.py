@@ -28,7 +28,7 @@ from models.billing.engine import payments as engine_payments
 from models.billing.engine.outreach_plans import OutreachPlanDecision, OutreachPlanOrder
 from models.billing.engine.payments import CheckoutPage, PaymentDecision, PaymentNeed, PaymentOrder
 from models.billing.rules.outreach_plans import DueChange
-from models.billing.rules.payments import CALL_SECONDS, Happening, PaymentKind, PaymentStatus
+from models.billing.rules.payments import CALL_SECONDS, PaymentEvent, PaymentKind, PaymentStatus
 from models.billing.rules.prices import OFFER_OF
 from models.billing.store import payments as store_payments
 from workflows import names
@@ -216,7 +216,7 @@ class CallbackSteps:
         await self._database.run(work)
         return NextStep(do=Do.DONE)
 
-    def _read(self, event_id: str, body: bytes) -> tuple[Happening, ...]:
+    def _read(self, event_id: str, body: bytes) -> tuple[PaymentEvent, ...]:
         try:
             return self._payments.read_callback(body)
         except ValueError:

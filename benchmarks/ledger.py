@@ -55,7 +55,7 @@ async def charge(database: Database, workspace: int, reference: str) -> None:
     """One lead."""
 
     async def work(session: AsyncSession) -> None:
-        purse = await credits.open_purse(session, Payer(f"ws_{workspace}", f"key_{workspace}"))
+        purse = await credits.open_spending_limit(session, Payer(f"ws_{workspace}", f"key_{workspace}"))
         await purse.spend([CreditCharge(reference, "lead", "run_1", 1)])
 
     await database.run(work)

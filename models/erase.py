@@ -10,7 +10,7 @@ from models.base.errors import NotFound
 from models.base.secrets import Vault
 from models.base.settings import Settings
 from models.base.tenants import all_tenants
-from models.people.store import erasures, people
+from models.people.store import people, suppressions
 
 
 async def erase(database: Database, vault: Vault, *, by: str, value: str) -> str:
@@ -24,13 +24,13 @@ async def erase(database: Database, vault: Vault, *, by: str, value: str) -> str
             case "profile_url":
                 named = (await people.people_by_url(session, vault, [value], workspace_id=None))[value]
             case "email":
-                named = await people.addressed(session, vault, value)
+                named = await people.person_by_email(session, vault, value)
             case _:
                 named = value
         standing = (await people.lock_people(session, [named])).get(named)
         if standing is None:
             raise NotFound("There is no such profile.")
-        return (await erasures.erase_person(session, None, standing)).id
+        return (await suppressions.erase_person(session, None, standing)).id
 
     return await database.within(all_tenants("an operator erases a person from the installation")).run(work)
 

@@ -24,7 +24,7 @@ from models.base.tenants import Tenant
 from models.market import store as market_store
 from models.market.reference import ShippedReference, reference
 from models.market.store import Names
-from models.people.rules.identity import Possible
+from models.people.rules.identity import PossiblePerson
 from models.people.store import people
 from models.people.store.people import Sighting
 from models.sourcing.engine import calls, fetch, search
@@ -227,7 +227,9 @@ class RawCalls:
         sightings = [Sighting(name, each.source_id, each.profile.profile_url) for each in possible]
         ids = await self._identify(call, sightings)
         named = [
-            MatchCandidate(Possible(ids[each.source_id], each.confidence, frozenset(each.matched_on)), each.profile)
+            MatchCandidate(
+                PossiblePerson(ids[each.source_id], each.confidence, frozenset(each.matched_on)), each.profile
+            )
             for each in possible
         ]
         await self._database.run(lambda session: search.settle_match(session, self._vault, call, ask=ask, named=named))

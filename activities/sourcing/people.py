@@ -193,7 +193,7 @@ async def _settled(
         mine = standing[found[sighting.source_id]]
         ids = sorted({mine, standing[known[asked_with]] if asked_with in known else mine})
         for newer in ids[1:]:
-            await people.merge(session, survivor=ids[0], newer=newer)
+            await people.merge_people(session, survivor=ids[0], newer=newer)
             standing = {one: ids[0] if at == newer else at for one, at in standing.items()}
     return dict(known) | {asked_with: standing[found[each.source_id]] for asked_with, each in moved.items()}
 

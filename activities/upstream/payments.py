@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from models.billing.rules.outreach_plans import ProviderSubscription
-from models.billing.rules.payments import Happening, PaymentKind
+from models.billing.rules.payments import PaymentEvent, PaymentKind
 from models.billing.rules.prices import Offer
 
 
@@ -127,7 +127,7 @@ class Payments(Protocol):
         """What the provider holds for a workspace's outreach accounts."""
         ...
 
-    def read_callback(self, body: bytes) -> tuple[Happening, ...]:
+    def read_callback(self, body: bytes) -> tuple[PaymentEvent, ...]:
         """What a callback tells; empty for what does not concern us. Raises `ValueError` for another shape."""
         ...
 
@@ -199,7 +199,7 @@ class NoPayments:
         """Raise `PaymentsNotConfigured`."""
         raise PaymentsNotConfigured(workspace_id, customer_id)
 
-    def read_callback(self, body: bytes) -> tuple[Happening, ...]:
+    def read_callback(self, body: bytes) -> tuple[PaymentEvent, ...]:
         """Nothing: no callback is accepted here."""
         del body
         return ()

@@ -26,8 +26,8 @@ class CustomerChange:
 async def list_customers(ctx: Context, ask: PageAsk) -> Listing[CustomerView]:
     """Every customer, disabled ones included."""
     paging = ctx.paging(ask)
-    found = await workspaces.list_customers(ctx.session, ctx.tenant.workspace_id, paging.page)
-    spent = await keys.spent(ctx.session, [row.id for row in found.rows], ctx.now.date())
+    found = await workspaces.page_of_customers(ctx.session, ctx.tenant.workspace_id, paging.page)
+    spent = await keys.spent_on_day(ctx.session, [row.id for row in found.rows], ctx.now.date())
     return paging.listing(found, lambda row: _shown(row, spent.get(row.id, 0)))
 
 
@@ -89,7 +89,7 @@ async def _find(ctx: Context, customer_id: str) -> Customer:
 
 
 async def _view(ctx: Context, row: Customer) -> CustomerView:
-    spent = await keys.spent(ctx.session, [row.id], ctx.now.date())
+    spent = await keys.spent_on_day(ctx.session, [row.id], ctx.now.date())
     return _shown(row, spent.get(row.id, 0))
 
 
@@ -106,7 +106,7 @@ async def list_entries(ctx: Context, ask: PageAsk) -> Listing[AuditEntryView]:
     """Who changed what, newest first."""
     paging = ctx.paging(ask)
     return paging.listing(
-        await workspaces.list_audit_entries(ctx.session, ctx.tenant.workspace_id, paging.page), _entry_view
+        await workspaces.page_of_audit_entries(ctx.session, ctx.tenant.workspace_id, paging.page), _entry_view
     )
 
 

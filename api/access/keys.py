@@ -43,7 +43,7 @@ class KeyRotation:
 async def list_keys(ctx: Context, ask: PageAsk) -> Listing[KeyView]:
     """Every key of the workspace, and every grant to an MCP client, revoked ones included."""
     paging = ctx.paging(ask)
-    found = await store_keys.list_keys(ctx.session, ctx.tenant.workspace_id, paging.page)
+    found = await store_keys.page_of_keys(ctx.session, ctx.tenant.workspace_id, paging.page)
     shown = await _views(ctx, found.rows)
     return paging.listing(found, lambda key: shown[key.id])
 
@@ -145,7 +145,7 @@ async def new_key(
         last4=secret[-LAST_DIGITS:],
         expires_at=expires_at,
     )
-    return await store_keys.create_key(ctx.session, new, now=ctx.now), secret
+    return await store_keys.add_key(ctx.session, new, now=ctx.now), secret
 
 
 async def _enter(ctx: Context) -> Power:
@@ -211,8 +211,8 @@ async def _view(ctx: Context, key: ApiKey) -> KeyView:
 
 async def _views(ctx: Context, keys: Sequence[ApiKey]) -> dict[str, KeyView]:
     ids = [key.id for key in keys]
-    spent = await store_keys.spent(ctx.session, ids, ctx.now.date())
-    granted = await oauth.of_keys(ctx.session, [key.id for key in keys if key.kind == GRANT])
+    spent = await store_keys.spent_on_day(ctx.session, ids, ctx.now.date())
+    granted = await oauth.grants_of_keys(ctx.session, [key.id for key in keys if key.kind == GRANT])
     return {key.id: _shown(key, spent.get(key.id, 0), granted.get(key.id)) for key in keys}
 
 

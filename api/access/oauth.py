@@ -69,7 +69,7 @@ async def register_oauth_client(ctx: Context, ask: Register) -> Registered:
     except RefusedClient as error:
         raise OAuthRefused(error.code, str(error)) from None
     network = _network(ctx)
-    if not await oauth.has_room(ctx.session, network):
+    if not await oauth.has_room_for_client(ctx.session, network):
         raise RateLimited(TOO_MANY_SECONDS)
     secret = None if metadata.auth_method == NONE else secrets.token_urlsafe(SECRET_BYTES)
     hashed = None if secret is None else hash_secret(secret)
@@ -92,8 +92,8 @@ async def register_oauth_client(ctx: Context, ask: Register) -> Registered:
 async def find_client(ctx: Context, client_id: str) -> ClientView:
     """Find a client; one that has a metadata document is read by a worker when it was not lately."""
     if not is_document_address(client_id, loopback=ctx.settings.webhook_loopback):
-        return _view(await oauth.find_client(ctx.session, client_id))
-    client = await oauth.of_document(ctx.session, client_id, network=_network(ctx))
+        return _view(await oauth.load_client(ctx.session, client_id))
+    client = await oauth.client_of_document(ctx.session, client_id, network=_network(ctx))
     if client is None:
         raise RateLimited(TOO_MANY_SECONDS)
     now = await oauth.wall_time(ctx.session)
@@ -107,7 +107,7 @@ async def find_client(ctx: Context, client_id: str) -> ClientView:
 
 async def authenticated(session: AsyncSession, credentials: Credentials) -> OauthClient:
     """The client that these credentials are of. Raises `Refused`."""
-    client = await oauth.find_client(session, credentials.client_id)
+    client = await oauth.load_client(session, credentials.client_id)
     if client is None or (client.url is not None and client.fetched_at is None):
         raise invalid_client()
     given = None if credentials.secret is None else hash_secret(credentials.secret)
@@ -123,7 +123,7 @@ async def _once_read(database: Database, client_id: str) -> ClientView:
     deadline = asyncio.get_running_loop().time() + READ_SECONDS
     while True:
         async with database.reading() as session:
-            client = await oauth.find_client(session, client_id)
+            client = await oauth.load_client(session, client_id)
             now = await oauth.wall_time(session)
         if client is not None and oauth.is_fresh(client, now):
             return _view(client)
@@ -178,7 +178,7 @@ async def exchange(ctx: Context, ask: ExchangeCode) -> Tokens:
     now = await wall_time(ctx.session)
     if sign_in.code_expires_at is None or sign_in.code_expires_at <= now:
         raise invalid_grant()
-    if not rules_oauth.verifies(ask.code_verifier, sign_in.code_challenge):
+    if not rules_oauth.verifies_challenge(ask.code_verifier, sign_in.code_challenge):
         raise invalid_grant()
     if ask.redirect_uri is not None and ask.redirect_uri != sign_in.redirect_uri:
         raise invalid_grant()
@@ -207,7 +207,7 @@ async def refresh(ctx: Context, ask: Refresh) -> Tokens:
     wanted = rules_oauth.scopes_of(ask.scope) if ask.scope else frozenset()
     if wanted is None or not wanted <= set(held.key.scopes):
         raise OAuthRefused("invalid_scope", "A refresh token gives no more than was granted.")
-    return _tokens(held.key, await oauth.rotate(ctx.session, held))
+    return _tokens(held.key, await oauth.rotate_tokens(ctx.session, held))
 
 
 @operation("oauth.revoke", scope=None, effect=Effect.WRITE)
@@ -222,7 +222,7 @@ async def revoke_token(ctx: Context, ask: RevokeToken) -> None:
     if held.token.kind == oauth.REFRESH:
         await oauth.revoke_grant(ctx.session, held.key.id, action=REVOKED)
     else:
-        await oauth.forget(ctx.session, held.token)
+        await oauth.end_access_token(ctx.session, held.token)
 
 
 def _check_resource(ctx: Context, asked: str | None, granted: str) -> None:

@@ -28,12 +28,12 @@ async def mail_link(ctx: Context, ask: MailLink) -> Mailed:
     The mail is left to the dispatcher: a ring from here would take longer than no ring.
     """
     asked = ask.authorization
-    client = await oauth.find_client(ctx.session, asked.client_id)
+    client = await oauth.load_client(ctx.session, asked.client_id)
     if client is None:
         raise NotFound(UNKNOWN)
     found = await _workspaces(ctx, address_key(ask.email))
     now, token = await wall_time(ctx.session), secrets.token_urlsafe(TOKEN_BYTES)
-    mailed = found[0].id if found and await oauth.may_mail(ctx.session, found[0].id, now) else None
+    mailed = found[0].id if found and await oauth.may_mail_sign_in(ctx.session, found[0].id, now) else None
     sign_in = OauthSignIn(
         link_hash=hash_secret(token),
         browser_hash=hash_secret(ask.browser),

@@ -64,7 +64,7 @@ async def _outreach(ctx: Context) -> OutreachCost:
 async def list_ledger(ctx: Context, ask: PageAsk) -> Listing[LedgerEntryView]:
     """Every movement of credits, newest first."""
     paging = ctx.paging(ask)
-    found = await credits.list_ledger_entries(ctx.session, ctx.tenant.workspace_id, paging.page)
+    found = await credits.page_of_ledger_entries(ctx.session, ctx.tenant.workspace_id, paging.page)
     shown = set(LedgerEntryView.model_fields)
     return paging.listing(found, lambda entry: LedgerEntryView.model_validate(entry.model_dump(include=shown)))
 

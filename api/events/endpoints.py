@@ -81,14 +81,14 @@ def _target(settings: Settings, url: str) -> Target:
 async def list_endpoints(ctx: Context, ask: PageAsk) -> Listing[EndpointView]:
     """Every endpoint of the account."""
     paging = ctx.paging(ask)
-    found = await deliveries.list_endpoints(ctx.session, ctx.tenant.workspace_id, paging.page)
+    found = await deliveries.page_of_endpoints(ctx.session, ctx.tenant.workspace_id, paging.page)
     return paging.listing(found, EndpointView.of)
 
 
 @operation("webhook_endpoints.get", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
 async def get_endpoint(ctx: Context, endpoint_id: str) -> EndpointView:
     """One endpoint."""
-    return EndpointView.of(await deliveries.get_endpoint(ctx.session, ctx.tenant.workspace_id, endpoint_id))
+    return EndpointView.of(await deliveries.load_endpoint(ctx.session, ctx.tenant.workspace_id, endpoint_id))
 
 
 @operation("webhook_endpoints.create", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE, beforehand=_check_new)
@@ -97,7 +97,7 @@ async def create_endpoint(ctx: Context, ask: CreateEndpoint) -> EndpointSecret:
     workspace_id = ctx.tenant.workspace_id
     await workspaces.lock_workspace(ctx.session, workspace_id)
     now = await ctx.read_clock()
-    if await deliveries.count(ctx.session, workspace_id) >= ENDPOINTS:
+    if await deliveries.count_endpoints(ctx.session, workspace_id) >= ENDPOINTS:
         raise Conflict(f"An account has at most {ENDPOINTS} webhook endpoints.", limit=ENDPOINTS)
     if ask.customer_id and await workspaces.find_customer(ctx.session, workspace_id, ask.customer_id) is None:
         raise InvalidRequest("There is no such customer in this workspace.", field="customer_id")
@@ -133,7 +133,7 @@ async def change_endpoint(ctx: Context, ask: EndpointChange) -> EndpointView:
     if "description" in given:
         row.description = change.description or None
     if change.status is EndpointStatus.DISABLED and row.status != EndpointStatus.DISABLED:
-        await deliveries.disable(ctx.session, row)
+        await deliveries.disable_endpoint(ctx.session, row)
     row.status = change.status or row.status
     await ctx.note("webhook_endpoint.changed", subject_id=row.id, data={"fields": sorted(given)})
     return EndpointView.of(row)
@@ -143,7 +143,7 @@ async def change_endpoint(ctx: Context, ask: EndpointChange) -> EndpointView:
 async def delete_endpoint(ctx: Context, endpoint_id: str) -> None:
     """Delete an endpoint and drop what is pending."""
     row = await _lock(ctx, endpoint_id)
-    await deliveries.delete_endpoint(ctx.session, row)
+    await deliveries.remove_endpoint(ctx.session, row)
     await ctx.note("webhook_endpoint.deleted", subject_id=row.id)
 
 
@@ -160,10 +160,10 @@ async def rotate_secret(ctx: Context, endpoint_id: str) -> EndpointSecret:
 @operation("webhook_endpoints.test", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
 async def test_endpoint(ctx: Context, endpoint_id: str) -> EndpointTested:
     """Send one signed `ping` now, without a retry, and tell what was answered."""
-    row = await deliveries.get_endpoint(ctx.session, ctx.tenant.workspace_id, endpoint_id)
+    row = await deliveries.load_endpoint(ctx.session, ctx.tenant.workspace_id, endpoint_id)
     if row.status != EndpointStatus.ENABLED:
         raise Conflict("This endpoint is disabled.", status=row.status)
-    event_id, delivery_id = events.ping(ctx.session, row, now=ctx.now)
+    event_id, delivery_id = events.emit_ping(ctx.session, row, now=ctx.now)
     ctx.rung.append(deliveries.delivery_subject(delivery_id))  # the row is rung as it is written, at the commit
     ctx.afterwards = lambda database: _tested(database, event_id, delivery_id)
     return _untested(event_id)
@@ -191,9 +191,9 @@ def _untested(event_id: str) -> EndpointTested:
 @operation("deliveries.list", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
 async def list_deliveries(ctx: Context, ask: ListDeliveries) -> Listing[DeliveryView]:
     """The delivery log of an endpoint."""
-    await deliveries.get_endpoint(ctx.session, ctx.tenant.workspace_id, ask.endpoint_id)
+    await deliveries.load_endpoint(ctx.session, ctx.tenant.workspace_id, ask.endpoint_id)
     paging = ctx.paging(ask, within=ask.endpoint_id)
-    found = await deliveries.list_deliveries(ctx.session, ask.endpoint_id, paging.page, status=ask.status)
+    found = await deliveries.page_of_deliveries(ctx.session, ask.endpoint_id, paging.page, status=ask.status)
     return paging.listing(found, DeliveryView.of)
 
 
@@ -201,13 +201,13 @@ async def list_deliveries(ctx: Context, ask: ListDeliveries) -> Listing[Delivery
 async def retry_delivery(ctx: Context, ask: DeliveryRetry) -> DeliveryView:
     """Queue one more attempt now."""
     endpoint = await _lock(ctx, ask.endpoint_id)
-    delivery = await deliveries.retry(ctx.session, endpoint, ask.delivery_id)
+    delivery = await deliveries.retry_delivery(ctx.session, endpoint, ask.delivery_id)
     await ctx.ring(deliveries.delivery_subject(delivery.id))
     return DeliveryView.of(delivery)
 
 
 async def _lock(ctx: Context, endpoint_id: str) -> WebhookEndpoint:
-    return await deliveries.get_endpoint(ctx.session, ctx.tenant.workspace_id, endpoint_id, lock=True)
+    return await deliveries.load_endpoint(ctx.session, ctx.tenant.workspace_id, endpoint_id, lock=True)
 
 
 def _with_secret(row: WebhookEndpoint, secret: str) -> EndpointSecret:

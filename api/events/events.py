@@ -13,11 +13,11 @@ async def list_events(ctx: Context, ask: ListEvents) -> Listing[EventView]:
     """What happened; the account sees its customers' events too, a customer its own."""
     types = ask.wanted_types()
     paging = ctx.paging(ask)
-    found = await events.list_events(ctx.session, ctx.tenant, paging.page, types=types, customer_id=ask.customer_id)
+    found = await events.page_of_events(ctx.session, ctx.tenant, paging.page, types=types, customer_id=ask.customer_id)
     return paging.listing(found, EventView.of)
 
 
 @operation("events.get", scope=Scope.ACCOUNT_READ, effect=Effect.READ, for_customers=True)
 async def get_event(ctx: Context, event_id: str) -> EventView:
     """One event."""
-    return EventView.of(await events.get_event(ctx.session, ctx.tenant, event_id))
+    return EventView.of(await events.load_event(ctx.session, ctx.tenant, event_id))

@@ -30,7 +30,7 @@ async def client_of(request: Request, given: Fields) -> tuple[ClientView, str]:
     asked = given.get("redirect_uri")
     if asked is None and len(client.redirect_uris) == 1:
         return client, client.redirect_uris[0]
-    if asked is None or not any(rules_oauth.matches(each, asked) for each in client.redirect_uris):
+    if asked is None or not any(rules_oauth.matches_redirect(each, asked) for each in client.redirect_uris):
         raise InvalidRequest("The application asks to be answered at an address that is not its own.")
     return client, asked
 

@@ -59,7 +59,7 @@ async def list_actions(ctx: Context, ask: ListActions) -> Listing[ActionView]:
     paging = ctx.paging(ask)
     filters = actions.ActionFilters(ask.outcome, ask.enrollment_id, ask.sequence_id, ask.account_id, ask.profile_id)
     found = await actions.list_actions(ctx.session, ctx.tenant, filters, paging.page)
-    hidden = await suppressions.among(ctx.session, ctx.tenant, {row.profile_id for row in found.rows})
+    hidden = await suppressions.suppressed_among(ctx.session, ctx.tenant, {row.profile_id for row in found.rows})
     return paging.listing(found, lambda row: ActionView.of(row, hidden=row.profile_id in hidden))
 
 
@@ -67,7 +67,7 @@ async def list_actions(ctx: Context, ask: ListActions) -> Listing[ActionView]:
 async def get_action(ctx: Context, action_id: str) -> ActionView:
     """One action."""
     row = await actions.get_action(ctx.session, ctx.tenant, action_id)
-    hidden = await suppressions.among(ctx.session, ctx.tenant, [row.profile_id])
+    hidden = await suppressions.suppressed_among(ctx.session, ctx.tenant, [row.profile_id])
     return ActionView.of(row, hidden=bool(hidden))
 
 

@@ -179,7 +179,7 @@ async def list_enrollments(ctx: Context, ask: ListEnrollments) -> Listing[Enroll
 async def get_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentWithActions:
     """One enrollment with its actions; without texts for somebody who is suppressed."""
     row = await sequences.get_enrollment(ctx.session, ctx.tenant, enrollment_id)
-    hidden = await suppressions.among(ctx.session, ctx.tenant, [row.profile_id])
+    hidden = await suppressions.suppressed_among(ctx.session, ctx.tenant, [row.profile_id])
     actions = await sequences.actions_of_enrollment(ctx.session, row.id)
     return EnrollmentWithActions.made(row, list(actions), hidden=bool(hidden))
 

@@ -68,7 +68,7 @@ class EntryChange:
 async def list_lists(ctx: Context, ask: PageAsk) -> Listing[ListView]:
     """Every list, newest first."""
     paging = ctx.paging(ask)
-    found = await lists.list_people_lists(ctx.session, ctx.tenant, paging.page)
+    found = await lists.page_of_people_lists(ctx.session, ctx.tenant, paging.page)
     counts = await lists.count_list_people(ctx.session, ctx.tenant, [row.id for row in found.rows])
     return paging.listing(found, lambda row: _shown(row, counts.get(row.id, 0)))
 
@@ -83,7 +83,7 @@ async def create_list(ctx: Context, ask: CreateList) -> ListView:
 @operation("lists.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
 async def get_list(ctx: Context, list_id: str) -> ListView:
     """One list."""
-    return await _view(ctx, await lists.get_people_list(ctx.session, ctx.tenant, list_id))
+    return await _view(ctx, await lists.load_people_list(ctx.session, ctx.tenant, list_id))
 
 
 @operation("lists.change", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
@@ -92,7 +92,7 @@ async def change_list(ctx: Context, ask: ListChange) -> ListView:
     change, given = ask.change, ask.change.model_fields_set
     if "name" in given and change.name is None:
         raise InvalidRequest("name cannot be null.", field="name")
-    row = await lists.get_people_list(ctx.session, ctx.tenant, ask.list_id, keep=True)
+    row = await lists.load_people_list(ctx.session, ctx.tenant, ask.list_id, keep=True)
     for name in given:
         setattr(row, name, getattr(change, name))
     row.updated_at = ctx.now
@@ -108,9 +108,9 @@ async def delete_list(ctx: Context, list_id: str) -> None:
 @operation("lists.people.list", scope=Scope.SOURCING_READ, effect=Effect.READ)
 async def list_people(ctx: Context, ask: ListPeople) -> Listing[ListPersonView]:
     """A page of a list's people, newest first, without people suppressed since."""
-    await lists.get_people_list(ctx.session, ctx.tenant, ask.list_id)
+    await lists.load_people_list(ctx.session, ctx.tenant, ask.list_id)
     paging = ctx.paging(ask, within=ask.list_id)
-    found = await lists.people(ctx.session, ctx.tenant, ask.list_id, paging.page)
+    found = await lists.page_of_list_people(ctx.session, ctx.tenant, ask.list_id, paging.page)
     known = await lists.facts_of_people(ctx.session, ctx.tenant, [row.profile_id for row in found.rows])
     nothing = PersonFacts(None, None, None, None)
     return paging.listing(found, lambda row: ListPersonView.of(row, known.get(row.profile_id, nothing)))
@@ -119,7 +119,7 @@ async def list_people(ctx: Context, ask: ListPeople) -> Listing[ListPersonView]:
 @operation("lists.people.add", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
 async def add_people(ctx: Context, ask: Addition) -> PeopleAdded:
     """Put people into a list; people in it stay as they are, suppressed ones are left out."""
-    owner = await lists.get_people_list(ctx.session, ctx.tenant, ask.list_id, keep=True)
+    owner = await lists.load_people_list(ctx.session, ctx.tenant, ask.list_id, keep=True)
     named = in_lists(ask.people.profile_ids, ask.people.profile_urls, most=MAX_BULK)
     sorted_out = await sort_out(ctx, await find_people(ctx, named))
     added = await lists.add_to_list(
@@ -143,7 +143,7 @@ async def create_with_people(ctx: Context, ask: NewList) -> PeopleAdded:
 @operation("lists.people.change", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
 async def change_person(ctx: Context, ask: EntryChange) -> ListPersonView:
     """Note the fields given about a person in a list."""
-    owner = await lists.get_people_list(ctx.session, ctx.tenant, ask.entry.list_id, keep=True)
+    owner = await lists.load_people_list(ctx.session, ctx.tenant, ask.entry.list_id, keep=True)
     profile_id = await writable(ctx, ask.entry.profile_id)
     row = await lists.lock_list_entry(ctx.session, owner.id, profile_id)
     for name in ask.change.model_fields_set:
@@ -157,7 +157,7 @@ async def change_person(ctx: Context, ask: EntryChange) -> ListPersonView:
 @operation("lists.people.remove", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
 async def remove_person(ctx: Context, ask: ListEntry) -> None:
     """Take a person out of a list."""
-    owner = await lists.get_people_list(ctx.session, ctx.tenant, ask.list_id, keep=True)
+    owner = await lists.load_people_list(ctx.session, ctx.tenant, ask.list_id, keep=True)
     standing = (await people.lock_people(ctx.session, [ask.profile_id])).get(ask.profile_id)
     if standing is None:
         raise NotFound("This person is not in the list.")

@@ -78,7 +78,7 @@ async def writable(ctx: Context, profile_id: str) -> str:
     standing = (await people.lock_people(ctx.session, [profile_id])).get(profile_id)
     if standing is None:
         raise NotFound("There is no such profile.")
-    if await suppressions.among(ctx.session, ctx.tenant, [standing]):
+    if await suppressions.suppressed_among(ctx.session, ctx.tenant, [standing]):
         raise Suppressed(status=409)
     return standing
 
@@ -97,6 +97,6 @@ async def sort_out(ctx: Context, profile_ids: Sequence[str]) -> SortedOut:
     places: dict[str, int] = {}
     for place, profile_id in enumerate(profile_ids):
         places.setdefault(profile_id, place)
-    hidden = await suppressions.among(ctx.session, ctx.tenant, places)
+    hidden = await suppressions.suppressed_among(ctx.session, ctx.tenant, places)
     kept = {profile_id: place for profile_id, place in places.items() if profile_id not in hidden}
     return SortedOut(kept, suppressed=len(hidden), duplicates=len(profile_ids) - len(places))

@@ -9,7 +9,7 @@ from api.kernel.schemas import Answer, Ask, Email, Moment, Name, PageAsk
 from models.base import ids
 from models.base.times import Time
 from models.people.rules.identity import MAX_URL_LENGTH
-from models.people.rules.registers import MAX_TAGS, Reason, SeenStatus
+from models.people.rules.registers import MAX_TAGS, SeenStatus, SuppressionReason
 
 MAX_CHECKED = 500
 MAX_BULK = 10_000
@@ -37,7 +37,7 @@ class SuppressionView(Answer):
     object: Literal["suppression"] = "suppression"
     profile_id: str | None
     customer_id: str | None
-    reason: Reason
+    reason: SuppressionReason
     created_at: Time
 
 

@@ -24,7 +24,7 @@ from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest
 from models.people.rules.registers import MAX_TAGS
 from models.people.store import people, seen
-from models.people.store.seen import Imported, SeenFilters
+from models.people.store.seen import ImportedEntry, SeenFilters
 from models.people.tables import SeenEntry
 
 
@@ -41,7 +41,7 @@ async def list_seen(ctx: Context, ask: ListSeen) -> Listing[SeenEntryView]:
     """A page of the register, without people suppressed since."""
     paging = ctx.paging(ask)
     filters = SeenFilters(ask.status, ask.do_not_contact, ask.contacted, ask.tag)
-    return paging.listing(await seen.list_seen(ctx.session, ctx.tenant, filters, paging.page), _shown)
+    return paging.listing(await seen.page_of_seen(ctx.session, ctx.tenant, filters, paging.page), _shown)
 
 
 @operation("seen.change", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
@@ -64,12 +64,12 @@ async def import_seen(ctx: Context, ask: ImportSeen) -> SeenImported:
     _check_past(ask, ctx.now)
     ids = await find_people(ctx, [in_body(one, within=f"people.{place}.") for place, one in enumerate(ask.people)])
     sorted_out = await sort_out(ctx, ids)
-    given: dict[str, Imported] = {}
+    given: dict[str, ImportedEntry] = {}
     for profile_id, one in zip(ids, ask.people, strict=True):
         if profile_id in sorted_out.places:
             said = _said(one)
             given[profile_id] = given[profile_id].followed_by(said) if profile_id in given else said
-    done = await seen.merge_in(ctx.session, ctx.tenant, given)
+    done = await seen.import_seen(ctx.session, ctx.tenant, given)
     if done.over_full is not None:
         field = f"people.{sorted_out.places[done.over_full]}.tags"
         raise InvalidRequest(f"With the tags there are these are more than {MAX_TAGS}.", field=field)
@@ -99,8 +99,8 @@ def _check_past(ask: ImportSeen, now: datetime) -> None:
                 raise InvalidRequest("This has not happened yet.", field=f"people.{place}.{field}")
 
 
-def _said(one: ImportPerson) -> Imported:
-    return Imported(
+def _said(one: ImportPerson) -> ImportedEntry:
+    return ImportedEntry(
         status=one.status,
         do_not_contact=one.do_not_contact,
         tags=tuple(dict.fromkeys(one.tags)),

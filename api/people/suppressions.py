@@ -9,8 +9,8 @@ from api.people.named_people import find_person, in_body
 from api.people.registers_schemas import ErasureView, NamePerson, NewSuppression, RequestErasure, SuppressionView
 from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest
-from models.people.rules.registers import Reason
-from models.people.store import erasures, opt_outs, people, suppressions
+from models.people.rules.registers import SuppressionReason
+from models.people.store import opt_outs, people, suppressions
 from models.people.tables import Erasure, Suppression
 
 
@@ -18,14 +18,14 @@ from models.people.tables import Erasure, Suppression
 async def list_suppressions(ctx: Context, ask: PageAsk) -> Listing[SuppressionView]:
     """Suppressions made here, newest first; at the account those of its customers too."""
     paging = ctx.paging(ask)
-    return paging.listing(await suppressions.list_suppressions(ctx.session, ctx.tenant, paging.page), _shown)
+    return paging.listing(await suppressions.page_of_suppressions(ctx.session, ctx.tenant, paging.page), _shown)
 
 
 @operation("suppressions.create", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
 async def create_suppression(ctx: Context, ask: NamePerson) -> SuppressionView:
     """Suppress a person from now on, in every layer; a `NewSuppression` unless it was there."""
     profile_id = await find_person(ctx, in_body(ask))
-    row, is_new = await suppressions.suppress(ctx.session, ctx.tenant, profile_id, reason=Reason.MANUAL)
+    row, is_new = await suppressions.suppress(ctx.session, ctx.tenant, profile_id, reason=SuppressionReason.MANUAL)
     return NewSuppression.model_validate(_shown(row).model_dump()) if is_new else _shown(row)
 
 
@@ -71,7 +71,7 @@ WAYS = ("profile_id", "profile_url", "email")
 async def create_erasure(ctx: Context, ask: RequestErasure) -> ErasureView:
     """Erase a person from the account with all its customers, at once and whole."""
     profile_id = await _find(ctx, ask)
-    made = await erasures.erase_person(ctx.session, ctx.tenant.workspace_id, profile_id)
+    made = await suppressions.erase_person(ctx.session, ctx.tenant.workspace_id, profile_id)
     await ctx.note("erasure.created", subject_id=made.id)
     return _erasure_view(made)
 
@@ -79,7 +79,7 @@ async def create_erasure(ctx: Context, ask: RequestErasure) -> ErasureView:
 @operation("erasures.get", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
 async def get_erasure(ctx: Context, erasure_id: str) -> ErasureView:
     """One erasure that the account asked for."""
-    return _erasure_view(await erasures.get_erasure(ctx.session, ctx.tenant.workspace_id, erasure_id))
+    return _erasure_view(await suppressions.load_erasure(ctx.session, ctx.tenant.workspace_id, erasure_id))
 
 
 async def _find(ctx: Context, ask: RequestErasure) -> str:
@@ -88,7 +88,7 @@ async def _find(ctx: Context, ask: RequestErasure) -> str:
         field = given[-1] if given else WAYS[0]
         raise InvalidRequest("Give a profile_id, a profile_url or an email.", field=field)
     if ask.email is not None:
-        return await people.addressed(ctx.session, ctx.vault, ask.email)
+        return await people.person_by_email(ctx.session, ctx.vault, ask.email)
     return await find_person(ctx, in_body(ask))
 
 

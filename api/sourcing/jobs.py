@@ -16,7 +16,7 @@ from models.base.paging import Cursors
 from models.base.secrets import Vault
 from models.people.rules.profiles import Profile
 from models.people.store import people, profiles
-from models.people.store.people import Known
+from models.people.store.people import KnownPerson
 from models.sourcing.engine import contacts, jobs
 from models.sourcing.engine.contacts import LOOKUPS
 from models.sourcing.rules.jobs import FINAL
@@ -46,7 +46,7 @@ async def list_results(ctx: Context, ask: ListResults) -> Listing[FetchedPerson]
     end = start + ask.limit
     kept = await jobs.inputs(ctx.session, job.id, start=start, limit=ask.limit)
     ids = {row.profile_id for row in kept if row.profile_id is not None}
-    standing = await people.stands_for(ctx.session, ids)
+    standing = await people.current_ids(ctx.session, ids)
     copies = await profiles.readable_profiles(ctx.session, ctx.tenant, set(standing.values()))
     known = await people.known_people(ctx.session, ctx.tenant, ids, run_id="")  # last: who opts out meanwhile is hidden
     following = cursors.write((end,) if end < job.total else None)
@@ -58,7 +58,7 @@ async def list_results(ctx: Context, ask: ListResults) -> Listing[FetchedPerson]
     )
 
 
-def _shown(vault: Vault, kept: JobInput, known: Mapping[str, Known], copies: Mapping[str, Profile]) -> FetchedRow:
+def _shown(vault: Vault, kept: JobInput, known: Mapping[str, KnownPerson], copies: Mapping[str, Profile]) -> FetchedRow:
     given = jobs.given(vault, kept)
     row = FetchedRow(
         input=None if given is None else given.input,

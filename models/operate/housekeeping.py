@@ -82,7 +82,7 @@ async def _locked(session: AsyncSession, name: str) -> Housekeeping:
 async def do(session: AsyncSession, name: str) -> None:
     """Do the duty once and say when it is due again."""
     if name == EXPIRY:
-        while await credits.expire(session, limit=BATCH) == BATCH:
+        while await credits.expire_grants(session, limit=BATCH) == BATCH:
             pass
         while await credits.tell_expiring(session, limit=BATCH) == BATCH:
             pass

@@ -11,14 +11,20 @@ from typing import Protocol
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.tenants import Tenant
-from models.people.rules.registers import Forbidden
+from models.people.rules.registers import NoContactReason
 
 
 class Outreach(Protocol):
     """What outreach does in a transaction that changes people. The caller has locked the people."""
 
     async def stop(
-        self, session: AsyncSession, profile_ids: Collection[str], why: Forbidden, *, within: Tenant | None, alone: bool
+        self,
+        session: AsyncSession,
+        profile_ids: Collection[str],
+        why: NoContactReason,
+        *,
+        within: Tenant | None,
+        alone: bool,
     ) -> None:
         """Stop what is open and planned for these people; see `models.outreach.engine.stop.stop_person`."""
         ...

@@ -7,7 +7,7 @@ from sqlmodel import Field
 
 from models.base.tables import JSON, TEXTS, TIME, OwnedRow, Payload, Row, one_of
 from models.people.rules.identity import PersonKeyKind
-from models.people.rules.registers import Reason, SeenStatus
+from models.people.rules.registers import SeenStatus, SuppressionReason
 
 
 class Person(Row, table=True):
@@ -145,7 +145,7 @@ class Suppression(Row, table=True):
             *("workspace_id", "customer_id", "created_at", "id"),
             postgresql_where=text("customer_id is not null"),
         ),
-        one_of("reason", Reason),
+        one_of("reason", SuppressionReason),
     )
 
     id: str = Field(primary_key=True)

@@ -56,7 +56,7 @@ async def wanted(database: Database, url: str) -> str:
     """Somebody wants to sign in with a client; gives the row's id."""
 
     async with database.transaction() as session:
-        client = await oauth.of_document(session, url, network=b"somewhere")
+        client = await oauth.client_of_document(session, url, network=b"somewhere")
         assert client is not None
         return client.id
 
@@ -70,7 +70,7 @@ async def read(database: Database, url: str, *, loopback: bool = True) -> OauthC
         if (await steps.next(step)).do is Do.ACT:
             assert (await steps.read(step)).do is Do.DONE
     async with database.reading() as session:
-        found = await oauth.find_client(session, url)
+        found = await oauth.load_client(session, url)
     assert found is not None
     return found
 

@@ -1,6 +1,6 @@
-"""One call of the library: pages of a customer's objects, and what its errors mean."""
+"""The HTTP of Stripe's library: one call, pages of a customer's objects, and what errors mean."""
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -8,6 +8,20 @@ import httpx
 import stripe
 
 from activities.upstream.payments import PaymentsBusy, PaymentsNotConfigured, PaymentsRefused, PaymentsUnclear
+from models.operate import traces
+from models.operate.traces import Fact
+
+
+class SpannedClient(stripe.HTTPXClient):
+    """The library's HTTP, with a span around each call; addresses hold ids of the provider and are not told."""
+
+    async def request_async(self, method: str, *asked: Any, **more: Any) -> tuple[bytes, int, Mapping[str, str]]:  # noqa: ANN401 - the library's own
+        """One call."""
+        with traces.upstream("stripe", method.upper()) as span:
+            answer = await super().request_async(method, *asked, **more)
+            traces.set_attribute(span, Fact.STATUS, answer[1])
+            return answer
+
 
 T = TypeVar("T")
 

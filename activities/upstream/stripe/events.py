@@ -14,11 +14,11 @@ from models.billing.rules.payments import (
     ChargePaid,
     CheckoutPaid,
     CyclePaid,
-    Happening,
     MethodAttached,
     MethodDetached,
     NotPaid,
-    OutreachTold,
+    OutreachSubscriptionChanged,
+    PaymentEvent,
     PaymentKind,
     PaymentStatus,
     PlanChanged,
@@ -43,7 +43,7 @@ PLAN_STATUS: Mapping[str, PlanStatus] = {
 }
 
 
-def happenings(body: bytes) -> tuple[Happening, ...]:
+def payment_events(body: bytes) -> tuple[PaymentEvent, ...]:
     """What an event tells, nothing for one that is not ours. Raises `ValueError` for another shape."""
     try:
         event: Any = json.loads(body)
@@ -67,27 +67,27 @@ def purchase(body: bytes) -> Purchase | None:
         raise ValueError("an event of another shape") from error
 
 
-def _session_paid(session: Object, _: Object) -> Happening | None:
+def _session_paid(session: Object, _: Object) -> PaymentEvent | None:
     payment_id = session.get("client_reference_id")
     if payment_id is None or session["payment_status"] == "unpaid":  # a slow way of paying: another event follows
         return None
     return CheckoutPaid(payment_id, session.get("payment_intent"), session.get("subscription"))
 
 
-def _session_ended(status: PaymentStatus) -> Callable[[Object, Object], Happening | None]:
-    def read(session: Object, _: Object) -> Happening | None:
+def _session_ended(status: PaymentStatus) -> Callable[[Object, Object], PaymentEvent | None]:
+    def read(session: Object, _: Object) -> PaymentEvent | None:
         payment_id = session.get("client_reference_id")
         return None if payment_id is None else NotPaid(payment_id, status)
 
     return read
 
 
-def _intent_paid(intent: Object, _: Object) -> Happening | None:
+def _intent_paid(intent: Object, _: Object) -> PaymentEvent | None:
     payment_id = _ours(intent)
     return None if payment_id is None else ChargePaid(payment_id, intent["id"])
 
 
-def _intent_failed(intent: Object, _: Object) -> Happening | None:
+def _intent_failed(intent: Object, _: Object) -> PaymentEvent | None:
     """A refill that was declined. At a Checkout page a person simply tries another card."""
     payment_id = _ours(intent)
     if payment_id is None or intent.get("setup_future_usage") is not None:
@@ -96,7 +96,7 @@ def _intent_failed(intent: Object, _: Object) -> Happening | None:
     return NotPaid(payment_id, PaymentStatus.DECLINED, failed.get("decline_code") or failed.get("code"))
 
 
-def _invoice_paid(invoice: Object, _: Object) -> Happening | None:
+def _invoice_paid(invoice: Object, _: Object) -> PaymentEvent | None:
     """A month that cost something, whether a card paid it or what the customer had too much."""
     details = (invoice.get("parent") or {}).get("subscription_details") or invoice.get("subscription_details") or {}
     payment_id = (details.get("metadata") or {}).get(PAYMENT)
@@ -107,10 +107,12 @@ def _invoice_paid(invoice: Object, _: Object) -> Happening | None:
     return CyclePaid(invoice["id"], payment_id, subscription, _moment(starts_at))
 
 
-def _plan_changed(subscription: Object, event: Object) -> Happening | None:
+def _plan_changed(subscription: Object, event: Object) -> PaymentEvent | None:
     workspace_id = (subscription.get("metadata") or {}).get(OUTREACH)
     if workspace_id is not None:
-        return OutreachTold(subscription["id"], workspace_id, _plan_status(subscription), _moment(event["created"]))
+        return OutreachSubscriptionChanged(
+            subscription["id"], workspace_id, _plan_status(subscription), _moment(event["created"])
+        )
     payment_id = _ours(subscription)
     if payment_id is None:
         return None
@@ -127,22 +129,22 @@ def _plan_status(subscription: Object) -> PlanStatus:
     return PLAN_STATUS.get(subscription["status"], PlanStatus.PAST_DUE)
 
 
-def _refunded(charge: Object, _: Object) -> Happening | None:
+def _refunded(charge: Object, _: Object) -> PaymentEvent | None:
     payment_id = _ours(charge)
     return Refunded(payment_id) if payment_id is not None and charge["refunded"] else None
 
 
-def _attached(method: Object, event: Object) -> Happening | None:
+def _attached(method: Object, event: Object) -> PaymentEvent | None:
     customer = method.get("customer")
     return None if customer is None else MethodAttached(method["id"], customer, _moment(event["created"]))
 
 
-def _detached(method: Object, event: Object) -> Happening:
+def _detached(method: Object, event: Object) -> PaymentEvent:
     before = (event["data"].get("previous_attributes") or {}).get("customer")
     return MethodDetached(method["id"], method.get("customer") or before, _moment(event["created"]))
 
 
-READERS: Mapping[str, Callable[[Object, Object], Happening | None]] = {
+READERS: Mapping[str, Callable[[Object, Object], PaymentEvent | None]] = {
     "checkout.session.completed": _session_paid,
     "checkout.session.async_payment_succeeded": _session_paid,
     "checkout.session.async_payment_failed": _session_ended(PaymentStatus.DECLINED),

@@ -97,7 +97,7 @@ def is_loopback(uri: str) -> bool:
     return parts.scheme == "http" and parts.hostname in LOOPBACK
 
 
-def matches(registered: str, asked: str) -> bool:
+def matches_redirect(registered: str, asked: str) -> bool:
     """Whether a client that registered one address may have its answer at another.
 
     It is the same, or of another loopback port, which native applications learn only once they run (RFC 8252, 7.3).
@@ -138,7 +138,7 @@ ACCESS_PREFIX = "svc_access_"
 REFRESH_PREFIX = "svc_refresh_"
 
 
-def verifies(verifier: str, challenge: str) -> bool:
+def verifies_challenge(verifier: str, challenge: str) -> bool:
     """Whether a verifier is the one of a challenge."""
     if not VERIFIER.fullmatch(verifier):
         return False

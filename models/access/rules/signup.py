@@ -92,7 +92,7 @@ class MailText:
     text: str
 
 
-def verification(*, public_url: str, token: str, first_name: str | None, workspace_name: str) -> MailText:
+def verification_mail(*, public_url: str, token: str, first_name: str | None, workspace_name: str) -> MailText:
     """The confirmation of an address. `token` is in the link; opening the link confirms nothing by itself."""
     greeting = f"Hello {first_name}," if first_name else "Hello,"
     link = f"{public_url.rstrip('/')}/verify?{urlencode({'token': token})}"
@@ -108,7 +108,7 @@ def verification(*, public_url: str, token: str, first_name: str | None, workspa
     )
 
 
-def sign_in(*, public_url: str, token: str, first_name: str | None, workspace_name: str) -> MailText:
+def sign_in_mail(*, public_url: str, token: str, first_name: str | None, workspace_name: str) -> MailText:
     """The link by which somebody signs in. What the application calls itself is left out: anybody may claim a name."""
     greeting = f"Hello {first_name}," if first_name else "Hello,"
     link = f"{public_url.rstrip('/')}/authorize/link?{urlencode({'token': token})}"

@@ -38,7 +38,7 @@ def power_of(key: ApiKey) -> Power:
     )
 
 
-async def create_key(session: AsyncSession, new: NewKey, *, now: datetime) -> ApiKey:
+async def add_key(session: AsyncSession, new: NewKey, *, now: datetime) -> ApiKey:
     """Add a key."""
     key = ApiKey(
         id=new_id("key", now),
@@ -65,7 +65,7 @@ async def find_key(session: AsyncSession, workspace_id: str, key_id: str) -> Api
     return (await session.scalars(query.execution_options(populate_existing=True))).one_or_none()
 
 
-async def list_keys(session: AsyncSession, workspace_id: str, page: Page) -> Slice[ApiKey]:
+async def page_of_keys(session: AsyncSession, workspace_id: str, page: Page) -> Slice[ApiKey]:
     """Keys of the workspace, revoked ones included, newest first."""
     return await fetch(
         session,
@@ -90,7 +90,7 @@ async def other_administrators(session: AsyncSession, workspace_id: str, key_id:
     return sum(power_of(key).administers for key in keys)
 
 
-async def spent(session: AsyncSession, subject_ids: Sequence[str], day: date) -> dict[str, int]:
+async def spent_on_day(session: AsyncSession, subject_ids: Sequence[str], day: date) -> dict[str, int]:
     """Credits spent on a UTC day by each of these keys or customers that spent any."""
     rows = await session.execute(
         select(col(DailySpend.subject_id), col(DailySpend.credits)).where(

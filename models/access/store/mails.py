@@ -50,7 +50,7 @@ class MailState:
     attempts: int
 
 
-async def next_attempt(session: AsyncSession, mail_id: str) -> MailState:
+async def decide_mail(session: AsyncSession, mail_id: str) -> MailState:
     """Say what is due, and answer the rings up to now."""
     mail = await _locked(session, mail_id)
     now = await service_time(session)
@@ -73,7 +73,7 @@ async def _locked(session: AsyncSession, mail_id: str) -> Mail:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class MailContent:
     """What is needed to write a mail. `sealed_secret` opens with `SECRET_PURPOSE`."""
 
     id: str
@@ -84,7 +84,7 @@ class Letter:
     sealed_secret: bytes
 
 
-async def letter(session: AsyncSession, mail_id: str) -> Letter | None:
+async def mail_content(session: AsyncSession, mail_id: str) -> MailContent | None:
     """The mail to write, null when it was sent or given up."""
     row = (
         await session.execute(
@@ -98,10 +98,10 @@ async def letter(session: AsyncSession, mail_id: str) -> Letter | None:
     mail, workspace = row
     if mail.secret is None:
         return None
-    return Letter(mail.id, mail.kind, workspace.email, workspace.first_name, workspace.name, mail.secret)
+    return MailContent(mail.id, mail.kind, workspace.email, workspace.first_name, workspace.name, mail.secret)
 
 
-async def note_attempt(session: AsyncSession, mail_id: str, *, sent: bool) -> None:
+async def note_mail_attempt(session: AsyncSession, mail_id: str, *, sent: bool) -> None:
     """Write the outcome: sent, or try again after 10 seconds doubling up to an hour."""
     mail = await _locked(session, mail_id)
     now = await service_time(session)

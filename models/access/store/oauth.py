@@ -49,7 +49,7 @@ async def wall_time(session: AsyncSession) -> datetime:
     return now
 
 
-async def has_room(session: AsyncSession, network: bytes) -> bool:
+async def has_room_for_client(session: AsyncSession, network: bytes) -> bool:
     """Whether one more client may be registered from this network (a keyed hash), others waiting for the answer."""
     await session.execute(LOCK)
     of_network = await session.scalar(OF_NETWORK, {"network": network}) or 0
@@ -74,7 +74,7 @@ def _tell(client: OauthClient, metadata: ClientMetadata) -> None:
     client.scope = metadata.scope
 
 
-async def find_client(session: AsyncSession, client_id: str) -> OauthClient | None:
+async def load_client(session: AsyncSession, client_id: str) -> OauthClient | None:
     """The client that calls itself so: by its id, or by the address of its document."""
     query = select(OauthClient).where(col(OauthClient.url) == client_id)
     if client_id.startswith(f"{PREFIX}_"):
@@ -82,7 +82,7 @@ async def find_client(session: AsyncSession, client_id: str) -> OauthClient | No
     return (await session.scalars(query.execution_options(populate_existing=True))).one_or_none()
 
 
-async def of_document(session: AsyncSession, url: str, *, network: bytes) -> OauthClient | None:
+async def client_of_document(session: AsyncSession, url: str, *, network: bytes) -> OauthClient | None:
     """The client whose metadata document is there, locked; added when nobody has asked for it before.
 
     Null when it is not known, and there is no room for more of this network.
@@ -90,7 +90,7 @@ async def of_document(session: AsyncSession, url: str, *, network: bytes) -> Oau
     query = select(OauthClient).where(col(OauthClient.url) == url).with_for_update()
     if (known := (await session.scalars(query)).one_or_none()) is not None:
         return known
-    if not await has_room(session, network):
+    if not await has_room_for_client(session, network):
         return None
     now = await wall_time(session)
     fresh = {"id": new_id(PREFIX, now), "url": url, "created_at": now, "rings": 0, "answered": 0, "network": network}
@@ -115,21 +115,21 @@ def has_just_failed(client: OauthClient, now: datetime) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DocumentToRead:
     """A document to read; `url` is null when nobody waits for it any more."""
 
     url: str | None
 
 
-async def next_document(session: AsyncSession, row_id: str) -> Wanted:
+async def next_document(session: AsyncSession, row_id: str) -> DocumentToRead:
     """Say whether the document of a client is to be read, and answer the rings up to now."""
     client = await _locked(session, row_id)
     now = await wall_time(session)
     if client is None:
-        return Wanted(None)
+        return DocumentToRead(None)
     client.answered = client.rings
     done = client.url is None or is_fresh(client, now) or has_just_failed(client, now)
-    return Wanted(None if done else client.url)
+    return DocumentToRead(None if done else client.url)
 
 
 async def note_document(session: AsyncSession, row_id: str, read: ClientMetadata | str) -> None:
@@ -169,7 +169,7 @@ async def workspaces_of(session: AsyncSession, email_key: str, *, confirmed: boo
     return (await session.scalars(query.order_by(col(Workspace.created_at), col(Workspace.id)))).all()
 
 
-async def may_mail(session: AsyncSession, workspace_id: str, now: datetime) -> bool:
+async def may_mail_sign_in(session: AsyncSession, workspace_id: str, now: datetime) -> bool:
     """Whether one more sign-in may be mailed to the owner of a workspace within this hour."""
     query = select(func.count()).where(
         col(OauthSignIn.workspace_id) == workspace_id, col(OauthSignIn.created_at) > now - HOUR
@@ -245,7 +245,7 @@ async def create_grant(session: AsyncSession, sign_in: OauthSignIn, client: Oaut
     if client.used_at is None:
         client.used_at = await wall_time(session)
     await session.flush()
-    pair = await issue(session, key, refreshes=_refreshes(client))
+    pair = await issue_tokens(session, key, refreshes=_refreshes(client))
     await _note(session, key, "oauth.granted", now)
     return key, pair
 
@@ -254,7 +254,7 @@ def _refreshes(client: OauthClient) -> bool:
     return "refresh_token" in client.grant_types
 
 
-async def issue(session: AsyncSession, key: ApiKey, *, refreshes: bool) -> Pair:
+async def issue_tokens(session: AsyncSession, key: ApiKey, *, refreshes: bool) -> Pair:
     """Give a grant fresh tokens; with a refresh token its life begins anew."""
     now, wall = await service_time(session), await wall_time(session)
     access = key_secret(secrets.token_bytes(SECRET_BYTES), prefix=ACCESS_PREFIX)
@@ -293,10 +293,10 @@ async def lock_token(session: AsyncSession, secret: str) -> HeldToken | None:
     return HeldToken(token, grant, key)
 
 
-async def rotate(session: AsyncSession, held: HeldToken) -> Pair:
+async def rotate_tokens(session: AsyncSession, held: HeldToken) -> Pair:
     """Exchange a refresh token for fresh ones."""
     held.token.used_at = await wall_time(session)
-    return await issue(session, held.key, refreshes=True)
+    return await issue_tokens(session, held.key, refreshes=True)
 
 
 REVOKE = update(ApiKey).where(col(ApiKey.revoked_at).is_(None), col(ApiKey.kind) == "oauth")
@@ -311,7 +311,7 @@ async def revoke_grant(session: AsyncSession, grant_id: str, *, action: str) -> 
         await _note(session, key, action, now)
 
 
-async def forget(session: AsyncSession, token: OauthToken) -> None:
+async def end_access_token(session: AsyncSession, token: OauthToken) -> None:
     """End one access token alone."""
     await session.execute(delete(OauthToken).where(col(OauthToken.token_hash) == token.token_hash))
 
@@ -326,7 +326,7 @@ class Granted:
     resource: str
 
 
-async def of_keys(session: AsyncSession, key_ids: Sequence[str]) -> dict[str, Granted]:
+async def grants_of_keys(session: AsyncSession, key_ids: Sequence[str]) -> dict[str, Granted]:
     """To whom each of these grants was given."""
     if not key_ids:
         return {}

@@ -113,7 +113,7 @@ async def is_external_id_taken(session: AsyncSession, workspace_id: str, externa
     return found is not None
 
 
-async def list_customers(session: AsyncSession, workspace_id: str, page: Page) -> Slice[Customer]:
+async def page_of_customers(session: AsyncSession, workspace_id: str, page: Page) -> Slice[Customer]:
     """The account's customers, disabled ones included, newest first."""
     return await fetch(
         session,
@@ -153,7 +153,7 @@ async def write_audit_entry(
     await session.flush()
 
 
-async def list_audit_entries(session: AsyncSession, workspace_id: str, page: Page) -> Slice[AuditEntry]:
+async def page_of_audit_entries(session: AsyncSession, workspace_id: str, page: Page) -> Slice[AuditEntry]:
     """The account's entries, those of its customers included, newest first."""
     return await fetch(
         session,

@@ -18,11 +18,11 @@ from models.billing.rules.payments import (
     ChargePaid,
     CheckoutPaid,
     CyclePaid,
-    Happening,
     MethodAttached,
     MethodDetached,
     NotPaid,
-    OutreachTold,
+    OutreachSubscriptionChanged,
+    PaymentEvent,
     PaymentKind,
     PaymentStatus,
     PlanChanged,
@@ -190,12 +190,12 @@ OfPayment = CheckoutPaid | ChargePaid | NotPaid | CyclePaid | PlanChanged | Refu
 log = structlog.get_logger(__name__)
 
 
-async def apply(session: AsyncSession, happening: Happening, *, now: datetime) -> None:
+async def apply(session: AsyncSession, happening: PaymentEvent, *, now: datetime) -> None:
     """Do what follows from a callback. What names nothing of ours changes nothing."""
     match happening:
         case MethodAttached() | MethodDetached():
             await _note_method(session, happening)
-        case OutreachTold():
+        case OutreachSubscriptionChanged():
             await outreach_plans.hear(session, happening, now=now)
         case _:
             await _to_payment(session, happening, now)

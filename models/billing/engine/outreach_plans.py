@@ -26,7 +26,7 @@ from models.billing.rules.outreach_plans import (
     paying,
     plan_retry_after,
 )
-from models.billing.rules.payments import READ_AFTER, OutreachTold, PlanStatus, ask_again_after
+from models.billing.rules.payments import READ_AFTER, OutreachSubscriptionChanged, PlanStatus, ask_again_after
 from models.billing.rules.prices import outreach_price_cents
 from models.billing.store import payments
 from models.billing.tables import OutreachChange, OutreachPlan
@@ -274,7 +274,7 @@ async def note_unanswered(session: AsyncSession, workspace_id: str, change_id: s
     change.unclear, plan.wake_at = True, now + again
 
 
-async def hear(session: AsyncSession, told: OutreachTold, *, now: datetime) -> None:
+async def hear(session: AsyncSession, told: OutreachSubscriptionChanged, *, now: datetime) -> None:
     """The provider tells how the subscription stands. One that is not the plan's, or was heard of later, is nothing."""
     plan = await _find(session, told.workspace_id, lock=True)
     if plan is None or plan.subscription_id != told.subscription_id:

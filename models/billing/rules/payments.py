@@ -143,7 +143,7 @@ class MethodDetached:
 
 
 @dataclass(frozen=True, slots=True)
-class OutreachTold:
+class OutreachSubscriptionChanged:
     """How the subscription for a workspace's outreach accounts stands since `at`."""
 
     subscription_id: str
@@ -152,7 +152,7 @@ class OutreachTold:
     at: datetime
 
 
-Happening = (
+PaymentEvent = (
     CheckoutPaid
     | ChargePaid
     | NotPaid
@@ -161,7 +161,7 @@ Happening = (
     | PlanChanged
     | MethodAttached
     | MethodDetached
-    | OutreachTold
+    | OutreachSubscriptionChanged
 )
 """What a provider's callback tells, in our terms."""
 

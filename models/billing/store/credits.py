@@ -200,7 +200,7 @@ PAY = text(
 )
 
 
-class Purse:
+class SpendingLimit:
     """A payer's grants, locked until the transaction ends: what is read here is what can be spent.
 
     It counts for the day on which it was opened.
@@ -296,11 +296,11 @@ LOCK = text(
 )
 
 
-async def open_purse(session: AsyncSession, payer: Payer) -> Purse:
+async def open_spending_limit(session: AsyncSession, payer: Payer) -> SpendingLimit:
     """Lock the payer's grants in order and read what can be spent."""
     rows = (await session.execute(LOCK, {"workspace": payer.workspace_id})).all()
     blocks = tuple(CreditBlock(*row) for row in rows)
-    return Purse(session, payer, blocks, await _bounds(session, payer))
+    return SpendingLimit(session, payer, blocks, await _bounds(session, payer))
 
 
 async def next_expiry(session: AsyncSession) -> datetime | None:
@@ -322,7 +322,7 @@ EXPIRE = text(
 )
 
 
-async def expire(session: AsyncSession, *, limit: int = 500) -> int:
+async def expire_grants(session: AsyncSession, *, limit: int = 500) -> int:
     """Empty grants past their expiry and write the entries. Returns how many."""
     rows = (await session.execute(EXPIRE, {"limit": limit})).all()
     if not rows:
@@ -395,7 +395,7 @@ async def take_leads(session: AsyncSession, workspace_id: str, profile_ids: Iter
     return {row[0] for row in rows}
 
 
-async def give_back(session: AsyncSession, workspace_id: str, profile_ids: Collection[str]) -> None:
+async def release_leads(session: AsyncSession, workspace_id: str, profile_ids: Collection[str]) -> None:
     """Take back leads written in this transaction that are not paid after all."""
     if profile_ids:
         await session.execute(
@@ -406,7 +406,7 @@ async def give_back(session: AsyncSession, workspace_id: str, profile_ids: Colle
 # The ledger as it is read: entries of an account, newest first.
 
 
-async def list_ledger_entries(session: AsyncSession, workspace_id: str, page: Page) -> Slice[LedgerEntry]:
+async def page_of_ledger_entries(session: AsyncSession, workspace_id: str, page: Page) -> Slice[LedgerEntry]:
     """Every movement of the account's credits, those of its customers included."""
     return await fetch(
         session,

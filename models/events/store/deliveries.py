@@ -37,13 +37,13 @@ from models.events.tables import Delivery, WebhookEndpoint
 SECRET_PURPOSE = "webhook"  # noqa: S105 - the vault's purpose, not a secret
 
 
-async def count(session: AsyncSession, workspace_id: str) -> int:
+async def count_endpoints(session: AsyncSession, workspace_id: str) -> int:
     """How many endpoints the account has, disabled ones included."""
     query = select(func.count()).where(col(WebhookEndpoint.workspace_id) == workspace_id)
     return int(await session.scalar(query) or 0)
 
 
-async def get_endpoint(
+async def load_endpoint(
     session: AsyncSession, workspace_id: str, endpoint_id: str, *, lock: bool = False
 ) -> WebhookEndpoint:
     """An endpoint of the account. Raises `NotFound`.
@@ -59,7 +59,7 @@ async def get_endpoint(
     return row
 
 
-async def list_endpoints(session: AsyncSession, workspace_id: str, page: Page) -> Slice[WebhookEndpoint]:
+async def page_of_endpoints(session: AsyncSession, workspace_id: str, page: Page) -> Slice[WebhookEndpoint]:
     """The account's endpoints, disabled ones included, newest first."""
     created_at = col(WebhookEndpoint.created_at)
     query = select(WebhookEndpoint).where(col(WebhookEndpoint.workspace_id) == workspace_id)
@@ -67,7 +67,7 @@ async def list_endpoints(session: AsyncSession, workspace_id: str, page: Page) -
     return await fetch(session, query, page, order=order, created_at=created_at)
 
 
-async def disable(session: AsyncSession, endpoint: WebhookEndpoint) -> None:
+async def disable_endpoint(session: AsyncSession, endpoint: WebhookEndpoint) -> None:
     """Stop all deliveries and drop what is pending. `endpoint` is locked.
 
     What is being queued in this moment by others carries the old generation, and is dropped when its turn comes.
@@ -78,7 +78,7 @@ async def disable(session: AsyncSession, endpoint: WebhookEndpoint) -> None:
     await _drop(session, endpoint.id)
 
 
-async def delete_endpoint(session: AsyncSession, endpoint: WebhookEndpoint) -> None:
+async def remove_endpoint(session: AsyncSession, endpoint: WebhookEndpoint) -> None:
     """Delete an endpoint and drop what is pending. `endpoint` is locked."""
     await session.execute(delete(WebhookEndpoint).where(col(WebhookEndpoint.id) == endpoint.id))
     await _drop(session, endpoint.id)
@@ -307,7 +307,7 @@ async def _hand_over(session: AsyncSession, held: _Held) -> None:
         await session.execute(HAND_OVER, asked)
 
 
-async def retry(session: AsyncSession, endpoint: WebhookEndpoint, delivery_id: str) -> Delivery:
+async def retry_delivery(session: AsyncSession, endpoint: WebhookEndpoint, delivery_id: str) -> Delivery:
     """Make one more attempt due now; the caller rings. `endpoint` is locked.
 
     A pending delivery goes on with its schedule afterwards, any other ends with this attempt. Raises `NotFound`, and
@@ -345,7 +345,7 @@ async def show_delivery(statements: Statements, delivery_id: str) -> Delivery:
     return delivery
 
 
-async def list_deliveries(
+async def page_of_deliveries(
     session: AsyncSession, endpoint_id: str, page: Page, *, status: DeliveryStatus | None = None
 ) -> Slice[Delivery]:
     """An endpoint's deliveries, newest first."""

@@ -68,7 +68,7 @@ def emit(session: AsyncSession, tenant: Tenant, type: EventType, data: EventData
     return _note(session, _Noted(new_id("evt", now), tenant, type, data, ids))
 
 
-def ping(session: AsyncSession, endpoint: WebhookEndpoint, *, now: datetime) -> tuple[str, str]:
+def emit_ping(session: AsyncSession, endpoint: WebhookEndpoint, *, now: datetime) -> tuple[str, str]:
     """Tell an endpoint alone that it is tested: one attempt, at once. Returns the ids of event and delivery."""
     delivery_id = new_id("dlv", now)
     tenant = Tenant(endpoint.workspace_id, endpoint.customer_id)
@@ -129,7 +129,7 @@ async def _write(session: AsyncSession) -> None:
         await session.execute(WRITE, asked)
 
 
-async def get_event(session: AsyncSession, tenant: Tenant, event_id: str) -> Event:
+async def load_event(session: AsyncSession, tenant: Tenant, event_id: str) -> Event:
     """One event that the tenant may see: the account sees its customers' too. Raises `NotFound`."""
     query = select(Event).where(col(Event.id) == event_id, *_visible(tenant, await service_time(session)))
     event = (await session.scalars(query)).one_or_none()
@@ -138,7 +138,7 @@ async def get_event(session: AsyncSession, tenant: Tenant, event_id: str) -> Eve
     return event
 
 
-async def list_events(
+async def page_of_events(
     session: AsyncSession,
     tenant: Tenant,
     page: Page,

@@ -242,7 +242,7 @@ async def _person(session: AsyncSession, tenant: Tenant, draft: DraftSend) -> st
     standing = (await people.lock_people(session, [draft.profile_id])).get(draft.profile_id)
     if standing is None:
         raise InvalidRequest("There is no such profile.", field="profile_id")
-    if await suppressions.among(session, tenant, [standing]):
+    if await suppressions.suppressed_among(session, tenant, [standing]):
         raise Suppressed(status=409)
     return standing
 
@@ -379,7 +379,7 @@ async def prepare_reply(
 async def _answered_person(session: AsyncSession, tenant: Tenant, conversation: Conversation) -> str:
     """The id that stands for the person, locked."""
     standing = (await people.lock_people(session, [conversation.profile_id])).get(conversation.profile_id)
-    if standing is None or await suppressions.among(session, tenant, [standing]):
+    if standing is None or await suppressions.suppressed_among(session, tenant, [standing]):
         raise Suppressed(status=409)
     entry = await session.get(SeenEntry, (tenant.id, standing), populate_existing=True)
     forbidden = entry is not None and entry.do_not_contact

@@ -80,7 +80,7 @@ async def gather(session: AsyncSession, vault: Vault, tenant: Tenant, sources: S
     ]
     met = await _met(session, vault, {one.profile_url for one in given if one.profile_url is not None})
     asked = [one.profile_id or met.get(one.profile_url or "") for one in given]
-    standing = await people.stands_for(session, {one for one in asked if one is not None})
+    standing = await people.current_ids(session, {one for one in asked if one is not None})
     found = once(_named(one, profile_id, standing) for one, profile_id in zip(given, asked, strict=True))
     if len(found) > MOST:
         raise InvalidRequest(
@@ -127,7 +127,7 @@ async def _of_run(session: AsyncSession, tenant: Tenant, sources: Sources) -> Se
 async def _of_list(session: AsyncSession, tenant: Tenant, sources: Sources) -> Sequence[str]:
     if sources.list_id is None:
         return ()
-    await lists.get_people_list(session, tenant, sources.list_id)
+    await lists.load_people_list(session, tenant, sources.list_id)
     query = select(col(ListPerson.profile_id)).where(col(ListPerson.list_id) == sources.list_id)
     order = (col(ListPerson.created_at).desc(), col(ListPerson.profile_id).desc())
     return (await session.scalars(query.order_by(*order).limit(sources.limit))).all()
@@ -203,7 +203,7 @@ async def read_prospects(
 ) -> list[Prospect]:
     """What is known of each person, in order; three queries, whatever their number."""
     ids = [one.profile_id for one in named if one.profile_id is not None and one.known]
-    hidden = await suppressions.among(session, held.tenant, ids)
+    hidden = await suppressions.suppressed_among(session, held.tenant, ids)
     asked = {"ids": ids, "tenant": held.tenant.id, "account": held.account.id}
     registered = {row.id: _Registered(*row[1:]) for row in await session.execute(REGISTERED, asked)}
     facts = await context.facts_for_messages(session, held.tenant, ids)

@@ -158,7 +158,7 @@ async def wanted_since(session: AsyncSession, account_id: str, profile_id: str, 
     """From when on the messages of a chat are to be read; null when none of them are anybody's business."""
     account = await session.get_one(OutreachAccount, account_id)
     ids = await people.ids_of_person(session, profile_id)
-    if not ids or await suppressions.among(session, accounts.tenant_of_account(account), ids):
+    if not ids or await suppressions.suppressed_among(session, accounts.tenant_of_account(account), ids):
         return None
     first: datetime | None = await session.scalar(FIRST, {"account": account_id, "ids": [*ids, profile_id]})
     last: datetime | None = await session.scalar(LAST, {"account": account_id, "chat": chat_id})
@@ -172,7 +172,7 @@ async def take_messages(
     scene = await scene_of(session, account_id, profile_id)
     if scene is None or scene.profile_id is None or not lines:
         return
-    if await suppressions.among(session, scene.tenant, [scene.profile_id]):
+    if await suppressions.suppressed_among(session, scene.tenant, [scene.profile_id]):
         return
     if scene.person is not None:
         scene.person.chat_id = chat_id

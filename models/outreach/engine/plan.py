@@ -157,7 +157,7 @@ async def _end(session: AsyncSession, scene: EnrollmentContext) -> Ending | None
         return Ending(EnrollmentStatus.FAILED, EnrollmentReason.ACCOUNT_REMOVED, ActionReason.ACCOUNT_REMOVED)
     if scene.profile_id is None:
         return _ends(EnrollmentReason.ERASED, ActionReason.SUPPRESSED)
-    if await suppressions.among(session, scene.tenant, [scene.profile_id]):
+    if await suppressions.suppressed_among(session, scene.tenant, [scene.profile_id]):
         return _ends(EnrollmentReason.SUPPRESSED, ActionReason.SUPPRESSED)
     if _binds(scene) and await _do_not_contact(session, scene, scene.profile_id):
         return _ends(EnrollmentReason.DO_NOT_CONTACT, ActionReason.DO_NOT_CONTACT)

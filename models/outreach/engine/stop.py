@@ -41,7 +41,7 @@ from models.outreach.store import calendars, sequences
 from models.outreach.store.accounts import LockedAccount
 from models.outreach.tables import OPEN_ENROLLMENTS, Enrollment
 from models.people.outreach_port import fill_in
-from models.people.rules.registers import Forbidden
+from models.people.rules.registers import NoContactReason
 from models.people.store.people import ids_of_person
 
 
@@ -370,9 +370,9 @@ def _tenant(row: Row[Any]) -> Tenant | None:
 
 
 WHY = {
-    Forbidden.SUPPRESSED: SUPPRESSED,
-    Forbidden.ERASED: ERASED,
-    Forbidden.DO_NOT_CONTACT: DO_NOT_CONTACT,
+    NoContactReason.SUPPRESSED: SUPPRESSED,
+    NoContactReason.ERASED: ERASED,
+    NoContactReason.DO_NOT_CONTACT: DO_NOT_CONTACT,
 }
 
 
@@ -380,7 +380,13 @@ class StoppingOutreach:
     """The port by which the people subject stops outreach, in its own transaction."""
 
     async def stop(
-        self, session: AsyncSession, profile_ids: Collection[str], why: Forbidden, *, within: Tenant | None, alone: bool
+        self,
+        session: AsyncSession,
+        profile_ids: Collection[str],
+        why: NoContactReason,
+        *,
+        within: Tenant | None,
+        alone: bool,
     ) -> None:
         """Stop what is open and planned for these people."""
         await stop_person(session, profile_ids, WHY[why], within=within, alone=alone)

@@ -41,7 +41,7 @@ async def get_conversation(
     found = (await session.scalars(query)).one_or_none()
     if found is None:
         raise NotFound("There is no such conversation.")
-    if await suppressions.among(session, tenant, [found.profile_id]):
+    if await suppressions.suppressed_among(session, tenant, [found.profile_id]):
         raise Suppressed(status=suppressed)
     return found
 
@@ -50,7 +50,7 @@ async def list_conversations(
     session: AsyncSession, tenant: Tenant, filters: ConversationFilters, page: Page
 ) -> Slice[Conversation]:
     """The tenant's conversations, newest first."""
-    query = _of(tenant).where(~suppressions.hides(tenant, col(Conversation.profile_id)))
+    query = _of(tenant).where(~suppressions.is_suppressed_for(tenant, col(Conversation.profile_id)))
     if filters.account_id is not None:
         query = query.where(col(Conversation.account_id) == filters.account_id)
     if filters.profile_id is not None:
@@ -114,7 +114,7 @@ async def replies(session: AsyncSession, tenant: Tenant, filters: ReplyFilters, 
     query = select(Message).where(
         col(Message.tenant_id) == tenant.id,
         col(Message.direction) == "in",
-        ~suppressions.hides(tenant, col(Message.profile_id)),
+        ~suppressions.is_suppressed_for(tenant, col(Message.profile_id)),
     )
     created_at = col(Message.created_at)
     if filters.since is not None:

@@ -134,7 +134,7 @@ TELLING = frozenset({"company", "profile"})
 
 
 @dataclass(frozen=True, slots=True)
-class Possible:
+class PossiblePerson:
     """Somebody it can be: how sure the source is (0 to 1), and what of the question agrees."""
 
     person: str
@@ -142,7 +142,7 @@ class Possible:
     matched_on: frozenset[str]
 
 
-def meant(possible: Sequence[Possible], *, min_confidence: float) -> Possible | None:
+def best_match(possible: Sequence[PossiblePerson], *, min_confidence: float) -> PossiblePerson | None:
     """The one who is meant. A near tie is nobody, whoever of the two is ahead; so is agreement by name alone."""
     ranked = sorted(possible, key=lambda each: -each.confidence)
     if not ranked:

@@ -21,7 +21,7 @@ class SeenStatus(StrEnum):
 # Why a person is suppressed (contract, section 5 "Registers").
 
 
-class Reason(StrEnum):
+class SuppressionReason(StrEnum):
     """MANUAL was written by a caller and can be removed; the others are the person's own will and stay."""
 
     MANUAL = "manual"
@@ -30,7 +30,7 @@ class Reason(StrEnum):
     ERASURE = "erasure"
 
 
-class Forbidden(StrEnum):
+class NoContactReason(StrEnum):
     """Why nothing more may be sent to a person."""
 
     SUPPRESSED = "suppressed"

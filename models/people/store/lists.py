@@ -38,7 +38,7 @@ async def create_people_list(
     return made
 
 
-async def get_people_list(session: AsyncSession, tenant: Tenant, list_id: str, *, keep: bool = False) -> PeopleList:
+async def load_people_list(session: AsyncSession, tenant: Tenant, list_id: str, *, keep: bool = False) -> PeopleList:
     """The tenant's list; with `keep` nobody deletes it until the transaction ends. Raises `NotFound`."""
     query = select(PeopleList).where(col(PeopleList.id) == list_id, col(PeopleList.tenant_id) == tenant.id)
     held = query.with_for_update(read=True, key_share=True) if keep else query
@@ -48,7 +48,7 @@ async def get_people_list(session: AsyncSession, tenant: Tenant, list_id: str, *
     return found
 
 
-async def list_people_lists(session: AsyncSession, tenant: Tenant, page: Page) -> Slice[PeopleList]:
+async def page_of_people_lists(session: AsyncSession, tenant: Tenant, page: Page) -> Slice[PeopleList]:
     """The tenant's lists, newest first."""
     created_at = col(PeopleList.created_at)
     query = select(PeopleList).where(col(PeopleList.tenant_id) == tenant.id)
@@ -100,10 +100,12 @@ async def add_to_list(
     return int(done.rowcount)  # type: ignore[attr-defined]
 
 
-async def people(session: AsyncSession, tenant: Tenant, list_id: str, page: Page) -> Slice[ListPerson]:
+async def page_of_list_people(session: AsyncSession, tenant: Tenant, list_id: str, page: Page) -> Slice[ListPerson]:
     """Whom the list holds, newest first, without people suppressed since. The caller has checked whose list it is."""
     profile_id, created_at = col(ListPerson.profile_id), col(ListPerson.created_at)
-    query = select(ListPerson).where(col(ListPerson.list_id) == list_id, ~suppressions.hides(tenant, profile_id))
+    query = select(ListPerson).where(
+        col(ListPerson.list_id) == list_id, ~suppressions.is_suppressed_for(tenant, profile_id)
+    )
     return await fetch(session, query, page, order=newest_first(created_at, profile_id), created_at=created_at)
 
 

@@ -13,8 +13,8 @@ from models.base.clock import service_time
 from models.base.errors import NotFound
 from models.base.ids import new_id
 from models.base.secrets import Vault
-from models.people.rules.registers import Reason
-from models.people.store import erasures, people, suppressions
+from models.people.rules.registers import SuppressionReason
+from models.people.store import people, suppressions
 
 PURPOSE = "opt_out"
 PREFIX = "prof_"
@@ -47,9 +47,9 @@ async def opt_out_person(session: AsyncSession, vault: Vault, given: str, *, era
     standing = (await people.lock_people(session, [profile_id])).get(profile_id)
     if standing is None:
         raise NotFound("This link is not valid. Open it as it was sent.")
-    await suppressions.suppress(session, None, standing, reason=Reason.OPT_OUT)
+    await suppressions.suppress(session, None, standing, reason=SuppressionReason.OPT_OUT)
     if erase:
-        await erasures.erase_person(session, None, standing)
+        await suppressions.erase_person(session, None, standing)
 
 
 # Who opted out at a people source: suppressed in the whole installation, also before anybody meets them.
@@ -88,9 +88,9 @@ async def suppress_source_opt_outs(session: AsyncSession, vault: Vault, source: 
     await _keep_keys(session, hashes, await service_time(session))
     met = set((await session.scalars(MET, {"hashes": hashes})).all())
     for profile_id in sorted(set((await people.lock_people(session, met)).values())):
-        await suppressions.suppress(session, None, profile_id, reason=Reason.SOURCE_OPT_OUT)
+        await suppressions.suppress(session, None, profile_id, reason=SuppressionReason.SOURCE_OPT_OUT)
 
 
 async def _keep_keys(session: AsyncSession, hashes: Sequence[bytes], now: datetime) -> None:
     named = {"ids": [new_id("sup", now) for _ in hashes], "hashes": list(hashes)}
-    await session.execute(KEEP, named | {"reason": Reason.SOURCE_OPT_OUT, "now": now})
+    await session.execute(KEEP, named | {"reason": SuppressionReason.SOURCE_OPT_OUT, "now": now})

@@ -19,7 +19,7 @@ from models.base.tenants import Tenant, all_tenants
 from models.people.outreach_port import outreach
 from models.people.rules.identity import InvalidProfileUrl, canonical_profile_url, person_key
 from models.people.rules.profiles import Profile
-from models.people.store import erasures
+from models.people.store import suppressions
 from models.people.tables import CachedProfile
 
 CACHE_LIFE = timedelta(days=30)
@@ -100,7 +100,7 @@ async def people_by_url(
     return {url: ids[one] for url, one in canonical.items()}
 
 
-async def addressed(session: AsyncSession, vault: Vault, address: str) -> str:
+async def person_by_email(session: AsyncSession, vault: Vault, address: str) -> str:
     """Our id of the person with this e-mail address. The address itself is not kept."""
     key = _Key(email_hash(vault, address), "email", None, None)
     return (await _identified(session, {"": [key]}, None))[""]
@@ -122,7 +122,7 @@ async def _identified(
     for found in keys.values():
         ids = sorted({settled[key.hash] for key in found})
         for newer in ids[1:]:
-            await merge(session, survivor=ids[0], newer=newer)
+            await merge_people(session, survivor=ids[0], newer=newer)
             settled = {one: ids[0] if old == newer else old for one, old in settled.items()}
     await _keep_values(session, every.values(), workspace_id)
     return {name: settled[found[0].hash] for name, found in keys.items()}
@@ -136,7 +136,7 @@ async def _known(session: AsyncSession, hashes: Collection[bytes]) -> dict[bytes
     return {key_hash: profile_id for key_hash, profile_id in rows}  # noqa: C416 - rows are not pairs
 
 
-async def owners(session: AsyncSession, hashes: Collection[bytes]) -> dict[bytes, str]:
+async def owners_of_keys(session: AsyncSession, hashes: Collection[bytes]) -> dict[bytes, str]:
     """Whose each key is, for the keys that are somebody's."""
     return await _known(session, list(hashes))
 
@@ -234,12 +234,12 @@ async def lock_people(session: AsyncSession, profile_ids: Collection[str]) -> di
     while not wanted <= held:
         await lock_people_rows(session, wanted - held)
         held |= wanted
-        standing = await stands_for(session, profile_ids)
+        standing = await current_ids(session, profile_ids)
         wanted = set(standing.values())
     return standing
 
 
-async def stands_for(session: AsyncSession, profile_ids: Collection[str]) -> dict[str, str]:
+async def current_ids(session: AsyncSession, profile_ids: Collection[str]) -> dict[str, str]:
     """The id that stands for each person now; ids that nobody has are missing."""
     rows = await session.execute(
         text("select id, coalesce(alias_of, id) from people where id = any(cast(:ids as text[]))"),
@@ -284,7 +284,7 @@ MERGE = (
 )
 
 
-async def merge(session: AsyncSession, *, survivor: str, newer: str) -> None:
+async def merge_people(session: AsyncSession, *, survivor: str, newer: str) -> None:
     """Make two ids one person, whom the caller holds: all that is known of the newer id goes to the older.
 
     If one of them is erased, so is the other.
@@ -293,7 +293,7 @@ async def merge(session: AsyncSession, *, survivor: str, newer: str) -> None:
         for statement in MERGE:
             await session.execute(text(statement), {"survivor": survivor, "newer": newer})
         await outreach().take_over(session, survivor=survivor, newer=newer)
-        await erasures.renew(session, survivor)
+        await suppressions.erase_again(session, survivor)
 
 
 SOURCE_IDS = text(
@@ -312,7 +312,7 @@ async def source_ids(session: AsyncSession, source: str, profile_ids: Collection
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownPerson:
     """What a tenant and one of its runs know of a person. `profile_id` is the id that stands for the person now."""
 
     profile_id: str
@@ -349,7 +349,7 @@ KNOWN = text(
 
 async def known_people(
     session: AsyncSession, tenant: Tenant, profile_ids: Collection[str], *, run_id: str
-) -> dict[str, Known]:
+) -> dict[str, KnownPerson]:
     """What is known of each person, by the id asked with; people erased from the installation are missing."""
     rows = await session.execute(
         KNOWN,
@@ -362,7 +362,7 @@ async def known_people(
             "life": CACHE_LIFE,
         },
     )
-    return {row.id: Known(*row[1:]) for row in rows}
+    return {row.id: KnownPerson(*row[1:]) for row in rows}
 
 
 MARK_SEEN = text(
@@ -393,7 +393,7 @@ async def mark_seen(session: AsyncSession, tenant: Tenant, profile_ids: Collecti
     )
 
 
-async def cached(session: AsyncSession, profile_ids: Collection[str]) -> dict[str, Profile]:
+async def cached_profiles(session: AsyncSession, profile_ids: Collection[str]) -> dict[str, Profile]:
     """Full profiles fetched within the cache's 30 days."""
     now = await service_time(session)
     rows = await session.scalars(

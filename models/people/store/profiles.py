@@ -25,7 +25,7 @@ GIVE = text(
 )
 
 
-async def give(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> None:
+async def give_copies(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> None:
     """Let the tenant read the cached profiles of these people, whom the caller holds, from now on."""
     if profile_ids:
         named = {"workspace": tenant.workspace_id, "tenant": tenant.id, "ids": list(profile_ids)}
@@ -51,7 +51,9 @@ async def read_profile(session: AsyncSession, tenant: Tenant, profile_id: str) -
     """The cached profile, as far as the tenant has a right to it. Raises `NotFound`, `Suppressed`, `NotCached`."""
     standing = await _standing(session, profile_id)
     found = (await readable_profiles(session, tenant, [standing])).get(standing)
-    if await suppressions.among(session, tenant, [standing]):  # after the copy: who opts out meanwhile is hidden
+    if await suppressions.suppressed_among(
+        session, tenant, [standing]
+    ):  # after the copy: who opts out meanwhile is hidden
         raise Suppressed(status=404)
     if found is None:
         raise NotCached("This profile is not in the cache.")
@@ -81,7 +83,7 @@ async def give_up_copy(session: AsyncSession, tenant: Tenant, profile_id: str) -
 
 
 async def _standing(session: AsyncSession, profile_id: str) -> str:
-    standing = (await people.stands_for(session, [profile_id])).get(profile_id)
+    standing = (await people.current_ids(session, [profile_id])).get(profile_id)
     if standing is None:
         raise NotFound("There is no such profile.")
     return standing
@@ -99,7 +101,7 @@ NAMELESS = text(
 )
 
 
-async def recognise_addresses(
+async def people_of_addresses(
     session: AsyncSession, vault: Vault, found: Mapping[str, Collection[str]]
 ) -> dict[str, str]:
     """Hold these people, by the addresses found of them, and give the id that stands for each.
@@ -108,13 +110,13 @@ async def recognise_addresses(
     same person, and with that suppressed and erased too. Others may share an address: they stay apart.
     """
     hashes = {people.email_hash(vault, address): person for person, given in found.items() for address in given}
-    owners = await people.owners(session, hashes)
+    owners = await people.owners_of_keys(session, hashes)
     nameless = set((await session.scalars(NAMELESS, {"ids": list(owners.values())})).all())
     standing = await people.lock_people(session, found.keys() | nameless)
     for key, owner in owners.items():
         ids = sorted({standing.get(hashes[key], owner), standing.get(owner, owner)})
         for newer in ids[1:] if owner in nameless else ():
-            await people.merge(session, survivor=ids[0], newer=newer)
+            await people.merge_people(session, survivor=ids[0], newer=newer)
             standing = {one: ids[0] if at == newer else at for one, at in standing.items()}
     return standing
 

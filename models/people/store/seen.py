@@ -17,7 +17,7 @@ from models.base.clock import service_time
 from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.tenants import Tenant
 from models.people.outreach_port import outreach
-from models.people.rules.registers import MAX_TAGS, Forbidden, SeenStatus
+from models.people.rules.registers import MAX_TAGS, NoContactReason, SeenStatus
 from models.people.store import suppressions
 from models.people.tables import SeenEntry
 
@@ -32,10 +32,12 @@ class SeenFilters:
     tag: str | None = None
 
 
-async def list_seen(session: AsyncSession, tenant: Tenant, filters: SeenFilters, page: Page) -> Slice[SeenEntry]:
+async def page_of_seen(session: AsyncSession, tenant: Tenant, filters: SeenFilters, page: Page) -> Slice[SeenEntry]:
     """The tenant's entries, newest first, without people suppressed since."""
     profile_id, created_at = col(SeenEntry.profile_id), col(SeenEntry.created_at)
-    query = select(SeenEntry).where(col(SeenEntry.tenant_id) == tenant.id, ~suppressions.hides(tenant, profile_id))
+    query = select(SeenEntry).where(
+        col(SeenEntry.tenant_id) == tenant.id, ~suppressions.is_suppressed_for(tenant, profile_id)
+    )
     if filters.status is not None:
         query = query.where(col(SeenEntry.status) == filters.status)
     if filters.do_not_contact is not None:
@@ -49,7 +51,7 @@ async def list_seen(session: AsyncSession, tenant: Tenant, filters: SeenFilters,
     return await fetch(session, query, page, order=newest_first(created_at, profile_id), created_at=created_at)
 
 
-async def entry(session: AsyncSession, tenant: Tenant, profile_id: str) -> SeenEntry:
+async def seen_entry(session: AsyncSession, tenant: Tenant, profile_id: str) -> SeenEntry:
     """The tenant's entry of a person whom the caller holds, made when there is none."""
     found = await session.get(SeenEntry, (tenant.id, profile_id), populate_existing=True)
     now = await service_time(session)
@@ -62,7 +64,7 @@ async def entry(session: AsyncSession, tenant: Tenant, profile_id: str) -> SeenE
 
 async def note_seen(session: AsyncSession, tenant: Tenant, profile_id: str, changes: Mapping[str, object]) -> SeenEntry:
     """Write fields of the entry of a person whom the caller holds; `do_not_contact` stops what is open with them."""
-    found = await entry(session, tenant, profile_id)
+    found = await seen_entry(session, tenant, profile_id)
     for name, value in changes.items():
         setattr(found, name, value)
     if changes.get("do_not_contact"):
@@ -71,11 +73,11 @@ async def note_seen(session: AsyncSession, tenant: Tenant, profile_id: str, chan
 
 
 async def _stop(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> None:
-    await outreach().stop(session, profile_ids, Forbidden.DO_NOT_CONTACT, within=tenant, alone=True)
+    await outreach().stop(session, profile_ids, NoContactReason.DO_NOT_CONTACT, within=tenant, alone=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedEntry:
     """What an import says about one person; null says nothing."""
 
     status: SeenStatus | None = None
@@ -85,9 +87,9 @@ class Imported:
     first_seen_at: datetime | None = None
     contacted_at: datetime | None = None
 
-    def followed_by(self, later: "Imported") -> "Imported":
+    def followed_by(self, later: "ImportedEntry") -> "ImportedEntry":
         """Both about one person: texts of the later stand, facts add up."""
-        return Imported(
+        return ImportedEntry(
             status=later.status or self.status,
             do_not_contact=True if later.do_not_contact else self.do_not_contact,
             tags=tuple(dict.fromkeys(self.tags + later.tags)),
@@ -143,7 +145,7 @@ class ImportDone:
     over_full: str | None
 
 
-async def merge_in(session: AsyncSession, tenant: Tenant, given: Mapping[str, Imported]) -> ImportDone:
+async def import_seen(session: AsyncSession, tenant: Tenant, given: Mapping[str, ImportedEntry]) -> ImportDone:
     """Merge what is said about these people, whom the caller holds, into the register."""
     named = {
         "workspace": tenant.workspace_id,
@@ -160,7 +162,7 @@ async def merge_in(session: AsyncSession, tenant: Tenant, given: Mapping[str, Im
     return ImportDone(created.rowcount, updated.rowcount, over_full)  # type: ignore[attr-defined]
 
 
-def _row(profile_id: str, said: Imported) -> dict[str, object]:
+def _row(profile_id: str, said: ImportedEntry) -> dict[str, object]:
     return {
         "profile_id": profile_id,
         "status": said.status,

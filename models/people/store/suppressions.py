@@ -1,6 +1,7 @@
-"""Marks: the texts by which sealed rows say whom they are about, so that they are found without being opened."""
+"""Suppressions and erasures: people who may not be fetched, charged for, shown or contacted."""
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, delete, exists, func, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -8,13 +9,14 @@ from sqlmodel import col
 
 from models.base import idempotency
 from models.base.clock import service_time
-from models.base.errors import Conflict, NotFound
+from models.base.database import widened
+from models.base.errors import Conflict, NotFound, serialized
 from models.base.ids import new_id
 from models.base.paging import Column, Page, Slice, fetch, newest_first
-from models.base.tenants import Tenant
+from models.base.tenants import Tenant, all_tenants
 from models.people.outreach_port import outreach
-from models.people.rules.registers import Forbidden, Reason
-from models.people.tables import Person, PersonKey, Suppression
+from models.people.rules.registers import NoContactReason, SuppressionReason
+from models.people.tables import Erasure, Person, PersonKey, Suppression
 
 MARKS = text(
     """
@@ -38,7 +40,7 @@ def mark_of_key(key_hash: bytes) -> str:
 # Suppressions: people whom an account, a customer or the whole installation may not fetch, pay, see or contact.
 
 
-def hides(tenant: Tenant, profile_id: Column) -> ColumnElement[bool]:
+def is_suppressed_for(tenant: Tenant, profile_id: Column) -> ColumnElement[bool]:
     """Whether the person of a row is suppressed for the tenant: by its own, the account's or a global suppression."""
     own = (col(Suppression.workspace_id) == tenant.workspace_id) & or_(
         col(Suppression.customer_id).is_(None), col(Suppression.customer_id) == tenant.customer_id
@@ -68,27 +70,27 @@ def suppression_parameters(tenant: Tenant) -> dict[str, str | None]:
     return {"workspace": tenant.workspace_id, "customer": tenant.customer_id}
 
 
-async def among(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> set[str]:
+async def suppressed_among(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> set[str]:
     """Who of these people is suppressed for the tenant. The ids are those that stand for the people."""
     rows = await session.execute(AMONG, {"ids": list(profile_ids)} | suppression_parameters(tenant))
     return {row[0] for row in rows}
 
 
 async def suppress(
-    session: AsyncSession, tenant: Tenant | None, profile_id: str, *, reason: Reason
+    session: AsyncSession, tenant: Tenant | None, profile_id: str, *, reason: SuppressionReason
 ) -> tuple[Suppression, bool]:
     """Suppress a person whom the caller holds; for the installation without a tenant. Whether it is new comes second.
 
     An erasure or opt-out takes the place of what was written by hand, which could be removed again. Open enrollments
     stop and planned actions are cancelled. Answers kept for repeated calls forget the person.
     """
-    why = Forbidden.ERASED if reason is Reason.ERASURE else Forbidden.SUPPRESSED
+    why = NoContactReason.ERASED if reason is SuppressionReason.ERASURE else NoContactReason.SUPPRESSED
     await outreach().stop(session, [profile_id], why, within=tenant, alone=False)
     await idempotency.forget_people(session, tenant, await marks_of(session, [profile_id]))
     there = await _find(session, tenant, profile_id)
     if there is not None:
         there.profile_id = there.profile_id or profile_id  # suppressed before anybody met them
-        if there.reason == Reason.MANUAL or reason is Reason.ERASURE:
+        if there.reason == SuppressionReason.MANUAL or reason is SuppressionReason.ERASURE:
             there.reason = reason
         return there, False
     now = await service_time(session)
@@ -122,7 +124,7 @@ async def _key(session: AsyncSession, profile_id: str) -> bytes:
     return (await session.scalars(query.order_by(col(PersonKey.hash)).limit(1))).one()
 
 
-async def list_suppressions(session: AsyncSession, tenant: Tenant, page: Page) -> Slice[Suppression]:
+async def page_of_suppressions(session: AsyncSession, tenant: Tenant, page: Page) -> Slice[Suppression]:
     """The tenant's suppressions, newest first; the account's list shows those of its customers too."""
     query = select(Suppression).where(col(Suppression.workspace_id) == tenant.workspace_id)
     if tenant.customer_id is not None:
@@ -139,10 +141,156 @@ async def lift_suppression(session: AsyncSession, tenant: Tenant, suppression_id
         col(Suppression.customer_id).is_not_distinct_from(tenant.customer_id),
     )
     gone = await session.execute(
-        delete(Suppression).where(*own, col(Suppression.reason) == Reason.MANUAL).returning(col(Suppression.id))
+        delete(Suppression)
+        .where(*own, col(Suppression.reason) == SuppressionReason.MANUAL)
+        .returning(col(Suppression.id))
     )
     if gone.scalar_one_or_none() is not None:
         return
     if await session.scalar(select(col(Suppression.id)).where(*own)) is None:
         raise NotFound("There is no such suppression.")
     raise Conflict("What a person asked for cannot be undone; only manual suppressions can be removed.")
+
+
+PERSONAL = (
+    "candidates",
+    "contacts",
+    "contacts_asked",
+    "seen_entries",
+    "list_people",
+    "profile_copies",
+    "scroll_people",
+    "messages",
+    "conversations",
+    "network_people",
+)
+"""Tables whose rows about a person are deleted, those of an account by their `workspace_id`."""
+
+CLEARED = {
+    "enrollments": "given = '{}'",
+    "actions": "text = case when text is null then null else '' end, values_hash = null, provider_message_id = null",
+}
+"""Tables whose rows stay, because caps count them, without what they say about the person.
+
+That an action had a text stays known: an invite with a note counts otherwise than one without.
+"""
+
+REFERRING = (
+    "candidates",
+    "contacts",
+    "seen_entries",
+    "list_people",
+    "profile_copies",
+    "leads",
+    "enrollments",
+    "actions",
+)
+"""Tables by whose rows another account has a right of its own to know the person."""
+
+DELETE = tuple(
+    text(
+        f"delete from {table} where profile_id = any(cast(:ids as text[]))"  # noqa: S608 - constants of this module
+        " and (cast(:workspace as text) is null or workspace_id = :workspace)"
+    )
+    for table in PERSONAL
+) + tuple(
+    text(
+        f"update {table} set {what} where profile_id = any(cast(:ids as text[]))"  # noqa: S608 - constants of this module
+        " and (cast(:workspace as text) is null or workspace_id = :workspace)"
+    )
+    for table, what in CLEARED.items()
+)
+
+OWN = "(cast(:workspace as text) is null or workspace_id = :workspace)"
+EMPTY_INPUTS = text(
+    f"""update job_inputs set sealed = null, url_hash = null, profile_id = null, status = 'suppressed'
+         where (profile_id = any(cast(:ids as text[]))
+                or url_hash = any(array(select hash from person_keys where profile_id = any(cast(:ids as text[])))))
+           and {OWN}"""  # noqa: S608 - constants of this module
+)
+EMPTY_CALLS = text(
+    f"""update upstream_calls
+           set status = 'failed', ask = null, result = null, about = '{{}}', failure = cast(:told as jsonb)
+         where status in ('waiting', 'running', 'done') and {OWN}
+           and (about && cast(:marks as text[]) or (status <> 'done' and until < (select clock_timestamp())))"""  # noqa: S608
+)
+"""Rows that stay, for they are about others too. Calls that were lost on their way may name anybody."""
+ERASED_MEANWHILE = "Somebody whom this call was about has just been erased. Repeat the call."
+
+ELSEWHERE = tuple(
+    text(
+        f"select exists (select 1 from {table} where profile_id = any(cast(:ids as text[]))"  # noqa: S608 - constants
+        " and workspace_id <> :workspace)"
+    )
+    for table in REFERRING
+)
+
+UNNAME = (
+    text("update person_keys set value = null where profile_id = any(cast(:ids as text[]))"),
+    text("delete from cached_profiles where profile_id = any(cast(:ids as text[]))"),
+)
+
+
+async def erase_person(session: AsyncSession, workspace_id: str | None, profile_id: str) -> Erasure:
+    """Erase a person, whom the caller holds, from an account with all its customers, or from the installation.
+
+    What the installation keeps of the person (the cached profile, the source's id, the profile URL) goes too unless
+    another account has a right to it. Erasing again erases what came since.
+    """
+    tenant = None if workspace_id is None else Tenant(workspace_id)
+    await suppress(session, tenant, profile_id, reason=SuppressionReason.ERASURE)
+    await _delete(session, workspace_id, await _ids(session, profile_id))
+    now = await service_time(session)
+    made = Erasure(id=new_id("ers", now), workspace_id=workspace_id, profile_id=profile_id, created_at=now)
+    session.add(made)
+    await session.flush()
+    return made
+
+
+ERASED_FROM = text(
+    """
+    select distinct s.workspace_id from suppressions s join person_keys k on k.hash = s.key_hash
+     where k.profile_id = :id and s.reason = 'erasure'
+    """
+)
+
+
+async def erase_again(session: AsyncSession, profile_id: str) -> None:
+    """Erase what was just found to be about an erased person, whom the caller holds."""
+    scopes = (await session.scalars(ERASED_FROM, {"id": profile_id})).all()
+    for workspace_id in scopes:
+        await _delete(session, workspace_id, await _ids(session, profile_id))
+
+
+async def _delete(session: AsyncSession, workspace_id: str | None, ids: Sequence[str]) -> None:
+    scope = {"ids": ids, "workspace": workspace_id}
+    for statement in DELETE:
+        await session.execute(statement, scope)
+    await session.execute(EMPTY_INPUTS, scope)
+    failure = json.dumps(serialized(Conflict(ERASED_MEANWHILE, retry_after=1)))
+    await session.execute(
+        EMPTY_CALLS,
+        {"workspace": workspace_id, "marks": await marks_of(session, ids[:1]), "told": failure},
+    )
+    if workspace_id is None or not await _known_elsewhere(session, scope):
+        for statement in UNNAME:
+            await session.execute(statement, {"ids": ids})
+
+
+async def _known_elsewhere(session: AsyncSession, scope: Mapping[str, object]) -> bool:
+    async with widened(session, all_tenants("whether another account has a right to know a person")):
+        return bool([one for one in ELSEWHERE if await session.scalar(one, scope)])
+
+
+async def _ids(session: AsyncSession, profile_id: str) -> Sequence[str]:
+    aliases = await session.scalars(select(col(Person.id)).where(col(Person.alias_of) == profile_id))
+    return [profile_id, *aliases]
+
+
+async def load_erasure(session: AsyncSession, workspace_id: str, erasure_id: str) -> Erasure:
+    """An erasure that the account asked for. Raises `NotFound`."""
+    query = select(Erasure).where(col(Erasure.id) == erasure_id, col(Erasure.workspace_id) == workspace_id)
+    found = (await session.scalars(query)).one_or_none()
+    if found is None:
+        raise NotFound("There is no such erasure.")
+    return found

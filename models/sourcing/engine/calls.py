@@ -256,7 +256,7 @@ async def pay(session: AsyncSession, payer: Payer, charges: list[CreditCharge]) 
     required = sum(charge.credits for charge in charges)
     if required == 0:
         return 0
-    purse = await credits.open_purse(session, payer)
+    purse = await credits.open_spending_limit(session, payer)
     now = await service_time(session)
     refused = payment_refusal(required=required, balance=purse.balance, caps=purse.caps, now=now)
     if refused is not None:

@@ -21,7 +21,7 @@ from models.billing.rules.prices import CreditCharge
 from models.events.rules.catalogue import ContactsFound, EventType
 from models.events.store import events
 from models.people.store import people, profiles, suppressions
-from models.people.store.people import Known
+from models.people.store.people import KnownPerson
 from models.sourcing.engine.calls import pay
 from models.sourcing.engine.jobs import Background, payer_of_row, tenant_of_row
 from models.sourcing.rules.jobs import ATTEMPTS, KEPT, LIFE, ContactKind, ContactStatus
@@ -107,7 +107,7 @@ async def read_contacts(
     return [_standing(known.get(each.profile_id), ContactKind(each.kind), paid) for each in asked]
 
 
-def _standing(known: Known | None, kind: ContactKind, paid: Container[tuple[str, str]]) -> ContactStanding:
+def _standing(known: KnownPerson | None, kind: ContactKind, paid: Container[tuple[str, str]]) -> ContactStanding:
     if known is None:
         return ContactStanding(None, kind, ContactStatus.NOT_FOUND)
     status: ContactStatus | None = None
@@ -173,7 +173,7 @@ async def settle_contacts(
     session: AsyncSession, vault: Vault, lookup_id: str, number: int, *, asked: Collection[str], answered: Answered
 ) -> None:
     """Charge what was found, once for each person and kind, and keep it sealed. Raises what `pay` raises."""
-    standing_for = await profiles.recognise_addresses(session, vault, {one: answered.addresses(one) for one in asked})
+    standing_for = await profiles.people_of_addresses(session, vault, {one: answered.addresses(one) for one in asked})
     answered = answered.of(standing_for)
     lookup, now = await LOOKUPS.called(session, lookup_id, number)
     if lookup is None:
@@ -247,9 +247,11 @@ class ContactRow:
 async def show_contacts(session: AsyncSession, vault: Vault, tenant: Tenant, lookup: ContactLookup) -> list[ContactRow]:
     """The answer so far; of somebody suppressed since nothing is shown."""
     rows = await contact_rows(session, lookup.id)
-    standing_for = await people.stands_for(session, {row.profile_id for row in rows})
+    standing_for = await people.current_ids(session, {row.profile_id for row in rows})
     paid = await _paid(session, tenant, set(standing_for.values()))
-    hidden = await suppressions.among(session, tenant, set(standing_for.values()))  # last: who opts out meanwhile too
+    hidden = await suppressions.suppressed_among(
+        session, tenant, set(standing_for.values())
+    )  # last: who opts out meanwhile too
     result: list[ContactRow] = []
     for row in rows:
         person, kind = standing_for.get(row.profile_id, row.profile_id), ContactKind(row.kind)

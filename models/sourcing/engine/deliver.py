@@ -173,7 +173,7 @@ async def deliver_chunk(
         if known.profile_id in fetched and not known.suppressed
     }
     await people.store_profiles(session, allowed)
-    cached = await people.cached(session, [known.profile_id for known in found.values() if known.cached])
+    cached = await people.cached_profiles(session, [known.profile_id for known in found.values() if known.cached])
     full = cached | allowed
     settled = [found[one] for one in run.chunk if one in found and one not in again]
     run.omitted_suppressed += sum(known.suppressed for known in settled) + sum(one not in found for one in run.chunk)
@@ -182,7 +182,7 @@ async def deliver_chunk(
     wanted = [one for one in new if one in full]
     paid = await _charge(session, run, wanted, live=allowed)
     await _write_candidates(session, run, {one: full[one] for one in paid}, paid, now)
-    await store_profiles.give(session, tenant_of_run(run), paid)
+    await store_profiles.give_copies(session, tenant_of_run(run), paid)
     if run.mark_seen and paid:
         await people.mark_seen(session, tenant_of_run(run), paid.keys(), run_id=run.id)
     _settle(run, paid, live=len(fetched), again=[one for one in again if one in found], now=now)
@@ -197,9 +197,9 @@ async def _charge(session: AsyncSession, run: Run, wanted: Sequence[str], *, liv
     prices = [
         (rules_prices.LEAD if one in new else 0) + (rules_prices.LIVE_PROFILE if one in live else 0) for one in wanted
     ]
-    purse = await credits.open_purse(session, payer_of_run(run))
+    purse = await credits.open_spending_limit(session, payer_of_run(run))
     count = affordable(prices, min(purse.available, run.max_credits - run.spent_credits))
-    await credits.give_back(session, run.workspace_id, [one for one in wanted[count:] if one in new])
+    await credits.release_leads(session, run.workspace_id, [one for one in wanted[count:] if one in new])
     charges: list[CreditCharge] = []
     for one in wanted[:count]:
         if one in new:
@@ -280,7 +280,7 @@ async def _come_back_for(session: AsyncSession, run: Run, person: str, now: date
     page = await checkpoint(session, run.workspace_id, run.query_key or "", run.page, now)
     if page is None or run.chunk is not None:
         return
-    standing = await people.stands_for(session, page.profile_ids)
+    standing = await people.current_ids(session, page.profile_ids)
     on_page = [standing.get(one) for one in page.profile_ids]
     place = on_page.index(person) if person in on_page else run.page_offset  # the page may have been read anew
     run.people_looked_at -= run.page_offset - place

@@ -48,7 +48,7 @@ class FetchInput:
 async def read_fetch_inputs(session: AsyncSession, vault: Vault, tenant: Tenant, ask: FetchAsk) -> list[FetchInput]:
     """How each input stands now, in input order; of equal people the first counts."""
     hashes = {one.url: people.url_hash(vault, one.url) for one in ask.wanted if one.url is not None}
-    owners = await people.owners(session, hashes.values())
+    owners = await people.owners_of_keys(session, hashes.values())
     blocked = await people.suppressed_keys(session, tenant, hashes.values())
     met = {one: _met(one, hashes, owners) for one in ask.wanted}
     known = await people.known_people(session, tenant, {who for who in met.values() if who is not None}, run_id="")
@@ -81,7 +81,7 @@ def _met(one: WantedPerson, hashes: Mapping[str, bytes], owners: Mapping[bytes, 
 
 async def _fresh(session: AsyncSession, profile_ids: Collection[str], *, max_age_days: int) -> dict[str, Profile]:
     oldest = await service_time(session) - timedelta(days=max_age_days)
-    cached = await people.cached(session, profile_ids)
+    cached = await people.cached_profiles(session, profile_ids)
     return {one: copy for one, copy in cached.items() if copy.fetched_at is not None and copy.fetched_at > oldest}
 
 
@@ -126,7 +126,9 @@ async def fetch_results(
                 input=standing.wanted.input, status=status, profile_id=person, profile=profile, charged_credits=price
             )
         )
-    await profiles.give(session, tenant, [row.profile_id for row in rows if row.profile is not None and row.profile_id])
+    await profiles.give_copies(
+        session, tenant, [row.profile_id for row in rows if row.profile is not None and row.profile_id]
+    )
     return Settled(tuple(rows), charges)
 
 

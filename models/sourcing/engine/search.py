@@ -15,10 +15,10 @@ from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.billing.rules import prices
 from models.billing.rules.prices import CreditCharge
-from models.people.rules.identity import MOST_ALTERNATIVES, Possible, meant
+from models.people.rules.identity import MOST_ALTERNATIVES, PossiblePerson, best_match
 from models.people.rules.profiles import Profile
 from models.people.store import people, profiles
-from models.people.store.people import Known
+from models.people.store.people import KnownPerson
 from models.sourcing.engine.calls import BegunCall, complete_call, lead_charges, pay, running
 from models.sourcing.rules.raw_calls import (
     SCROLL_LIFE,
@@ -80,7 +80,7 @@ async def _shown_before(session: AsyncSession, ask: SearchAsk) -> set[str]:
 
 
 def _sort_out(
-    ask: SearchAsk, found: Sequence[FoundRow], known: dict[str, Known], shown_before: set[str]
+    ask: SearchAsk, found: Sequence[FoundRow], known: dict[str, KnownPerson], shown_before: set[str]
 ) -> SearchResult:
     rows: dict[str, FoundRow] = {}
     suppressed = duplicates = seen = 0
@@ -141,7 +141,7 @@ async def _keep_page(
 class MatchCandidate:
     """Somebody whom the source named: `possible.person` is our id."""
 
-    possible: Possible
+    possible: PossiblePerson
     profile: Profile
 
 
@@ -158,7 +158,7 @@ async def settle_match(
     for each in named:
         standing = known.get(each.possible.person)
         distinct.setdefault(standing.profile_id if standing else each.possible.person, each)
-    best = meant([each.possible for each in distinct.values()], min_confidence=ask.min_confidence)
+    best = best_match([each.possible for each in distinct.values()], min_confidence=ask.min_confidence)
     allowed = {one for one, each in known.items() if not each.suppressed}
     if best is None:
         left = [each for each in distinct.values() if each.possible.person in allowed]
@@ -172,10 +172,10 @@ async def settle_match(
 
 
 async def _charged(
-    session: AsyncSession, call: BegunCall, best: Possible, *, person: str, live: Profile
+    session: AsyncSession, call: BegunCall, best: PossiblePerson, *, person: str, live: Profile
 ) -> MatchResult:
     now = await service_time(session)
-    copies: Mapping[str, Profile] = await people.cached(session, [person])
+    copies: Mapping[str, Profile] = await people.cached_profiles(session, [person])
     charges = await lead_charges(session, call.tenant.workspace_id, [person], subject_id=call.id)
     profile = copies.get(person)
     if profile is None:
@@ -183,7 +183,7 @@ async def _charged(
         await people.store_profiles(session, {person: profile})
         reference = f"live:{call.id}:{person}"
         charges.append(CreditCharge(reference, "live_profile", call.id, prices.LIVE_PROFILE))
-    await profiles.give(session, call.tenant, [person])
+    await profiles.give_copies(session, call.tenant, [person])
     return MatchResult(
         profile=profile,
         confidence=best.confidence,

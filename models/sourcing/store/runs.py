@@ -185,7 +185,7 @@ async def list_candidates(
         col(Candidate.run_id) == run_id,
         col(Candidate.tenant_id) == tenant.id,
         *_wanted(filters),
-        ~suppressions.hides(tenant, col(Candidate.profile_id)),
+        ~suppressions.is_suppressed_for(tenant, col(Candidate.profile_id)),
     )
     return await fetch(session, query, page, order=ORDER, created_at=col(Candidate.created_at))
 

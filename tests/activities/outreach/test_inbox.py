@@ -13,7 +13,7 @@ from activities.outreach.inbox import NetworkInbox
 from activities.upstream.unipile.network import UnipileNetwork
 from models.outreach.engine.record import Heard
 from models.outreach.rules.callbacks import Callback, read_callback
-from models.people.rules.registers import Reason
+from models.people.rules.registers import SuppressionReason
 from models.people.store import people, suppressions
 from tests.activities.outreach.sending import Stage
 from tests.models.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE
@@ -223,7 +223,7 @@ async def test_nothing_is_kept_or_told_of_somebody_suppressed(sending: Stage, in
 
     async def suppress(session: Any) -> None:
         await people.lock_people(session, [profile])
-        await suppressions.suppress(session, sending.member.tenant, profile, reason=Reason.MANUAL)
+        await suppressions.suppress(session, sending.member.tenant, profile, reason=SuppressionReason.MANUAL)
 
     await sending.run(suppress)
     sending.far.act("reply", person, text="Leave me alone")

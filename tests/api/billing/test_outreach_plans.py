@@ -13,7 +13,7 @@ from models.base.clock import service_time
 from models.base.database import Database
 from models.base.tenants import Tenant
 from models.billing.engine import callbacks
-from models.billing.rules.payments import OutreachTold, PlanStatus
+from models.billing.rules.payments import OutreachSubscriptionChanged, PlanStatus
 from models.outreach.engine import account_states, stop
 from models.outreach.store import accounts
 from tests.api.billing.conftest import opened, until, worked_in
@@ -248,7 +248,7 @@ async def test_a_month_that_is_not_paid_is_unpaid_until_it_is(
 
 
 async def hear(database: Database, told: dict[str, str], status: str, at: int) -> None:
-    happening = OutreachTold(**told, status=PlanStatus(status), at=datetime.fromtimestamp(at, UTC))
+    happening = OutreachSubscriptionChanged(**told, status=PlanStatus(status), at=datetime.fromtimestamp(at, UTC))
     async with database.transaction() as session:
         await callbacks.apply(session, happening, now=await service_time(session))
 

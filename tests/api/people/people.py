@@ -54,5 +54,5 @@ async def fetched(database: Database, tenant: Tenant, name: str) -> str:
         now = await service_time(session)
         full = profile(name, profile_id).model_copy(update={"fetched_at": now})
         await people.store_profiles(session, {profile_id: full})
-        await profiles.give(session, tenant, [profile_id])
+        await profiles.give_copies(session, tenant, [profile_id])
     return profile_id

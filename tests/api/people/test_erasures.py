@@ -21,7 +21,7 @@ from models.base.errors import NotFound
 from models.base.ids import new_id
 from models.base.tables import JSON, Row
 from models.base.tenants import Tenant
-from models.people.store import erasures, people
+from models.people.store import people, suppressions
 from models.sourcing.tables import Candidate, Run
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.kernel.traces import OPAQUE, SEALED, binary_columns, traces
@@ -261,7 +261,7 @@ def columns(kind: type) -> Sequence[tuple[str, str]]:
 
 def test_every_table_about_a_person_is_erased() -> None:
     about = {table.name for table in Row.metadata.tables.values() if "profile_id" in table.columns}
-    assert about - BARE_IDS == set(erasures.PERSONAL) | set(erasures.CLEARED)
+    assert about - BARE_IDS == set(suppressions.PERSONAL) | set(suppressions.CLEARED)
 
 
 def test_every_json_column_is_known_to_describe_nobody_or_is_erased() -> None:

@@ -252,6 +252,6 @@ async def test_a_spreadsheet_is_streamed_in_memory_that_does_not_grow(
 async def test_an_addition_meets_a_deletion_of_the_list(workspace: Workspace, database: Database, address: str) -> None:
     """Whoever adds keeps the list until the end of the transaction."""
     async with database.transaction() as session:
-        await lists.get_people_list(session, Tenant(workspace.id), address.rpartition("/")[2], keep=True)
+        await lists.load_people_list(session, Tenant(workspace.id), address.rpartition("/")[2], keep=True)
         error_of(await workspace.http.delete(address), 409, "conflict")
     assert (await workspace.http.delete(address)).status_code == 204

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 
 from models.base.database import Database
 from models.base.tenants import Tenant
-from models.people.rules.registers import Reason
+from models.people.rules.registers import SuppressionReason
 from models.people.store import suppressions
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.people.people import meet, slug, url
@@ -91,8 +91,12 @@ async def test_a_manual_suppression_can_be_lifted_once(workspace: Workspace) -> 
     assert (await workspace.http.get("/v1/suppressions")).json()["data"] == []
 
 
-@pytest.mark.parametrize("reason", [Reason.OPT_OUT, Reason.ERASURE, Reason.SOURCE_OPT_OUT])
-async def test_what_a_person_asked_for_stays(workspace: Workspace, database: Database, reason: Reason) -> None:
+@pytest.mark.parametrize(
+    "reason", [SuppressionReason.OPT_OUT, SuppressionReason.ERASURE, SuppressionReason.SOURCE_OPT_OUT]
+)
+async def test_what_a_person_asked_for_stays(
+    workspace: Workspace, database: Database, reason: SuppressionReason
+) -> None:
     (profile_id,) = await meet(database, slug())
     made = (await workspace.http.post("/v1/suppressions", json={"profile_id": profile_id})).json()
     async with database.transaction() as session:

@@ -181,7 +181,7 @@ async def test_people_suppressed_since_are_hidden_from_every_view(
             older = new_id("prof", now)
             session.add(Person(id=older, created_at=now))
             await session.flush()
-            await people.merge(session, survivor=older, newer=ids[0])
+            await people.merge_people(session, survivor=older, newer=ids[0])
     shown = ["Person 1", "Person 2"] if reach == "another workspace" else ["Person 2"]
     assert await names(workspace, run) == shown
     rows = list(csv.DictReader(io.StringIO((await workspace.http.get(address(run), headers=CSV)).text)))

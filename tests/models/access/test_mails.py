@@ -23,21 +23,21 @@ async def test_a_mail_that_is_sent_forgets_its_secret_and_is_not_written_again(
 ) -> None:
     mail_id = await queued(database, member)
     async with database.transaction() as session:
-        letter = await mails.letter(session, mail_id)
+        letter = await mails.mail_content(session, mail_id)
     assert letter is not None
     assert (letter.kind, letter.email, letter.sealed_secret) == ("sign_in", "a@acme.example", SEALED)
-    await database.run(lambda session: mails.note_attempt(session, mail_id, sent=True))
+    await database.run(lambda session: mails.note_mail_attempt(session, mail_id, sent=True))
     async with database.transaction() as session:
-        assert await mails.letter(session, mail_id) is None
+        assert await mails.mail_content(session, mail_id) is None
         assert (await session.get_one(Mail, mail_id)).secret is None
-        assert (await mails.next_attempt(session, mail_id)).over
+        assert (await mails.decide_mail(session, mail_id)).over
 
 
 async def test_each_failure_waits_twice_as_long_and_never_over_an_hour(database: Database, member: Member) -> None:
     mail_id = await queued(database, member)
     waits = []
     for _ in range(11):
-        await database.run(lambda session: mails.note_attempt(session, mail_id, sent=False))
+        await database.run(lambda session: mails.note_mail_attempt(session, mail_id, sent=False))
         async with database.transaction() as session:
             mail, now = await session.get_one(Mail, mail_id), await service_time(session)
         assert mail.wake_at is not None

@@ -10,14 +10,14 @@ CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 
 def test_the_example_of_the_rfc() -> None:
-    assert oauth.verifies(VERIFIER, CHALLENGE)
+    assert oauth.verifies_challenge(VERIFIER, CHALLENGE)
 
 
 @pytest.mark.parametrize(
     "verifier", [VERIFIER[:-1] + "l", VERIFIER[:-1], CHALLENGE, "", "x" * 129, VERIFIER + "\n", VERIFIER[:-1] + "é"]
 )
 def test_no_other_verifier_fits(verifier: str) -> None:
-    assert not oauth.verifies(verifier, CHALLENGE)
+    assert not oauth.verifies_challenge(verifier, CHALLENGE)
 
 
 @pytest.mark.parametrize(

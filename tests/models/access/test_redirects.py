@@ -2,7 +2,7 @@
 
 import pytest
 
-from models.access.rules.oauth import RefusedRedirect, check_redirect, host_of, is_loopback, matches
+from models.access.rules.oauth import RefusedRedirect, check_redirect, host_of, is_loopback, matches_redirect
 
 GOOD = [
     "https://agent.example/callback",
@@ -45,7 +45,7 @@ BAD = [
 @pytest.mark.parametrize("uri", GOOD)
 def test_addresses_that_a_client_may_have(uri: str) -> None:
     check_redirect(uri)
-    assert matches(uri, uri)
+    assert matches_redirect(uri, uri)
 
 
 @pytest.mark.parametrize("uri", BAD)
@@ -64,7 +64,7 @@ def test_addresses_that_nobody_is_sent_to(uri: str) -> None:
     ],
 )
 def test_loopback_ports_do_not_matter(registered: str, asked: str) -> None:
-    assert matches(registered, asked)
+    assert matches_redirect(registered, asked)
     assert is_loopback(asked)
 
 
@@ -86,7 +86,7 @@ def test_loopback_ports_do_not_matter(registered: str, asked: str) -> None:
     ],
 )
 def test_everything_else_does(registered: str, asked: str) -> None:
-    assert not matches(registered, asked)
+    assert not matches_redirect(registered, asked)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from models.access.rules.signup import (
     address_key,
     holds_address,
     is_disposable,
-    verification,
+    verification_mail,
 )
 
 NOW = datetime(2026, 11, 28, tzinfo=UTC)
@@ -33,12 +33,12 @@ def test_a_workspace_holds_its_address_once_confirmed_or_for_48_hours(
 
 
 def test_the_mail_holds_the_link_and_greets_by_name() -> None:
-    mail = verification(public_url="https://api.test/", token="a-b_c", first_name="Ada", workspace_name="Acme")
+    mail = verification_mail(public_url="https://api.test/", token="a-b_c", first_name="Ada", workspace_name="Acme")
     assert "https://api.test/verify?token=a-b_c\n" in mail.text
     assert mail.text.startswith("Hello Ada,")
     assert '"Acme"' in mail.text
     assert "\n" not in mail.subject
-    nameless = verification(public_url="https://api.test", token="t", first_name=None, workspace_name="Acme")
+    nameless = verification_mail(public_url="https://api.test", token="t", first_name=None, workspace_name="Acme")
     assert nameless.text.startswith("Hello,")
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import SQLModel
 
-from models import tables as models_tables
+from models.base import tables as base_tables
 from models.base.database import Database, sqlstate, widened
 from models.base.tenants import NO_TENANT, ROLE, Tenant, TenantScope, all_tenants, scope_of_tenant, scope_of_workspace
 
@@ -46,7 +46,7 @@ REFUSED = "42501"  # insufficient_privilege: a row that the policy does not let 
 
 
 def tables() -> dict[str, Table]:
-    assert models_tables.WAITING
+    assert base_tables.WAITING
     return dict(SQLModel.metadata.tables)
 
 
@@ -283,7 +283,7 @@ EVERYWHERE = [
     ("models/erase.py", "an operator erases a person from the installation"),
     ("models/outreach/store/calendars.py", "what a network account did in whichever record"),
     ("models/outreach/store/calendars.py", "what a network account did in whichever record"),
-    ("models/people/store/erasures.py", "whether another account has a right to know a person"),
+    ("models/people/store/suppressions.py", "whether another account has a right to know a person"),
     ("models/people/store/people.py", "two ids turn out to be one person, whoever knows them"),
     ("models/people/store/profiles.py", "whether anybody else has a right to a cached profile"),
     ("models/recover.py", "after a restore, what every account does next is read back first"),

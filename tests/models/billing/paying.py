@@ -12,7 +12,7 @@ from models.billing.engine import callbacks, refills
 from models.billing.engine import payments as engine_payments
 from models.billing.engine.payments import CheckoutPage
 from models.billing.engine.refills import Wishes
-from models.billing.rules.payments import CheckoutPaid, Happening, MethodAttached, PaymentKind, PaymentStatus
+from models.billing.rules.payments import CheckoutPaid, MethodAttached, PaymentEvent, PaymentKind, PaymentStatus
 from models.billing.rules.prices import OFFER_OF
 from models.billing.store import payments
 from models.billing.tables import Payment
@@ -45,7 +45,7 @@ class Till:
         await self.database.run(lambda session: engine_payments.note_opened(session, payment_id, opened))
         return payment_id
 
-    async def hear(self, happening: Happening) -> None:
+    async def hear(self, happening: PaymentEvent) -> None:
         """A callback is worked in."""
 
         async def work(session: AsyncSession) -> None:

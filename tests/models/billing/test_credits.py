@@ -20,7 +20,7 @@ async def spend(database: Database, member: Member, reference: str, amount: int)
     """Spend up to `amount`, as a run does: as much as is available."""
 
     async def work(session: AsyncSession) -> int:
-        purse = await credits.open_purse(session, member.payer)
+        purse = await credits.open_spending_limit(session, member.payer)
         paid = min(amount, purse.available)
         await purse.spend([CreditCharge(reference, "lead", "run_1", paid)])
         return paid
@@ -107,8 +107,8 @@ async def test_expired_credits_cannot_be_spent_and_expire_with_an_entry_once(
     async with database.transaction() as session:
         await session.execute(text("update service_clock set shift = interval '31 days'"))
     assert await spend(database, member, "late", 5) == 0
-    assert await database.run(credits.expire) == 1
-    assert await database.run(credits.expire) == 0
+    assert await database.run(credits.expire_grants) == 1
+    assert await database.run(credits.expire_grants) == 0
     assert await sums(database, member) == [(1250, 0, 0)]
 
 

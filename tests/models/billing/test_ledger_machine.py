@@ -188,7 +188,7 @@ class Ledger(Machine):
         subjects = [self.workspace_id, self.member.api_key_id, *([self.customer_id] if of_customer else [])]
 
         async def work(session: AsyncSession) -> list[int]:
-            purse = await store_credits.open_purse(session, payer)
+            purse = await store_credits.open_spending_limit(session, payer)
             left, paid = purse.available, []
             for _, amount in charges:
                 paid.append(min(amount, left))
@@ -247,7 +247,7 @@ class Ledger(Machine):
     @rule(and_spent=st.one_of(st.none(), CHARGES))
     def what_is_past_its_time_expires(self, and_spent: list[int] | None) -> None:
         async def work(session: AsyncSession) -> None:
-            await store_credits.expire(session)
+            await store_credits.expire_grants(session)
 
         events = [Event(work, lambda books: books.expire())]
         self.happen(*events, *([] if and_spent is None else [self.spends(and_spent, of_customer=False)]))

@@ -22,10 +22,10 @@ from models.billing.rules.payments import (
     ChargePaid,
     CheckoutPaid,
     CyclePaid,
-    Happening,
     MethodAttached,
     MethodDetached,
     NotPaid,
+    PaymentEvent,
     PaymentKind,
     PaymentStatus,
     PlanChanged,
@@ -117,7 +117,7 @@ async def test_three_months_of_a_plan_roll_over_and_the_first_expires_as_the_fou
     for month in range(5):
         await till.move_to(add_months(anchor, month))
         await till.hear(CyclePaid(f"in_{month}", payment_id, "sub_1", add_months(anchor, month)))
-        await till.database.run(credits.expire)
+        await till.database.run(credits.expire_grants)
         async with till.database.transaction() as session:
             grants = await credits.open_grants(session, till.workspace_id)
         seen.append(sum(grant.remaining_credits for grant in grants if grant.source == "plan"))
@@ -183,7 +183,7 @@ async def test_a_payment_method_counts_until_it_is_taken_away_whichever_is_heard
     await till.get_card("pm_0")
     at = await till.now()
     customer = f"cus_{till.workspace_id}"
-    told: list[Happening] = [
+    told: list[PaymentEvent] = [
         MethodAttached("pm_1", customer, at),
         MethodDetached("pm_1", customer, at + timedelta(seconds=1)),
     ]
@@ -304,7 +304,7 @@ async def test_falling_below_the_threshold_rings_the_refill_once(till: Till) -> 
 
     async def spend(reference: str, amount: int) -> None:
         async def work(session: AsyncSession) -> None:
-            purse = await credits.open_purse(session, till.member.payer)
+            purse = await credits.open_spending_limit(session, till.member.payer)
             await purse.spend([CreditCharge(reference, "lead", "run_1", amount)])
 
         await till.database.run(work)

@@ -175,7 +175,7 @@ class Working(Machine):
         return self.vault.seal(deliveries.SECRET_PURPOSE, secret.encode())
 
     async def _lock(self, session: AsyncSession, hook_id: str) -> WebhookEndpoint:
-        return await deliveries.get_endpoint(session, self.workspace_id, hook_id, lock=True)
+        return await deliveries.load_endpoint(session, self.workspace_id, hook_id, lock=True)
 
     def emit(self, many: int, kind: str, tenant: Tenant, *, meanwhile: Event | None = None, hook: str = "") -> None:
         """Events of one transaction. `meanwhile` ends when they are written, and was about to close that endpoint."""
@@ -209,7 +209,7 @@ class Working(Machine):
 
         async def work(session: AsyncSession) -> None:
             row = await self._lock(session, hook_id)
-            await (deliveries.delete_endpoint if forever else deliveries.disable)(session, row)
+            await (deliveries.remove_endpoint if forever else deliveries.disable_endpoint)(session, row)
 
         def book(books: Books, told: object) -> bool:
             hook = books.hooks[hook_id]
@@ -246,7 +246,7 @@ class Working(Machine):
 
     def retries(self, hook_id: str, sent_id: str) -> Event:
         async def work(session: AsyncSession) -> str:
-            row = await deliveries.retry(session, await self._lock(session, hook_id), sent_id)
+            row = await deliveries.retry_delivery(session, await self._lock(session, hook_id), sent_id)
             await session.flush()
             await outbox.wake(session, deliveries.delivery_subject(row.id))
             return "ok"
@@ -257,8 +257,8 @@ class Working(Machine):
         """A test of an endpoint that is enabled: one attempt, for it alone."""
 
         async def work(session: AsyncSession) -> tuple[str, str]:
-            row = await deliveries.get_endpoint(session, self.workspace_id, hook_id)
-            return events.ping(session, row, now=await service_time(session))
+            row = await deliveries.load_endpoint(session, self.workspace_id, hook_id)
+            return events.emit_ping(session, row, now=await service_time(session))
 
         before = self.now()
         event_id, sent_id = self.do(self._database.run(work))

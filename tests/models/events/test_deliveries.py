@@ -153,7 +153,7 @@ async def test_a_rotation_waits_for_whoever_is_about_to_sign(world: World) -> No
         async with world.database.transaction() as session:
             await session.execute(text("set local lock_timeout = '100ms'"))
             workspace_id = world.member.tenant.workspace_id
-            row = await deliveries.get_endpoint(session, workspace_id, receiver, lock=True)
+            row = await deliveries.load_endpoint(session, workspace_id, receiver, lock=True)
             row.secret = b"rotated"
 
     async with world.database.transaction() as session:
@@ -188,8 +188,8 @@ async def test_a_beginning_that_comes_too_early_or_twice_sends_nothing_and_says_
 async def test_a_test_that_is_given_up_hands_its_turn_on(world: World) -> None:
     receiver = await world.endpoint()
     async with world.database.transaction() as session:
-        tested = await deliveries.get_endpoint(session, world.member.tenant.workspace_id, receiver)
-        _, ping_id = events.ping(session, tested, now=await service_time(session))
+        tested = await deliveries.load_endpoint(session, world.member.tenant.workspace_id, receiver)
+        _, ping_id = events.emit_ping(session, tested, now=await service_time(session))
     await world.emit(IN_FLIGHT)
     *_, last = [row for row in await world.of(receiver) if row.id != ping_id]
     for delivery in await world.of(receiver):
@@ -247,8 +247,8 @@ async def test_deleting_an_endpoint_drops_what_is_pending_and_stops_no_emitter(w
     await world.emit()
     workspace_id = world.member.tenant.workspace_id
     async with world.database.transaction() as session:
-        doomed = await deliveries.get_endpoint(session, workspace_id, receiver, lock=True)
-        await deliveries.delete_endpoint(session, doomed)
+        doomed = await deliveries.load_endpoint(session, workspace_id, receiver, lock=True)
+        await deliveries.remove_endpoint(session, doomed)
         await world.emit()  # another transaction, while this one is open
     for row in await world.of(receiver):
         assert (await world.decide(row.id)).need is DeliveryNeed.NOTHING
@@ -258,7 +258,7 @@ async def test_deleting_an_endpoint_drops_what_is_pending_and_stops_no_emitter(w
 async def test_whoever_emits_does_not_wait_for_an_endpoint_that_is_locked(world: World) -> None:
     receiver = await world.endpoint()
     async with world.database.transaction() as session:
-        await deliveries.get_endpoint(session, world.member.tenant.workspace_id, receiver, lock=True)
+        await deliveries.load_endpoint(session, world.member.tenant.workspace_id, receiver, lock=True)
         await world.emit()
     assert len(await world.of(receiver)) == 1
 

@@ -47,7 +47,7 @@ async def newer(database: Database, tenant: Tenant, seen: datetime | None) -> li
     after: Any = None
     while True:
         async with database.transaction() as session:
-            part = await events.list_events(session, tenant, Page(25, after, created_after=seen))
+            part = await events.page_of_events(session, tenant, Page(25, after, created_after=seen))
         found += part.rows
         if part.next is None:
             return found[::-1]
@@ -193,7 +193,7 @@ async def test_a_ping_goes_to_its_endpoint_alone(database: Database, member: Mem
 
     chosen = await database.run(prepare)
     async with database.transaction() as session:
-        event_id, delivery_id = events.ping(session, chosen, now=await service_time(session))
+        event_id, delivery_id = events.emit_ping(session, chosen, now=await service_time(session))
     assert await queued(database) == [("ping", chosen.id)]
     async with database.transaction() as session:
         row = (await session.execute(text("select id, event_id, single from deliveries"))).one()
@@ -212,7 +212,7 @@ async def test_a_customer_sees_its_own_events_and_the_account_sees_all(database:
         page = Page(10)
 
         async def seen(tenant: Tenant, customer_id: str | None = None) -> list[str]:
-            found = await events.list_events(session, tenant, page, customer_id=customer_id)
+            found = await events.page_of_events(session, tenant, page, customer_id=customer_id)
             return [event.id for event in found.rows]
 
         assert await seen(member.tenant) == [of_account, of_customer]
@@ -223,10 +223,10 @@ async def test_a_customer_sees_its_own_events_and_the_account_sees_all(database:
         stranger = (await join(session)).tenant
         assert await seen(stranger) == []
         with pytest.raises(NotFound):
-            await events.get_event(session, inside, of_account)
+            await events.load_event(session, inside, of_account)
         with pytest.raises(NotFound):
-            await events.get_event(session, stranger, of_account)
-        assert (await events.get_event(session, member.tenant, of_customer)).id == of_customer
+            await events.load_event(session, stranger, of_account)
+        assert (await events.load_event(session, member.tenant, of_customer)).id == of_customer
 
 
 async def test_events_are_readable_for_thirty_days(database: Database, member: Member) -> None:
@@ -243,4 +243,4 @@ async def test_events_are_readable_for_thirty_days(database: Database, member: M
     assert await newer(database, member.tenant, None) == []
     async with database.transaction() as session:
         with pytest.raises(NotFound):
-            await events.get_event(session, member.tenant, event_id)
+            await events.load_event(session, member.tenant, event_id)

@@ -105,11 +105,11 @@ class World:
     async def disable(self, endpoint_id: str) -> None:
         async with self.database.transaction() as session:
             workspace_id = self.member.tenant.workspace_id
-            row = await deliveries.get_endpoint(session, workspace_id, endpoint_id, lock=True)
-            await deliveries.disable(session, row)
+            row = await deliveries.load_endpoint(session, workspace_id, endpoint_id, lock=True)
+            await deliveries.disable_endpoint(session, row)
 
     async def retry(self, endpoint_id: str, delivery_id: str) -> None:
         async with self.database.transaction() as session:
             workspace_id = self.member.tenant.workspace_id
-            row = await deliveries.get_endpoint(session, workspace_id, endpoint_id, lock=True)
-            await deliveries.retry(session, row, delivery_id)
+            row = await deliveries.load_endpoint(session, workspace_id, endpoint_id, lock=True)
+            await deliveries.retry_delivery(session, row, delivery_id)

@@ -17,8 +17,8 @@ from models.billing.rules.payments import (
     ChargePaid,
     CheckoutPaid,
     CyclePaid,
-    Happening,
     NotPaid,
+    PaymentEvent,
     PaymentStatus,
     PlanChanged,
     PlanStatus,
@@ -49,7 +49,7 @@ class History:
         self.charges: list[str] = []
         self.spent = 0
         self.given_back = 0
-        self.unheard: list[Happening] = []
+        self.unheard: list[PaymentEvent] = []
         self.paid: Counter[str] = Counter()
         self.plans: dict[str, Any] = {}
 
@@ -67,7 +67,7 @@ class History:
 
     async def _spend(self, reference: str, amount: int) -> int:
         async def work(session: AsyncSession) -> int:
-            purse = await credits.open_purse(session, self.till.member.payer)
+            purse = await credits.open_spending_limit(session, self.till.member.payer)
             able = min(amount, purse.available)
             await purse.spend([CreditCharge(reference, "lead", "run_1", able)])
             return able
@@ -78,7 +78,7 @@ class History:
         await self.till.pass_time(timedelta(days=self.luck.choice([0, 1, 9, 40])))
 
     async def expire(self) -> None:
-        await self.till.database.run(credits.expire)
+        await self.till.database.run(credits.expire_grants)
 
     async def refund(self) -> None:
         """The same charge may be given back twice, at once."""
@@ -96,9 +96,9 @@ class History:
         """A pack, of which the provider tells in any order, more than once, and not always to the end."""
         payment_id = await self.till.checkout()
         intent = f"pi_{payment_id}"
-        told: list[Happening] = [CheckoutPaid(payment_id, intent, None), ChargePaid(payment_id, intent)]
+        told: list[PaymentEvent] = [CheckoutPaid(payment_id, intent, None), ChargePaid(payment_id, intent)]
         told += self.luck.choice([[], [], [Refunded(payment_id)]])
-        outcomes: list[list[Happening]] = [told, told, [NotPaid(payment_id, PaymentStatus.EXPIRED)]]
+        outcomes: list[list[PaymentEvent]] = [told, told, [NotPaid(payment_id, PaymentStatus.EXPIRED)]]
         self._tell(self.luck.choice(outcomes))
 
     async def subscribe(self) -> None:
@@ -112,7 +112,7 @@ class History:
         ]
         self._tell([CheckoutPaid(payment_id, None, subscription), changed, *months])
 
-    def _tell(self, told: list[Happening]) -> None:
+    def _tell(self, told: list[PaymentEvent]) -> None:
         self.unheard += told * self.luck.randint(1, 2)
         self.luck.shuffle(self.unheard)
 
@@ -176,7 +176,7 @@ async def test_the_same_history_told_in_every_order_ends_in_the_same_grants(data
     for turn in range(12):
         payment_id = await till.checkout("starter")
         anchor = await till.now()
-        told: list[Happening] = [
+        told: list[PaymentEvent] = [
             CheckoutPaid(payment_id, None, f"sub_{turn}"),
             PlanChanged(f"sub_{turn}", payment_id, PlanStatus.ACTIVE, anchor, anchor),
             CyclePaid(f"in_{turn}", payment_id, f"sub_{turn}", anchor),

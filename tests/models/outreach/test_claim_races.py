@@ -19,8 +19,8 @@ from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.inbox import ChatLine
 from models.outreach.engine.plan import SendDecision, SendNeed
 from models.outreach.store import accounts
-from models.people.rules.registers import Reason
-from models.people.store import erasures, people, suppressions
+from models.people.rules.registers import SuppressionReason
+from models.people.store import people, suppressions
 from tests.interleaving import Meeting, meet
 from tests.models.conftest import Member
 from tests.models.outreach.sending_world import INVITE, MESSAGE, World
@@ -44,17 +44,17 @@ async def stop(world: World, enrollment_id: str, profile_id: str, session: Async
 
 async def suppress(world: World, enrollment_id: str, profile_id: str, session: AsyncSession) -> None:
     await people.lock_people(session, [profile_id])
-    await suppressions.suppress(session, world.member.tenant, profile_id, reason=Reason.MANUAL)
+    await suppressions.suppress(session, world.member.tenant, profile_id, reason=SuppressionReason.MANUAL)
 
 
 async def opt_out(world: World, enrollment_id: str, profile_id: str, session: AsyncSession) -> None:
     await people.lock_people(session, [profile_id])
-    await suppressions.suppress(session, None, profile_id, reason=Reason.OPT_OUT)
+    await suppressions.suppress(session, None, profile_id, reason=SuppressionReason.OPT_OUT)
 
 
 async def erase(world: World, enrollment_id: str, profile_id: str, session: AsyncSession) -> None:
     await people.lock_people(session, [profile_id])
-    await erasures.erase_person(session, world.member.tenant.workspace_id, profile_id)
+    await suppressions.erase_person(session, world.member.tenant.workspace_id, profile_id)
 
 
 async def reply(world: World, enrollment_id: str, profile_id: str, session: AsyncSession) -> None:

@@ -19,7 +19,7 @@ from models.outreach.rules.slots import gap_after
 from models.outreach.rules.states import ActionType
 from models.outreach.store import sequences
 from models.outreach.store.sequences import DraftSequence
-from models.people.rules.registers import Reason
+from models.people.rules.registers import SuppressionReason
 from models.people.store import people, suppressions
 from tests.interleaving import until_blocked
 from tests.models.conftest import Member
@@ -182,7 +182,7 @@ async def test_whoever_commits_first_of_an_enrollment_and_a_suppression_wins(wor
 
     async def forbid(session: AsyncSession) -> None:
         await people.lock_people(session, [profile_id])
-        await suppressions.suppress(session, world.member.tenant, profile_id, reason=Reason.MANUAL)
+        await suppressions.suppress(session, world.member.tenant, profile_id, reason=SuppressionReason.MANUAL)
 
     second: asyncio.Task[Any]
     async with world.database.transaction() as session:

@@ -22,7 +22,7 @@ from models.outreach.engine.inbox import ChatLine
 from models.outreach.engine.record import Done
 from models.outreach.store import actions, conversations
 from models.outreach.tables import Action
-from models.people.store import erasures, people
+from models.people.store import people, suppressions
 from tests.models.conftest import Member
 from tests.models.outreach.sending_world import INVITE, MESSAGE, World
 
@@ -186,7 +186,7 @@ async def test_an_erasure_beside_a_reply_leaves_nothing_behind(world: World) -> 
 
     async def erase(session: AsyncSession) -> None:
         await people.lock_people(session, [profile_id])
-        await erasures.erase_person(session, world.member.tenant.workspace_id, profile_id)
+        await suppressions.erase_person(session, world.member.tenant.workspace_id, profile_id)
 
     await asyncio.gather(world.run(erase), take(world, profile_id, line))
     await take(world, profile_id, line)

@@ -29,7 +29,7 @@ from models.outreach.engine.record import (
 from models.outreach.rules.answers import ReadingBack, Seen, Signal
 from models.outreach.rules.states import ActionReason
 from models.outreach.tables import Enrollment
-from models.people.store import erasures, people
+from models.people.store import people, suppressions
 from tests.models.conftest import Member
 from tests.models.outreach.sending_world import INVITE, MESSAGE, WITHDRAW, World
 
@@ -320,7 +320,7 @@ async def test_what_a_call_tells_of_somebody_erased_meanwhile_is_not_kept(world:
     async def erase(session: AsyncSession) -> None:
         profile_id = (await session.get_one(Enrollment, enrollment)).profile_id
         await people.lock_people(session, [profile_id])
-        await erasures.erase_person(session, world.member.tenant.workspace_id, profile_id)
+        await suppressions.erase_person(session, world.member.tenant.workspace_id, profile_id)
 
     await world.run(erase)
     learned = Learned(network_id="ACoJo", connected=False, pending=True)

@@ -17,10 +17,10 @@ from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.outreach.engine.enroll import Given
 from models.outreach.tables import Action, NetworkPerson
-from models.people.rules.registers import Reason
-from models.people.store import erasures, opt_outs, people, seen, suppressions
+from models.people.rules.registers import SuppressionReason
+from models.people.store import opt_outs, people, seen, suppressions
 from models.people.store.people import Sighting
-from models.people.store.seen import Imported
+from models.people.store.seen import ImportedEntry
 from tests.models.conftest import SECRET, Member
 from tests.models.outreach.enrolling_world import crowd, execute
 from tests.models.outreach.sending_world import INVITE, World
@@ -29,11 +29,11 @@ Forbid = Callable[[AsyncSession, Vault, Tenant, str], Awaitable[object]]
 
 
 async def by_hand(session: AsyncSession, _: Vault, tenant: Tenant, profile_id: str) -> None:
-    await suppressions.suppress(session, tenant, profile_id, reason=Reason.MANUAL)
+    await suppressions.suppress(session, tenant, profile_id, reason=SuppressionReason.MANUAL)
 
 
 async def by_source(session: AsyncSession, _: Vault, __: Tenant, profile_id: str) -> None:
-    await suppressions.suppress(session, None, profile_id, reason=Reason.SOURCE_OPT_OUT)
+    await suppressions.suppress(session, None, profile_id, reason=SuppressionReason.SOURCE_OPT_OUT)
 
 
 async def by_opt_out(session: AsyncSession, vault: Vault, _: Tenant, profile_id: str) -> None:
@@ -41,7 +41,7 @@ async def by_opt_out(session: AsyncSession, vault: Vault, _: Tenant, profile_id:
 
 
 async def by_erasure(session: AsyncSession, _: Vault, tenant: Tenant, profile_id: str) -> None:
-    await erasures.erase_person(session, tenant.workspace_id, profile_id)
+    await suppressions.erase_person(session, tenant.workspace_id, profile_id)
 
 
 async def by_note(session: AsyncSession, _: Vault, tenant: Tenant, profile_id: str) -> None:
@@ -49,7 +49,7 @@ async def by_note(session: AsyncSession, _: Vault, tenant: Tenant, profile_id: s
 
 
 async def by_import(session: AsyncSession, _: Vault, tenant: Tenant, profile_id: str) -> None:
-    await seen.merge_in(session, tenant, {profile_id: Imported(do_not_contact=True)})
+    await seen.import_seen(session, tenant, {profile_id: ImportedEntry(do_not_contact=True)})
 
 
 WAYS = {

@@ -11,8 +11,8 @@ from models.base.database import Database
 from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.people.rules.profiles import Profile
-from models.people.rules.registers import Reason
-from models.people.store import erasures, people, seen, suppressions
+from models.people.rules.registers import SuppressionReason
+from models.people.store import people, seen, suppressions
 from models.people.store.people import Sighting
 from models.sourcing.engine import decide
 from models.sourcing.engine import deliver as engine_deliver
@@ -25,15 +25,15 @@ Forbid = Callable[[AsyncSession, Tenant, str], Awaitable[object]]
 
 
 async def by_hand(session: AsyncSession, tenant: Tenant, profile_id: str) -> None:
-    await suppressions.suppress(session, tenant, profile_id, reason=Reason.MANUAL)
+    await suppressions.suppress(session, tenant, profile_id, reason=SuppressionReason.MANUAL)
 
 
 async def by_opt_out(session: AsyncSession, _: Tenant, profile_id: str) -> None:
-    await suppressions.suppress(session, None, profile_id, reason=Reason.OPT_OUT)
+    await suppressions.suppress(session, None, profile_id, reason=SuppressionReason.OPT_OUT)
 
 
 async def by_erasure(session: AsyncSession, tenant: Tenant, profile_id: str) -> None:
-    await erasures.erase_person(session, tenant.workspace_id, profile_id)
+    await suppressions.erase_person(session, tenant.workspace_id, profile_id)
 
 
 WAYS = [by_hand, by_opt_out, by_erasure]
@@ -138,7 +138,7 @@ async def test_who_forbids_waits_for_a_delivery_and_takes_it_back(world: World, 
         await until_blocked(world.database, task)
     await task
     async with world.database.transaction() as session:
-        assert await suppressions.among(session, world.member.tenant, chunk) == {chunk[0]}
+        assert await suppressions.suppressed_among(session, world.member.tenant, chunk) == {chunk[0]}
     if forbid is by_erasure:
         name = fetched[chunk[0]].full_name or ""
         assert await names_left(world.database, name.removeprefix("Person ")) == []
@@ -154,7 +154,7 @@ async def test_a_sighting_waits_for_an_erasure_and_keeps_no_name(
     again = Sighting(SOURCE, "pdl-ada", "https://www.linkedin.com/in/ada-lovelace")
     async with database.transaction() as session:
         await people.lock_people(session, [ada])
-        await erasures.erase_person(session, workspace_id, ada)
+        await suppressions.erase_person(session, workspace_id, ada)
         task = asyncio.create_task(
             database.run(lambda inner: people.identify(inner, vault, [again], workspace_id=workspace_id))
         )
@@ -171,11 +171,11 @@ async def test_a_note_meets_an_erasure(database: Database, vault: Vault, member:
 
     async def erase(session: AsyncSession) -> None:
         await people.lock_people(session, [ids[url]])
-        await erasures.erase_person(session, member.tenant.workspace_id, ids[url])
+        await suppressions.erase_person(session, member.tenant.workspace_id, ids[url])
 
     async with database.transaction() as session:
         await people.lock_people(session, [ids[url]])
-        (await seen.entry(session, member.tenant, ids[url])).note = "Ada Lovelace"
+        (await seen.seen_entry(session, member.tenant, ids[url])).note = "Ada Lovelace"
         await session.flush()
         task = asyncio.create_task(database.run(erase))
         await until_blocked(database, task)
@@ -232,7 +232,7 @@ async def test_who_is_forbidden_before_any_statement_of_a_delivery_is_not_shown(
             delivered = len(await world.candidates(run_id)) - paid
             assert delivered <= (2 if race.first or forbid is by_erasure else 3), f"delivered after statement {at}"
             async with database.transaction() as session:
-                assert await suppressions.among(session, member.tenant, chunk) == {chunk[0]}
+                assert await suppressions.suppressed_among(session, member.tenant, chunk) == {chunk[0]}
             if forbid is by_erasure:
                 name = fetched[chunk[0]].full_name or ""
                 assert await names_left(database, name.removeprefix("Person ")) == [], f"left after statement {at}"

@@ -13,7 +13,7 @@ from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.billing.store import credits
 from models.people.store import people
-from models.people.store.people import Known, Sighting
+from models.people.store.people import KnownPerson, Sighting
 from models.people.tables import Suppression
 from tests.models.conftest import Member
 
@@ -71,7 +71,7 @@ async def test_two_ids_found_to_be_one_person_become_the_older_with_the_union_of
         assert (
             known[older]
             == known[newer]
-            == Known(older, suppressed=False, seen=True, paid=True, cached=False, delivered=False)
+            == KnownPerson(older, suppressed=False, seen=True, paid=True, cached=False, delivered=False)
         )
         flagged = await session.scalar(
             text("select do_not_contact from seen_entries where profile_id = :id"), {"id": older}

@@ -7,7 +7,7 @@ from models.base.clock import service_time
 from models.base.database import Database
 from models.base.secrets import Vault
 from models.people.rules.profiles import Profile
-from models.people.store import erasures, lists, people, profiles, seen, suppressions
+from models.people.store import lists, people, profiles, seen, suppressions
 from models.people.store.people import Sighting
 from tests.models.conftest import Member
 from tests.models.sourcing.run_world import SOURCE
@@ -37,10 +37,10 @@ async def note_everywhere(session: AsyncSession, member: Member, profile_id: str
     await people.lock_people(session, [profile_id])
     made = await lists.create_people_list(session, member.tenant, name="Mine", description=None)
     await lists.add_to_list(session, made, [profile_id], status=None, note="Ada Lovelace")
-    (await seen.entry(session, member.tenant, profile_id)).note = "Ada Lovelace"
+    (await seen.seen_entry(session, member.tenant, profile_id)).note = "Ada Lovelace"
     full = Profile(id=profile_id, source=SOURCE, full_name="Ada Lovelace", fetched_at=await service_time(session))
     await people.store_profiles(session, {profile_id: full})
-    await profiles.give(session, member.tenant, [profile_id])
+    await profiles.give_copies(session, member.tenant, [profile_id])
     return made.id
 
 
@@ -63,12 +63,12 @@ async def test_who_turns_out_to_be_an_erased_person_is_erased_too(
 
     async def erase(session: AsyncSession) -> None:
         await people.lock_people(session, [older])
-        await erasures.erase_person(session, member.tenant.workspace_id, older)
+        await suppressions.erase_person(session, member.tenant.workspace_id, older)
 
     await database.run(erase)
     assert await join(database, vault, member) == older
     async with database.transaction() as session:
-        assert await suppressions.among(session, member.tenant, [older]) == {older}
+        assert await suppressions.suppressed_among(session, member.tenant, [older]) == {older}
         for table in ("list_people", "seen_entries", "cached_profiles", "profile_copies"):
             assert await session.scalar(text(f"select count(*) from {table}")) == 0, table  # noqa: S608 - the tables above
         assert list(await session.scalars(text("select value from person_keys where value is not null"))) == []

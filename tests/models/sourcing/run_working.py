@@ -17,9 +17,9 @@ from models.base.errors import Conflict
 from models.base.secrets import Vault
 from models.billing.rules.prices import CreditCharge
 from models.billing.store import credits
-from models.people.rules.registers import Reason
+from models.people.rules.registers import SuppressionReason
 from models.people.store import people, seen, suppressions
-from models.people.store.seen import Imported
+from models.people.store.seen import ImportedEntry
 from models.sourcing.engine import decide as engine_decide
 from models.sourcing.engine import deliver
 from models.sourcing.engine.deliver import PageRead, PageToRead
@@ -252,17 +252,17 @@ class Working(Machine):
 
         async def work(session: AsyncSession) -> None:
             ids = await people.people_by_url(session, self.vault, [url], workspace_id=member.tenant.workspace_id)
-            await suppressions.suppress(session, member.tenant, ids[url], reason=Reason.MANUAL)
+            await suppressions.suppress(session, member.tenant, ids[url], reason=SuppressionReason.MANUAL)
 
         return Event(work, lambda books: books.suppressed.add(name))
 
-    def is_noted(self, name: str, said: Imported) -> Event:
+    def is_noted(self, name: str, said: ImportedEntry) -> Event:
         """The tenant writes down by hand that it has seen somebody."""
         member, url = self.world.member, f"https://www.linkedin.com/in/{name}"
 
         async def work(session: AsyncSession) -> None:
             ids = await people.people_by_url(session, self.vault, [url], workspace_id=member.tenant.workspace_id)
-            await seen.merge_in(session, member.tenant, {ids[url]: said})
+            await seen.import_seen(session, member.tenant, {ids[url]: said})
 
         return Event(work, lambda books: books.seen.add(name))
 
@@ -270,7 +270,7 @@ class Working(Machine):
         reference = f"other:{next(NUMBERS)}"
 
         async def work(session: AsyncSession) -> None:
-            purse = await credits.open_purse(session, self.world.member.payer)
+            purse = await credits.open_spending_limit(session, self.world.member.payer)
             await purse.spend([CreditCharge(reference, "contact", "elsewhere", max(0, purse.available - left))])
 
         def book(books: Books) -> None:

@@ -98,7 +98,7 @@ async def test_an_extension_delivers_those_of_a_chunk_for_whom_no_credits_were_l
     number = await until(world, run_id, RunNeed.PROFILES)
 
     async def elsewhere(session: AsyncSession) -> None:
-        purse = await credits.open_purse(session, poor.payer)
+        purse = await credits.open_spending_limit(session, poor.payer)
         await purse.spend([CreditCharge("other", "contact", "elsewhere", 12)])
 
     await database.run(elsewhere)

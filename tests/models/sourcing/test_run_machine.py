@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from models.base.clock import service_time
 from models.base.errors import Conflict
 from models.billing.store import credits as store_credits
-from models.people.store.seen import Imported
+from models.people.store.seen import ImportedEntry
 from models.sourcing.engine import decide, deliver
 from models.sourcing.store import runs
 from models.sourcing.store.runs import RunBudget
@@ -56,7 +56,9 @@ class Runs(Working):
             elif what == "credits go elsewhere":
                 self.happen(self.spends(left))
             else:
-                self.happen(self.opts_out(opts_out) if what == "one opts out" else self.is_noted(is_seen, Imported()))
+                self.happen(
+                    self.opts_out(opts_out) if what == "one opts out" else self.is_noted(is_seen, ImportedEntry())
+                )
         if between:
             self.finish(self.ask(self.one(0)) if dies else first)
         if how:
@@ -156,13 +158,13 @@ class Runs(Working):
         first = self.happen_while_it_is_written(self.answer(call, "profiles"), self.opts_out(name))
         assert had or not first or name not in self.books.runs[call.run_id].delivered
 
-    @rule(who=NUMBER, said=st.sampled_from([Imported(), Imported(do_not_contact=True)]))
-    def somebody_is_noted_as_seen(self, who: int, said: Imported) -> None:
+    @rule(who=NUMBER, said=st.sampled_from([ImportedEntry(), ImportedEntry(do_not_contact=True)]))
+    def somebody_is_noted_as_seen(self, who: int, said: ImportedEntry) -> None:
         self.happen(self.is_noted(self.somebody(who), said))
 
     @rule(who=NUMBER, call=NUMBER)
     def somebody_is_noted_as_seen_at_the_delivery(self, who: int, call: int) -> None:
-        self.happen(self.is_noted(self.somebody(who), Imported()), self.answer(self.call(call), "profiles"))
+        self.happen(self.is_noted(self.somebody(who), ImportedEntry()), self.answer(self.call(call), "profiles"))
 
     @rule(left=st.integers(0, 9))
     def credits_go_elsewhere(self, left: int) -> None:

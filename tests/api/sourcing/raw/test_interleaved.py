@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from activities.sourcing.background import ContactSteps, JobSteps
 from activities.sourcing.people import PeopleCalls
 from models.base.database import Database
-from models.people.rules.registers import Reason
-from models.people.store import erasures, people, suppressions
+from models.people.rules.registers import SuppressionReason
+from models.people.store import people, suppressions
 from tests.api.conftest import Workspace, run_sql
 from tests.api.kernel.traces import traces
 from tests.api.sourcing.raw.conftest import charged, spend
@@ -31,11 +31,11 @@ Flow = Callable[[Workspace, dict[str, Any]], Awaitable[str]]
 
 
 async def erase(session: AsyncSession, workspace: Workspace, profile_id: str) -> None:
-    await erasures.erase_person(session, workspace.id, profile_id)
+    await suppressions.erase_person(session, workspace.id, profile_id)
 
 
 async def opt_out(session: AsyncSession, workspace: Workspace, profile_id: str) -> None:
-    await suppressions.suppress(session, None, profile_id, reason=Reason.OPT_OUT)
+    await suppressions.suppress(session, None, profile_id, reason=SuppressionReason.OPT_OUT)
 
 
 Forbid = Callable[[AsyncSession, Workspace, str], Awaitable[None]]
