@@ -36,7 +36,7 @@ EXCEPTIONS: Mapping[Named, str] = {
         "runs",
     ): "of plans that never ran, it looks for the runs of each plan until a page is full",
     (
-        "people.store.seen.list_seen",
+        "people.store.seen.page_of_seen",
         "seen_entries",
     ): "for a tag; no index is read by `@>` before the policy. It stops when a page is full",
     **_all(
