@@ -289,7 +289,7 @@ async def merge_people(session: AsyncSession, *, survivor: str, newer: str) -> N
 
     If one of them is erased, so is the other.
     """
-    async with widened(session, all_tenants("two ids turn out to be one person, whoever knows them")):
+    async with widened(session, all_tenants("two ids turn out to be one person in all accounts")):
         for statement in MERGE:
             await session.execute(text(statement), {"survivor": survivor, "newer": newer})
         await outreach().take_over(session, survivor=survivor, newer=newer)

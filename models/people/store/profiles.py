@@ -78,7 +78,7 @@ async def give_up_copy(session: AsyncSession, tenant: Tenant, profile_id: str) -
     gone = await session.execute(GIVE_UP, {"tenant": tenant.id, "id": standing})
     if gone.scalar_one_or_none() is None:
         raise NotCached("This profile is not in the cache.")
-    async with widened(session, all_tenants("whether anybody else has a right to a cached profile")):
+    async with widened(session, all_tenants("whether another tenant has a right to a cached profile")):
         await session.execute(DROP_UNUSED, {"id": standing})
 
 
