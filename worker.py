@@ -44,6 +44,7 @@ from models.base.database import Database
 from models.base.outbound import Resolver
 from models.base.secrets import Vault
 from models.base.settings import Settings
+from models.base.steps import Queue
 from models.base.tenants import all_tenants
 from models.market.reference import reference
 from models.operate import housekeeping, traces
@@ -58,7 +59,6 @@ from workflows.callback import CallbackWorkflow
 from workflows.client import ClientWorkflow
 from workflows.connection import connect, reachable
 from workflows.contacts import ContactsWorkflow
-from workflows.contracts import Queue
 from workflows.delivery import DeliveryWorkflow
 from workflows.doorbell import Doorbell
 from workflows.enrollment import EnrollmentWorkflow

@@ -10,8 +10,8 @@ from models.access.rules.oauth import MAX_DOCUMENT, ClientMetadata, RefusedClien
 from models.access.store import mails, oauth
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Call, Do, NextStep, Queue, Step
 from workflows import names
-from workflows.contracts import Call, Do, NextStep, Queue, Step
 
 log = structlog.get_logger(__name__)
 

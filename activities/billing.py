@@ -23,29 +23,15 @@ from activities.upstream.payments import (
 from models.base.clock import service_time
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Do, NextStep, Step
 from models.billing.engine import callbacks, outreach_plans, refills
 from models.billing.engine import payments as engine_payments
-from models.billing.engine.outreach_plans import OutreachPlanDecision, OutreachPlanOrder
-from models.billing.engine.payments import CheckoutPage, PaymentDecision, PaymentNeed, PaymentOrder
-from models.billing.rules.outreach_plans import DueChange
-from models.billing.rules.payments import CALL_SECONDS, PaymentEvent, PaymentKind, PaymentStatus
+from models.billing.engine.outreach_plans import OutreachPlanOrder
+from models.billing.engine.payments import CheckoutPage, PaymentOrder
+from models.billing.rules.payments import PaymentEvent, PaymentKind, PaymentStatus
 from models.billing.rules.prices import OFFER_OF
 from models.billing.store import payments as store_payments
 from workflows import names
-from workflows.contracts import Call, Do, NextStep, Queue, Step
-
-CALL_LIMIT_SECONDS = 3 * CALL_SECONDS
-"""For the customer, the purchase itself, and the transactions around them."""
-STEP_OF = {
-    PaymentNeed.CALL: names.PAYMENT_CALL,
-    PaymentNeed.LOOK: names.PAYMENT_CALL,
-    PaymentNeed.END_PLANS: names.PAYMENT_END_PLANS,
-}
-SUMMARY_OF = {
-    PaymentNeed.CALL: "asks the payment provider",
-    PaymentNeed.LOOK: "looks up what became of it",
-    PaymentNeed.END_PLANS: "ends the plan that was replaced",
-}
 
 log = structlog.get_logger(__name__)
 
@@ -60,9 +46,10 @@ class PaymentSteps:
     @activity.defn(name=names.PAYMENT_NEXT)
     async def next(self, step: Step) -> NextStep:
         """Say whether the provider is to be asked, or what is waited for."""
-        return _answer(await self._database.run(lambda session: engine_payments.decide_payment(session, step.id)))
+        decision = await self._database.run(lambda session: engine_payments.decide_payment(session, step.id))
+        return decision.next_step
 
-    @activity.defn(name=names.PAYMENT_CALL)
+    @activity.defn(name=engine_payments.PAYMENT_CALL)
     async def call(self, step: Step) -> NextStep:
         """Ask the provider once, or look up what became of an earlier call, and write what is known then."""
         order = await self._database.run(
@@ -73,7 +60,7 @@ class PaymentSteps:
             await self._database.run(note)
         return await self.next(step)
 
-    @activity.defn(name=names.PAYMENT_END_PLANS)
+    @activity.defn(name=engine_payments.PAYMENT_END_PLANS)
     async def end_plans(self, step: Step) -> NextStep:
         """Have the provider end the plans that the one just bought takes the place of."""
         async with self._database.reading() as session:
@@ -165,32 +152,6 @@ def _absent(order: PaymentOrder) -> Callable[[AsyncSession], Awaitable[None]]:
     return lambda session: engine_payments.note_absent(session, order.payment_id)
 
 
-def _answer(decision: PaymentDecision) -> NextStep:
-    details = f"**{decision.status}**"
-    if decision.need is PaymentNeed.NOTHING:
-        return NextStep(do=Do.DONE, details=details)
-    if decision.need is PaymentNeed.TIME:
-        wait = (decision.until - decision.now).total_seconds() if decision.until else None
-        reason = REASON_OF.get(decision.status, "asks the payment provider again")
-        return NextStep(do=Do.WAIT, wait_seconds=wait, reason=reason, details=f"{details}: {reason}")
-    call = Call(
-        step=STEP_OF[decision.need],
-        number=decision.number,
-        queue=Queue.PAYMENTS,
-        summary=SUMMARY_OF[decision.need],
-        limit_seconds=CALL_LIMIT_SECONDS,
-        fairness_key=decision.workspace_id,
-    )
-    return NextStep(do=Do.ACT, call=call, details=details)
-
-
-REASON_OF = {
-    PaymentStatus.OPEN: "waits for somebody to pay",
-    PaymentStatus.PROCESSING: "waits for the payment provider's callback",
-    PaymentStatus.CALLING: "looks up later what became of it",
-}
-
-
 class CallbackSteps:
     """What a callback asks of the database."""
 
@@ -248,12 +209,6 @@ class RefillSteps:
 # Charging for outreach accounts: what is due, and bringing the payment provider's side to it.
 
 
-PLAN_SUMMARY_OF = {DueChange.CHANGE: "changes how many accounts are charged", DueChange.LOOK: "reads what is charged"}
-PLAN_REASON_OF = {
-    DueChange.METHOD: "there is no payment method",
-    DueChange.TIME: "waits for the next look, or for another try",
-}
-
 Note = Callable[[AsyncSession], Awaitable[None]]
 
 
@@ -271,9 +226,9 @@ class OutreachPlanSteps:
         decision = await self._database.run(
             lambda session: outreach_plans.decide_outreach_plan(session, step.id, configured=self._configured)
         )
-        return _plan_step(decision, step.id)
+        return decision.next_step
 
-    @activity.defn(name=names.OUTREACH_PLAN_CALL)
+    @activity.defn(name=outreach_plans.OUTREACH_PLAN_CALL)
     async def call(self, step: Step) -> NextStep:
         """Bring the provider's side to the change that is open, or look at it, and write what is known then."""
         order = await self._database.run(lambda session: outreach_plans.begin_plan_call(session, step.id, step.number))
@@ -314,22 +269,3 @@ def _refused(order: OutreachPlanOrder, reason: str, *, declined: bool) -> Note:
     return lambda session: outreach_plans.note_refused(
         session, order.workspace_id, change_id, reason, declined=declined
     )
-
-
-def _plan_step(decision: OutreachPlanDecision, workspace_id: str) -> NextStep:
-    details = f"**{decision.accounts} accounts**"
-    if decision.due is DueChange.NOTHING:
-        return NextStep(do=Do.DONE, details=details)
-    if decision.due in PLAN_REASON_OF:
-        wait = (decision.until - decision.now).total_seconds() if decision.until else None
-        reason = PLAN_REASON_OF[decision.due]
-        return NextStep(do=Do.WAIT, wait_seconds=wait, reason=reason, details=f"{details}: {reason}")
-    call = Call(
-        step=names.OUTREACH_PLAN_CALL,
-        number=decision.number,
-        queue=Queue.PAYMENTS,
-        summary=PLAN_SUMMARY_OF[decision.due],
-        limit_seconds=CALL_LIMIT_SECONDS,
-        fairness_key=workspace_id,
-    )
-    return NextStep(do=Do.ACT, call=call, details=details)

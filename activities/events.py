@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio import activity
@@ -10,11 +11,11 @@ from temporalio import activity
 from activities.upstream.guard import Guard
 from models.base.database import Database
 from models.base.secrets import Vault
-from models.events.rules.deliveries import ATTEMPT_SECONDS, RETRY_AFTER, DeliveryNeed, signature
+from models.base.steps import Decision, NextStep, Step
+from models.events.rules.deliveries import DELIVERY_ATTEMPT, signature
 from models.events.store import deliveries
-from models.events.store.deliveries import AttemptOutcome, DeliveryContent, DeliveryDecision
+from models.events.store.deliveries import AttemptOutcome, DeliveryContent
 from workflows import names
-from workflows.contracts import Call, Do, NextStep, Queue, Step
 
 AGENT = "sourcing-and-outreach-webhooks/1"
 
@@ -30,23 +31,25 @@ class DeliverySteps:
     @activity.defn(name=names.DELIVERY_NEXT)
     async def next(self, step: Step) -> NextStep:
         """Say whether an attempt is due now, later, when its turn comes, or no more."""
-        return _answer(await self._database.run(lambda session: deliveries.decide_delivery(session, step.id)))
+        decision = await self._database.run(lambda session: deliveries.decide_delivery(session, step.id))
+        return decision.next_step
 
-    @activity.defn(name=names.DELIVERY_ATTEMPT)
+    @activity.defn(name=DELIVERY_ATTEMPT)
     async def attempt(self, step: Step) -> NextStep:
         """Take the turn, POST the signed event once and write what came of it; without a turn say what is next."""
         decision, request = await self._database.run(lambda session: self._begin(session, step))
         if request is None:
-            return _answer(decision)
+            return decision.next_step
         if self._guard is None:
             raise RuntimeError("this worker serves no webhooks queue")
         posted = await self._guard.post(request.url, request.body, request.headers)
-        outcome = AttemptOutcome(decision.now, posted.duration_ms, posted.status_code, posted.error)
-        return _answer(
-            await self._database.run(lambda session: deliveries.record_attempt(session, step.id, step.number, outcome))
+        outcome = AttemptOutcome(request.at, posted.duration_ms, posted.status_code, posted.error)
+        decision = await self._database.run(
+            lambda session: deliveries.record_attempt(session, step.id, step.number, outcome)
         )
+        return decision.next_step
 
-    async def _begin(self, session: AsyncSession, step: Step) -> tuple[DeliveryDecision, "_Request | None"]:
+    async def _begin(self, session: AsyncSession, step: Step) -> tuple[Decision, "_Request | None"]:
         """Sign within the transaction: a rotation waits for it, so that the old secret signs nothing afterwards."""
         decision, parcel = await deliveries.begin_attempt(session, step.id, step.number)
         return decision, None if parcel is None else self._signed(step.id, parcel)
@@ -62,7 +65,7 @@ class DeliverySteps:
             "X-Service-Event-Id": parcel.event.id,
             "X-Service-Delivery": delivery_id,
         }
-        return _Request(parcel.url, body, headers)
+        return _Request(parcel.url, body, headers, parcel.at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,47 +75,4 @@ class _Request:
     url: str
     body: bytes
     headers: Mapping[str, str]
-
-
-def _answer(decision: DeliveryDecision) -> NextStep:
-    match decision.need:
-        case DeliveryNeed.NOTHING:
-            return NextStep(do=Do.DONE, details=f"**{decision.status}** after {_attempts(decision.made)}")
-        case DeliveryNeed.TIME:
-            until = decision.until or decision.now
-            wait = (until - decision.now).total_seconds()
-            return _waiting(decision, f"{_coming(decision)} at {until:%d %b %H:%M:%S} UTC", seconds=wait)
-        case DeliveryNeed.TURN:
-            return _waiting(decision, f"{_coming(decision)} when earlier attempts at the endpoint have ended")
-        case DeliveryNeed.ATTEMPT:
-            return NextStep(do=Do.ACT, call=_call(decision))
-
-
-def _waiting(decision: DeliveryDecision, reason: str, *, seconds: float | None = None) -> NextStep:
-    """A wait with the attempt that follows it."""
-    details = f"**{decision.status}**: {reason}"
-    return NextStep(do=Do.WAIT, wait_seconds=seconds, reason=reason, details=details, after=_call(decision))
-
-
-def _call(decision: DeliveryDecision) -> Call:
-    return Call(
-        step=names.DELIVERY_ATTEMPT,
-        number=decision.made + 1,
-        queue=Queue.WEBHOOKS,
-        summary=_coming(decision),
-        limit_seconds=ATTEMPT_SECONDS,
-        fairness_key=decision.endpoint_id,
-    )
-
-
-def _coming(decision: DeliveryDecision) -> str:
-    """The attempt that comes next, as an operator counts: the first, then `retry 1 of 5`."""
-    if decision.made == 0:
-        return "first attempt"
-    if decision.made > len(RETRY_AFTER):
-        return "a retry asked for by hand"
-    return f"retry {decision.made} of {len(RETRY_AFTER)}"
-
-
-def _attempts(made: int) -> str:
-    return "1 attempt" if made == 1 else f"{made} attempts"
+    at: datetime

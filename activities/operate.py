@@ -7,7 +7,7 @@ from datetime import timedelta
 import structlog
 from temporalio import activity
 
-from activities.sourcing.people import FEED_SECONDS, HEARTBEAT_SECONDS, PeopleCalls
+from activities.sourcing.people import FEED_SECONDS, PeopleCalls
 from activities.upstream.ports.people import (
     FeedUnavailable,
     SourceBusy,
@@ -17,10 +17,11 @@ from activities.upstream.ports.people import (
 )
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Call, Do, NextStep, Queue, Step
 from models.operate import housekeeping
 from models.people.store import opt_outs
+from models.sourcing.rules.runs import HEARTBEAT_SECONDS
 from workflows import names
-from workflows.contracts import Call, Do, NextStep, Queue, Step
 
 log = structlog.get_logger(__name__)
 

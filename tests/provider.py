@@ -18,14 +18,14 @@ from activities.upstream.stripe.client import StripePayments
 from models.base import outbox
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Do, NextStep, Step
+from models.billing.engine.payments import PAYMENT_CALL
 from sandbox.clock import Clock
 from sandbox.control import control_api
 from sandbox.faults import Faults
 from sandbox.mail import MailBox
 from sandbox.payments.service import DEFAULT_KEY, DEFAULT_SECRET, PaymentsSettings, payments_side
 from sandbox.state import State
-from workflows.contracts import Do, NextStep, Step
-from workflows.names import PAYMENT_CALL
 
 LOOK_SECONDS = 0.02
 

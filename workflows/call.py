@@ -4,7 +4,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from workflows.contracts import Queue, Step
+    from models.base.steps import Queue, Step
     from workflows.names import UPSTREAM_CALL
     from workflows.policies import CALL_RETRIES, UPSTREAM_HEARTBEAT_LIMIT, UPSTREAM_LIMIT
     from workflows.upstream_calls import SUMMARY, priority_of

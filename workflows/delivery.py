@@ -3,10 +3,11 @@
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from models.base.steps import Do, NextStep
     from models.base.subjects import Subject
-    from models.events.rules.deliveries import ATTEMPT_SECONDS
-    from workflows.contracts import Call, Do, End, NextStep, Queue
-    from workflows.names import DELIVERY_ATTEMPT, DELIVERY_NEXT
+    from models.events.rules.deliveries import attempt_call
+    from workflows.contracts import End
+    from workflows.names import DELIVERY_NEXT
     from workflows.waiting import WaitingWorkflow
 
 
@@ -26,18 +27,5 @@ class DeliveryWorkflow(WaitingWorkflow):
         a delivery that succeeds at once is one activity. Started without, it asks first.
         """
         endpoint_id = workflow.info().priority.fairness_key
-        return await self.until_done(
-            subject, ask=DELIVERY_NEXT, first=None if endpoint_id is None else _attempt(endpoint_id)
-        )
-
-
-def _attempt(endpoint_id: str) -> NextStep:
-    call = Call(
-        step=DELIVERY_ATTEMPT,
-        number=1,
-        queue=Queue.WEBHOOKS,
-        summary="first attempt",
-        limit_seconds=ATTEMPT_SECONDS,
-        fairness_key=endpoint_id,
-    )
-    return NextStep(do=Do.ACT, call=call)
+        first = None if endpoint_id is None else NextStep(do=Do.ACT, call=attempt_call(endpoint_id, 0))
+        return await self.until_done(subject, ask=DELIVERY_NEXT, first=first)

@@ -6,8 +6,8 @@ from datetime import timedelta
 from temporalio.client import Client
 from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
 
+from models.base.steps import Queue
 from models.base.subjects import Subject
-from workflows.contracts import Queue
 from workflows.names import CUSTOMER_ID, OUTREACH_ACCOUNT_ID, RING, SEQUENCE_ID, WORKSPACE_ID
 
 WORKFLOW_OF: Mapping[str, str] = {

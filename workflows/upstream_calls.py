@@ -7,8 +7,8 @@ from typing import Protocol
 from temporalio.client import Client
 from temporalio.common import ActivityIDConflictPolicy, Priority, WorkflowIDConflictPolicy
 
+from models.base.steps import Queue, Step
 from models.base.subjects import Subject
-from workflows.contracts import Queue, Step
 from workflows.names import UPSTREAM_CALL
 from workflows.policies import CALL_RETRIES, UPSTREAM_HEARTBEAT_LIMIT, UPSTREAM_LIMIT
 

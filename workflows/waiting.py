@@ -9,8 +9,9 @@ from temporalio.common import Priority
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
+    from models.base.steps import Call, Do, NextStep, Step
     from models.base.subjects import Subject
-    from workflows.contracts import Call, Do, End, NextStep, Step
+    from workflows.contracts import End
     from workflows.names import RING, RUN_STATUS
     from workflows.policies import AFTER_FAILURE_SECONDS, ASK_LIMIT, ASK_RETRIES, CALL_RETRIES
 

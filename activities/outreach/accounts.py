@@ -20,10 +20,10 @@ from activities.upstream.ports.network_errors import (
 )
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import NextStep, Step
 from models.outreach.engine import account_steps
 from models.outreach.engine import connect as engine_connect
 from models.outreach.engine.account_states import AccountStanding
-from models.outreach.engine.account_steps import AccountDecision, AccountNeed
 from models.outreach.engine.connect import LINK_PURPOSE, ConnectFailure, LinkAsk, SignedIn
 from models.outreach.rules.callbacks import (
     Callback,
@@ -36,7 +36,6 @@ from models.outreach.rules.callbacks import (
 from models.outreach.store import accounts
 from models.outreach.store.accounts import OpenedCallback
 from workflows import names
-from workflows.contracts import Call, Do, NextStep, Queue, Step
 
 log = structlog.get_logger(__name__)
 
@@ -151,7 +150,6 @@ class SignIn:
 # The steps of an outreach account: what is due, a link to sign in by, a callback, a look, a poll, its deletion.
 
 
-CALL_SECONDS = 120
 OUTAGE = timedelta(minutes=1)
 """A callback whose network cannot be asked is looked at again after this."""
 LATER = timedelta(hours=1)
@@ -208,15 +206,16 @@ class AccountSteps:
     @activity.defn(name=names.ACCOUNT_NEXT)
     async def next(self, step: Step) -> NextStep:
         """Say what is due now: a step, waiting, or nothing more."""
-        return _answer(await self._database.run(lambda session: account_steps.decide_account(session, step.id)))
+        decision = await self._database.run(lambda session: account_steps.decide_account(session, step.id))
+        return decision.next_step
 
-    @activity.defn(name=names.ACCOUNT_CONNECT)
+    @activity.defn(name=account_steps.ACCOUNT_CONNECT)
     async def connect(self, step: Step) -> NextStep:
         """Make the link by which the owner signs in."""
         await self._sign_in().make_link(step.id, step.number)
         return await self.next(step)
 
-    @activity.defn(name=names.ACCOUNT_PROCESS)
+    @activity.defn(name=account_steps.ACCOUNT_PROCESS)
     async def process(self, step: Step) -> NextStep:
         """Work through the oldest callback that is due."""
         opened = await self._database.run(lambda session: accounts.begin_callback(session, self._vault, step.id))
@@ -273,7 +272,7 @@ class AccountSteps:
                 log.info("callback.ignored", account_id=step.id)
         return True
 
-    @activity.defn(name=names.ACCOUNT_LOOK)
+    @activity.defn(name=account_steps.ACCOUNT_LOOK)
     async def look(self, step: Step) -> NextStep:
         """Ask the provider how the account stands."""
         try:
@@ -301,7 +300,7 @@ class AccountSteps:
         if provider_id is not None:
             await self._database.run(lambda session: account_steps.looked(session, step.id, provider_id, standing))
 
-    @activity.defn(name=names.ACCOUNT_READ_CHATS)
+    @activity.defn(name=account_steps.ACCOUNT_READ_CHATS)
     async def read_chats(self, step: Step) -> NextStep:
         """Find what no callback told: how the account stands, and messages."""
         read = None
@@ -320,7 +319,7 @@ class AccountSteps:
         )
         return await self.next(step)
 
-    @activity.defn(name=names.ACCOUNT_READ_INVITES)
+    @activity.defn(name=account_steps.ACCOUNT_READ_INVITES)
     async def read_invites(self, step: Step) -> NextStep:
         """Find invites that were answered without a callback."""
         provider_id = await self._provider_id(step)
@@ -334,7 +333,7 @@ class AccountSteps:
         await self._database.run(lambda session: account_steps.polled_invites(session, step.id))
         return await self.next(step)
 
-    @activity.defn(name=names.ACCOUNT_DELETE)
+    @activity.defn(name=account_steps.ACCOUNT_DELETE)
     async def delete(self, step: Step) -> NextStep:
         """Disconnect a removed account at the provider."""
         provider_id = await self._provider_id(step)
@@ -353,34 +352,3 @@ class AccountSteps:
 
     def _sign_in(self) -> SignIn:
         return SignIn(self._database, self._vault, self._network, public_url=self._public_url)
-
-
-WHAT = {
-    AccountNeed.LINK: (names.ACCOUNT_CONNECT, "makes a link to sign in by"),
-    AccountNeed.CALLBACK: (names.ACCOUNT_PROCESS, "works through a callback of the provider"),
-    AccountNeed.LOOK: (names.ACCOUNT_LOOK, "asks how the account stands"),
-    AccountNeed.CHATS: (names.ACCOUNT_READ_CHATS, "looks for messages that no callback told of"),
-    AccountNeed.INVITES: (names.ACCOUNT_READ_INVITES, "looks for invites that were answered"),
-    AccountNeed.DELETION: (names.ACCOUNT_DELETE, "disconnects the account at the provider"),
-}
-
-
-def _answer(decision: AccountDecision) -> NextStep:
-    account = decision.account
-    if decision.need is AccountNeed.NOTHING:
-        return NextStep(do=Do.DONE, details=f"**{account.status}**")
-    if decision.need is AccountNeed.TIME:
-        until = decision.until or decision.now
-        reason = f"looks again at {until:%d %b %H:%M:%S} UTC"
-        wait = (until - decision.now).total_seconds()
-        return NextStep(do=Do.WAIT, wait_seconds=wait, reason=reason, details=f"**{account.status}**: {reason}")
-    step, what = WHAT[decision.need]
-    call = Call(
-        step=step,
-        number=account.call_number,
-        queue=Queue.NETWORK,
-        summary=what,
-        limit_seconds=CALL_SECONDS,
-        fairness_key=account.id,
-    )
-    return NextStep(do=Do.ACT, call=call, details=f"**{account.status}**: {what}")

@@ -15,17 +15,17 @@ from activities.upstream.ports.network import OutreachNetwork
 from activities.upstream.ports.network_errors import NetworkError
 from models.base.database import CONNECTION_LOST, LOCK_NOT_AVAILABLE, Database, sqlstate
 from models.base.secrets import Vault
-from models.outreach.engine import claim, decide, record
+from models.base.steps import Decision, Do, NextStep, Step
+from models.outreach.engine import claim, decide, plan, record
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.context import Learned
-from models.outreach.engine.plan import SendDecision, SendNeed, Writer
+from models.outreach.engine.plan import Writer
 from models.outreach.engine.record import CallResult, NetworkReading
 from models.outreach.rules import answers
 from models.outreach.rules.answers import CLOCK_TOLERANCE, Outgoing, ReadingBack, Seen
 from models.outreach.rules.sequences import text_hash
 from models.outreach.rules.states import ActionType
 from workflows import names
-from workflows.contracts import Call, Do, NextStep, Queue, Step
 
 
 class Readings:
@@ -106,9 +106,6 @@ class Readings:
 
 log = structlog.get_logger(__name__)
 
-SEND_SECONDS = 120
-"""For the claim, the call with its own limit of 90 s, and the result; after that the network is read back."""
-READ_SECONDS = 120
 LATEST_SECONDS = 10.0
 """A call begins so soon after its claim or not at all."""
 BUSY_SECONDS = 3.0
@@ -156,24 +153,24 @@ class SendSteps:
         """Say what a direct send needs next."""
         return await self._next(step)
 
-    @activity.defn(name=names.OUTREACH_SEND)
+    @activity.defn(name=plan.OUTREACH_SEND)
     async def send(self, step: Step) -> NextStep:
         """Claim what is planned, do it once, and write what came of it."""
         try:
             claimed, at = await self._database.run(lambda session: self._claim(session, step))
         except DBAPIError as error:
             return _busy(error)
-        if isinstance(claimed, SendDecision):
-            return next_step_of(claimed)
+        if isinstance(claimed, Decision):
+            return claimed.next_step
         result = await NetworkCalls(self._network).carry_out(claimed, lambda: self._clock() - at <= LATEST_SECONDS)
         log.info("outreach.called", action_id=claimed.action_id, type=claimed.type, result=type(result).__name__)
-        return next_step_of(await self._written(claimed, result))
+        return (await self._written(claimed, result)).next_step
 
-    async def _claim(self, session: AsyncSession, step: Step) -> tuple[ClaimedAction | SendDecision, float]:
+    async def _claim(self, session: AsyncSession, step: Step) -> tuple[ClaimedAction | Decision, float]:
         claimed = await claim.claim_action(session, self._writer, step.id, step.number)
         return claimed, self._clock()  # before the commit: whatever holds that up counts too
 
-    async def _written(self, parcel: ClaimedAction, result: CallResult) -> SendDecision:
+    async def _written(self, parcel: ClaimedAction, result: CallResult) -> Decision:
         """Write the result, with patience: what is lost here can only be read back, a quarter of an hour later."""
         async for attempt in AsyncRetrying(
             retry=retry_if_exception_type((DBAPIError, *CONNECTION_LOST)),
@@ -187,25 +184,24 @@ class SendSteps:
                 )
         raise AssertionError("unreachable: the retry either returns or raises")
 
-    @activity.defn(name=names.OUTREACH_RECONCILE)
+    @activity.defn(name=plan.OUTREACH_RECONCILE)
     async def reconcile(self, step: Step) -> NextStep:
         """Read once what became of an action whose outcome nobody saw."""
         asked = await self._database.run(lambda session: record.reading_wanted(session, step.id, step.number))
         if asked is None:
             return await self._next(step)
         read = await Readings(self._network).read(*asked)
-        return next_step_of(
-            await self._database.run(
-                lambda session: record.record_reading(session, self._writer, step.id, step.number, read)
-            )
+        decision = await self._database.run(
+            lambda session: record.record_reading(session, self._writer, step.id, step.number, read)
         )
+        return decision.next_step
 
     async def _next(self, step: Step) -> NextStep:
         try:
             decision = await self._database.run(lambda session: decide.decide_send(session, self._writer, step.id))
         except DBAPIError as error:
             return _busy(error)
-        return next_step_of(decision)
+        return decision.next_step
 
 
 def _busy(error: DBAPIError) -> NextStep:
@@ -213,30 +209,3 @@ def _busy(error: DBAPIError) -> NextStep:
     if sqlstate(error) != LOCK_NOT_AVAILABLE:
         raise error
     return NextStep(do=Do.WAIT, wait_seconds=BUSY_SECONDS, reason="the account is busy")
-
-
-def next_step_of(decision: SendDecision) -> NextStep:
-    """What a decision asks of the workflow."""
-    match decision.need:
-        case SendNeed.NOTHING:
-            return NextStep(do=Do.DONE, details=decision.details)
-        case SendNeed.SEND:
-            return _act(decision, names.OUTREACH_SEND, SEND_SECONDS)
-        case SendNeed.READ:
-            return _act(decision, names.OUTREACH_RECONCILE, READ_SECONDS)
-        case SendNeed.TIME | SendNeed.RING:
-            return NextStep(
-                do=Do.WAIT, wait_seconds=decision.wait_seconds, reason=decision.reason, details=decision.details
-            )
-
-
-def _act(decision: SendDecision, step: str, limit_seconds: float) -> NextStep:
-    call = Call(
-        step=step,
-        number=decision.number,
-        queue=Queue.NETWORK,
-        summary=decision.reason,
-        limit_seconds=limit_seconds,
-        fairness_key=decision.account_id,
-    )
-    return NextStep(do=Do.ACT, call=call, details=decision.details)

@@ -8,41 +8,37 @@ import structlog
 from temporalio import activity
 
 from activities.sourcing.calls import fetch_live
-from activities.sourcing.people import CALL_SECONDS, HEARTBEAT_SECONDS, PeopleCalls
+from activities.sourcing.people import PeopleCalls
 from activities.upstream.ports.people import FetchStatus, SourceBusy, SourceRefusedQuery, SourceUnusable
 from models.base.database import Database
 from models.base.errors import DailyCreditCapReached, InsufficientCredits
 from models.base.secrets import Vault
+from models.base.steps import NextStep, Step
 from models.base.tenants import Tenant
 from models.people.store import people
 from models.sourcing.engine import contacts, jobs
 from models.sourcing.engine.contacts import LOOKUPS, Answered
-from models.sourcing.engine.jobs import JOBS, Background, BackgroundDecision
+from models.sourcing.engine.jobs import JOBS, Background
 from models.sourcing.rules.jobs import ContactKind, JobFailure
 from models.sourcing.rules.raw_calls import FetchAsk
 from models.sourcing.tables import BackgroundRow
 from workflows import names
-from workflows.contracts import Call, Do, NextStep, Queue, Step
 
 log = structlog.get_logger(__name__)
 
-PRIORITY = 3
-"""With the pages of runs: nobody waits on the line."""
 W = TypeVar("W", bound=BackgroundRow)
 
 
 class BackgroundSteps(Generic[W]):
-    """What one kind of work asks of its row; `call` names the activity that calls upstream, `what` what it does."""
+    """What one kind of work asks of its row."""
 
-    def __init__(self, database: Database, work: Background[W], *, call: str, what: str) -> None:
+    def __init__(self, database: Database, work: Background[W]) -> None:
         self._database = database
         self._work = work
-        self._call = call
-        self._what = what
 
     async def next(self, row_id: str) -> NextStep:
         """Say what is due now: a call, waiting, or nothing more."""
-        return self._answer(await self._database.run(lambda session: self._work.decide(session, row_id)))
+        return (await self._database.run(lambda session: self._work.decide(session, row_id))).next_step
 
     async def guarded(self, step: Step, call: Callable[[], Awaitable[None]]) -> None:
         """Make the call; what the source answers instead of data becomes the row's state."""
@@ -59,27 +55,6 @@ class BackgroundSteps(Generic[W]):
         except (InsufficientCredits, DailyCreditCapReached) as error:
             failure = JobFailure(error.code)
             await self._database.run(lambda session: work.fail(session, step.id, step.number, failure))
-
-    def _answer(self, decision: BackgroundDecision[W]) -> NextStep:
-        row = decision.row
-        details = f"**{row.status}**: {row.spent_credits} credits, call {row.call_number}"
-        if decision.act:
-            call = Call(
-                step=self._call,
-                number=row.call_number,
-                queue=Queue.UPSTREAM,
-                summary=self._what,
-                limit_seconds=2 * CALL_SECONDS,
-                heartbeat_seconds=3 * HEARTBEAT_SECONDS,
-                fairness_key=row.workspace_id,
-                priority=PRIORITY,
-            )
-            return NextStep(do=Do.ACT, call=call, details=details)
-        if decision.until is not None:
-            reason = f"data source busy until {decision.until:%d %b %H:%M:%S} UTC"
-            seconds = (decision.until - decision.now).total_seconds()
-            return NextStep(do=Do.WAIT, wait_seconds=seconds, reason=reason, details=f"{details}; {reason}")
-        return NextStep(do=Do.DONE, details=details)
 
 
 def _announced(busy: SourceBusy) -> timedelta | None:
@@ -99,14 +74,14 @@ class JobSteps:
         self._database = database
         self._vault = vault
         self._people = source
-        self._steps = BackgroundSteps(database, JOBS, call=names.JOB_FETCH, what="fetches the profiles left")
+        self._steps = BackgroundSteps(database, JOBS)
 
     @activity.defn(name=names.JOB_NEXT)
     async def next(self, step: Step) -> NextStep:
         """Say what is due now: a call, waiting, or nothing more."""
         return await self._steps.next(step.id)
 
-    @activity.defn(name=names.JOB_FETCH)
+    @activity.defn(name=jobs.JOB_FETCH)
     async def fetch(self, step: Step) -> NextStep:
         """Fetch everybody who is left and keep what came of it."""
         begun = await self._database.run(
@@ -138,14 +113,14 @@ class ContactSteps:
         self._database = database
         self._vault = vault
         self._people = source
-        self._steps = BackgroundSteps(database, LOOKUPS, call=names.CONTACTS_FIND, what="looks contact details up")
+        self._steps = BackgroundSteps(database, LOOKUPS)
 
     @activity.defn(name=names.CONTACTS_NEXT)
     async def next(self, step: Step) -> NextStep:
         """Say what is due now: a call, waiting, or nothing more."""
         return await self._steps.next(step.id)
 
-    @activity.defn(name=names.CONTACTS_FIND)
+    @activity.defn(name=contacts.CONTACTS_FIND)
     async def find(self, step: Step) -> NextStep:
         """Ask for everybody who is left and keep what was found."""
         asked = await self._database.run(lambda session: contacts.begin_contact_call(session, step.id, step.number))

@@ -20,6 +20,7 @@ from activities.upstream.ports.people import FoundCompany as Answer
 from models.base.database import Database
 from models.base.errors import ServiceError, UpstreamBusy, UpstreamError
 from models.base.secrets import Vault
+from models.base.steps import Step
 from models.base.tenants import Tenant
 from models.market import store as market_store
 from models.market.reference import ShippedReference, reference
@@ -42,7 +43,6 @@ from models.sourcing.rules.raw_calls import (
     agrees,
 )
 from workflows import names
-from workflows.contracts import Step
 
 
 async def look_up(

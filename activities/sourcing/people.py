@@ -28,10 +28,8 @@ from models.market.reference import ShippedReference
 from models.people.store import people
 from models.people.store.people import Sighting
 from models.sourcing.rules.filters import PeopleFilters, TierFilters
+from models.sourcing.rules.runs import HEARTBEAT_SECONDS, UPSTREAM_CALL_SECONDS
 
-HEARTBEAT_SECONDS = 3.0
-CALL_SECONDS = 60.0
-"""The most one upstream call takes, its repetition included."""
 FEED_SECONDS = 1800.0
 """The most that reading the opt-out feed takes."""
 
@@ -136,7 +134,7 @@ class PeopleCalls:
 
         Raises `SourceError`s, `FeedUnavailable` among them, and `SlotLost`.
         """
-        async with self._slots.calling(limit_seconds=CALL_SECONDS) as slot, heartbeats():
+        async with self._slots.calling(limit_seconds=UPSTREAM_CALL_SECONDS) as slot, heartbeats():
             async for batch in self.source.opted_out(at_once=at_once):
                 if not await slot.still_ours():  # which also lengthens the lease
                     raise SlotLost("somebody else took the slot over")
@@ -170,7 +168,7 @@ class PeopleCalls:
 
     @contextlib.asynccontextmanager
     async def _call(self) -> AsyncIterator[None]:
-        async with self._slots.calling(limit_seconds=CALL_SECONDS), heartbeats():
+        async with self._slots.calling(limit_seconds=UPSTREAM_CALL_SECONDS), heartbeats():
             yield
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 from temporalio import activity
 
-from activities.sourcing.people import CALL_SECONDS, HEARTBEAT_SECONDS, PeopleCalls
+from activities.sourcing.people import PeopleCalls
 from activities.upstream.ports.people import (
     FetchStatus,
     SourceBusy,
@@ -17,21 +17,15 @@ from activities.upstream.ports.people import (
 )
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Do, NextStep, Step
 from models.people.rules.profiles import Profile
 from models.people.store import people
 from models.people.store.people import Sighting
 from models.sourcing.engine import decide, deliver
-from models.sourcing.engine.decide import RunDecision, RunNeed
 from models.sourcing.engine.deliver import ChunkAsk, PageRead, PageToRead
-from models.sourcing.rules.runs import FINAL
-from models.sourcing.tables import Run
 from workflows import names
-from workflows.contracts import Call, Do, NextStep, Queue, Step
 
 log = structlog.get_logger(__name__)
-
-PAGE_PRIORITY = 3
-"""Behind the calls somebody waits for (2)."""
 
 
 class RunSteps:
@@ -48,20 +42,21 @@ class RunSteps:
     @activity.defn(name=names.RUN_NEXT)
     async def next(self, step: Step) -> NextStep:
         """Say what is due now: a page, profiles, waiting, or nothing more."""
-        decision = await self._database.run(lambda session: decide.decide_run(session, step.id))
-        return self._answer(decision)
+        decision = await self._database.run(
+            lambda session: decide.decide_run(session, step.id, queue_seconds=self._queue_seconds)
+        )
+        return decision.next_step
 
-    @activity.defn(name=names.RUN_QUEUED)
+    @activity.defn(name=decide.RUN_QUEUED)
     async def queued(self, step: Step) -> NextStep:
         """Show the run as waiting for quota while its call is still queued."""
-        run = await self._database.run(
-            lambda session: decide.still_queued(
-                session, step.id, step.number, look_again=timedelta(seconds=self._queue_seconds)
-            )
+        look_again = timedelta(seconds=self._queue_seconds)
+        decision = await self._database.run(
+            lambda session: decide.still_queued(session, step.id, step.number, look_again=look_again)
         )
-        return NextStep(do=Do.WAIT, status=run.status, details=_details(run, "waits for its turn at the data source"))
+        return decision.next_step
 
-    @activity.defn(name=names.RUN_READ_PAGE)
+    @activity.defn(name=decide.RUN_READ_PAGE)
     async def read_page(self, step: Step) -> NextStep:
         """Read one page of the tier's search and keep it."""
         ask = await self._database.run(lambda session: deliver.begin_page(session, step.id, step.number))
@@ -69,7 +64,7 @@ class RunSteps:
             await self._guarded(step, lambda: self._read_page(step.id, step.number, ask))
         return await self.next(step)
 
-    @activity.defn(name=names.RUN_READ_AHEAD)
+    @activity.defn(name=decide.RUN_READ_AHEAD)
     async def read_ahead(self, step: Step) -> NextStep:
         """Read the page that will be needed next while profiles are fetched. Decides nothing and delays nothing."""
         ask = await self._database.run(lambda session: deliver.begin_ahead(session, step.id))
@@ -80,7 +75,7 @@ class RunSteps:
                 log.info("run.not_read_ahead", run_id=step.id, error=type(error).__name__)
         return NextStep(do=Do.WAIT)
 
-    @activity.defn(name=names.RUN_FETCH_PROFILES)
+    @activity.defn(name=decide.RUN_FETCH_PROFILES)
     async def fetch_profiles(self, step: Step) -> NextStep:
         """Fetch the chunk's profiles that are not cached and deliver the chunk."""
         ask = await self._database.run(lambda session: deliver.begin_profiles(session, step.id, step.number))
@@ -153,70 +148,7 @@ class RunSteps:
             raise RuntimeError("this worker serves no upstream queue")
         return self._people
 
-    def _answer(self, decision: RunDecision) -> NextStep:
-        run = decision.run
-        match decision.need:
-            case RunNeed.NOTHING:
-                return NextStep(do=Do.DONE, status=run.status, details=_details(run, "has ended"))
-            case RunNeed.TIME:
-                until = decision.until or decision.now
-                reason = f"data source busy until {until:%d %b %H:%M:%S} UTC"
-                return NextStep(
-                    do=Do.WAIT,
-                    wait_seconds=(until - decision.now).total_seconds(),
-                    reason=reason,
-                    status=run.status,
-                    details=_details(run, reason),
-                )
-            case RunNeed.PAGE:
-                what = f"reads page {run.page + 1} of tier {run.tier + 1} of {decision.tiers}"
-                return self._act(run, names.RUN_READ_PAGE, what, queue=Queue.UPSTREAM)
-            case RunNeed.PROFILES:
-                what = f"fetches {run.reserved_fetches} profiles of tier {run.tier + 1} of {decision.tiers}"
-                step = self._act(run, names.RUN_FETCH_PROFILES, what, queue=Queue.UPSTREAM)
-                if not decision.ahead:
-                    return step
-                then = f"reads page {run.page + 2} of tier {run.tier + 1} meanwhile"
-                return step.model_copy(update={"ahead": self._call(run, names.RUN_READ_AHEAD, then)})
-            case RunNeed.DELIVERY:
-                what = f"delivers {len(run.chunk or ())} known profiles of tier {run.tier + 1} of {decision.tiers}"
-                return self._act(run, names.RUN_FETCH_PROFILES, what, queue=Queue.SERVICE)
-
-    def _act(self, run: Run, step: str, what: str, *, queue: Queue) -> NextStep:
-        call = Call(step=step, number=run.call_number, queue=queue, summary=what, limit_seconds=2 * CALL_SECONDS)
-        if queue is Queue.UPSTREAM:
-            call = self._call(run, step, what).model_copy(update={"queued": names.RUN_QUEUED})
-        return NextStep(do=Do.ACT, call=call, status=run.status, details=_details(run, what))
-
-    def _call(self, run: Run, step: str, what: str) -> Call:
-        """A call on the upstream queue, in the workspace's turn."""
-        return Call(
-            step=step,
-            number=run.call_number,
-            queue=Queue.UPSTREAM,
-            summary=what,
-            limit_seconds=2 * CALL_SECONDS,
-            heartbeat_seconds=3 * HEARTBEAT_SECONDS,
-            fairness_key=run.workspace_id,
-            priority=PAGE_PRIORITY,
-            queued_after=self._queue_seconds,
-        )
-
 
 def _announced(busy: SourceBusy) -> timedelta | None:
     """How long the source asked to be left alone, by the wall clock that it speaks of; null when it did not say."""
     return None if busy.retry_at is None else max(busy.retry_at - datetime.now(UTC), timedelta(seconds=1))
-
-
-def _details(run: Run, what: str) -> str:
-    """What an operator reads on the workflow's page."""
-    lines = [
-        f"**{run.status}**: {what}",
-        f"- delivered {run.candidates_delivered} of {run.target}; looked at {run.people_looked_at} people,"
-        f" skipped {run.duplicates_skipped} duplicates, left out {run.omitted_suppressed} suppressed",
-        f"- spent {run.spent_credits} of {run.max_credits} credits, {run.spent_pages} pages,"
-        f" {run.spent_profile_fetches} live profiles",
-    ]
-    if run.status in FINAL:
-        lines.append(f"- ended: {run.stop_reason or run.failure_code or run.status} ({run.finish_detail or '-'})")
-    return "\n".join(lines)

@@ -13,8 +13,8 @@ from models.access.store import oauth
 from models.access.tables import OauthClient
 from models.base.database import Database
 from models.base.outbound import Resolver
+from models.base.steps import Do, Step
 from tests.api.conftest import run_sql
-from workflows.contracts import Do, Step
 
 Answer = Callable[[str], tuple[str, bytes]]
 """Of an address: the head and the body of the HTTP answer of its server."""

@@ -17,9 +17,9 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 import worker
+from models.base.steps import NextStep, Queue, Step
 from models.base.subjects import Subject
 from workflows import names
-from workflows.contracts import NextStep, Queue, Step
 from workflows.doorbell import Doorbell
 from workflows.upstream_calls import KIND, WorkflowCalls
 

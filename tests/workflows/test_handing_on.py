@@ -13,13 +13,13 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
 
 import worker
+from models.base.steps import Do, NextStep, Queue, Step
 from models.base.subjects import Subject
 from models.operate import traces
 from tests.collector import Collector, collecting
 from tests.workflows.record import HISTORIES
 from tests.workflows.replaying import kept
 from workflows import handing_on, names
-from workflows.contracts import Do, NextStep, Queue, Step
 from workflows.doorbell import Doorbell
 from workflows.handing_on import HandingOn
 from workflows.run import RunWorkflow

@@ -9,11 +9,11 @@ from temporalio.worker import Worker
 
 import worker
 from models.base.settings import Settings
+from models.base.steps import Do, NextStep, Queue, Step
 from models.base.subjects import Subject
 from models.operate.metrics import Metrics
 from workflows import names
 from workflows.connection import connect
-from workflows.contracts import Do, NextStep, Queue, Step
 from workflows.doorbell import Doorbell
 from workflows.run import RunWorkflow
 

@@ -13,9 +13,10 @@ from temporalio.worker import Worker
 
 import worker
 from activities.interceptors import SilentFailures
+from models.base.steps import Call, Do, NextStep, Queue, Step
 from models.base.subjects import Subject
+from models.sourcing.engine import decide
 from workflows import names, waiting
-from workflows.contracts import Call, Do, NextStep, Queue, Step
 from workflows.doorbell import Doorbell
 from workflows.run import RunWorkflow
 
@@ -40,11 +41,11 @@ class Script:
         self.asked += 1
         return self._next(self.asked)
 
-    @activity.defn(name=names.RUN_QUEUED)
+    @activity.defn(name=decide.RUN_QUEUED)
     async def queued(self, step: Step) -> NextStep:
         return NextStep(do=Do.WAIT, status="waiting_for_quota")
 
-    @activity.defn(name=names.RUN_READ_PAGE)
+    @activity.defn(name=decide.RUN_READ_PAGE)
     async def read_page(self, step: Step) -> NextStep:
         self.called += 1
         self.calling.set()
@@ -52,7 +53,7 @@ class Script:
         return self._call()
 
 
-ACT = NextStep(do=Do.ACT, call=Call(step=names.RUN_READ_PAGE, queue=Queue.SERVICE, summary="reads", limit_seconds=20))
+ACT = NextStep(do=Do.ACT, call=Call(step=decide.RUN_READ_PAGE, queue=Queue.SERVICE, summary="reads", limit_seconds=20))
 
 
 @pytest.fixture
@@ -150,7 +151,7 @@ async def test_a_ring_after_the_end_starts_the_workflow_again_under_the_same_id(
 async def test_a_call_that_queues_for_long_is_told_and_then_awaited(client: Client) -> None:
     assert ACT.call is not None
     slow = ACT.model_copy(
-        update={"call": ACT.call.model_copy(update={"queued": names.RUN_QUEUED, "queued_after": 0.1})}
+        update={"call": ACT.call.model_copy(update={"queued": decide.RUN_QUEUED, "queued_after": 0.1})}
     )
     script = Script(lambda _: slow)
     script.let_go.clear()

@@ -15,6 +15,7 @@ from models.base import outbox
 from models.base.clock import service_time
 from models.base.errors import Conflict
 from models.base.ids import new_id
+from models.base.steps import Call, Decision, Do, Queue
 from models.base.subjects import Subject
 from models.billing.rules.outreach_plans import (
     LOOK_EVERY,
@@ -26,12 +27,24 @@ from models.billing.rules.outreach_plans import (
     paying,
     plan_retry_after,
 )
-from models.billing.rules.payments import READ_AFTER, OutreachSubscriptionChanged, PlanStatus, ask_again_after
+from models.billing.rules.payments import (
+    CALL_SECONDS,
+    READ_AFTER,
+    OutreachSubscriptionChanged,
+    PlanStatus,
+    ask_again_after,
+)
 from models.billing.rules.prices import outreach_price_cents
 from models.billing.store import payments
 from models.billing.tables import OutreachChange, OutreachPlan
 
 KIND = "outreach_plan"
+OUTREACH_PLAN_CALL = "outreach_plan.call"
+CALL_LIMIT_SECONDS = 3 * CALL_SECONDS
+WAITS_FOR = {
+    DueChange.METHOD: "there is no payment method",
+    DueChange.TIME: "waits for the next look, or for another try",
+}
 LEASE = timedelta(minutes=2)
 """A call that has not ended after this (service time) is made again."""
 REFUSED_AGAIN = timedelta(days=1)
@@ -134,32 +147,20 @@ async def _open_change(session: AsyncSession, workspace_id: str) -> OutreachChan
     return (await session.scalars(query)).one_or_none()
 
 
-@dataclass(frozen=True, slots=True)
-class OutreachPlanDecision:
-    """What is next for a workspace's outreach plan. `until` is service time, null for "until something changes"."""
-
-    due: DueChange
-    accounts: int
-    number: int
-    now: datetime
-    until: datetime | None = None
-
-
-async def decide_outreach_plan(session: AsyncSession, workspace_id: str, *, configured: bool) -> OutreachPlanDecision:
-    """Say what is due, and answer the rings up to now; a change that is due is added."""
+async def decide_outreach_plan(session: AsyncSession, workspace_id: str, *, configured: bool) -> Decision:
+    """Say what is due, and answer the wakes up to now; a change that is due is added."""
     plan = await _locked(session, workspace_id)
     now = await service_time(session)
     plan.answered = plan.rings
     wanted = await accounts(session, workspace_id)
     if not configured:
         plan.wake_at = now + LOOK_EVERY if wanted else None
-        return OutreachPlanDecision(DueChange.TIME if wanted else DueChange.NOTHING, wanted, 0, now, plan.wake_at)
+        return _decision(workspace_id, DueChange.TIME if wanted else DueChange.NOTHING, wanted, now, plan.wake_at)
     change = await _open_change(session, workspace_id)
     if change is not None:
         until = plan.wake_at if plan.wake_at is not None and plan.wake_at > now else None
-        return OutreachPlanDecision(
-            DueChange.CHANGE if until is None else DueChange.TIME, wanted, change.call_number + 1, now, until
-        )
+        due = DueChange.CHANGE if until is None else DueChange.TIME
+        return _decision(workspace_id, due, wanted, now, until, number=change.call_number + 1)
     at = await _charging(session, plan, wanted, now)
     if at.settled:
         plan.unpaid_since, plan.failures, plan.retry_at = None, 0, None
@@ -180,7 +181,27 @@ async def decide_outreach_plan(session: AsyncSession, workspace_id: str, *, conf
                 created_at=now,
             )
         )
-    return OutreachPlanDecision(what, wanted, 1, now, until)
+    return _decision(workspace_id, what, wanted, now, until)
+
+
+def _decision(
+    workspace_id: str, due: DueChange, wanted: int, now: datetime, until: datetime | None, *, number: int = 1
+) -> Decision:
+    details = f"**{wanted} accounts**"
+    if due is DueChange.NOTHING:
+        return Decision(Do.DONE, now, details=details)
+    if due in WAITS_FOR:
+        reason = WAITS_FOR[due]
+        return Decision(Do.WAIT, now, until=until, reason=reason, details=f"{details}: {reason}")
+    call = Call(
+        step=OUTREACH_PLAN_CALL,
+        number=number,
+        queue=Queue.PAYMENTS,
+        summary="reads what is charged" if due is DueChange.LOOK else "changes how many accounts are charged",
+        limit_seconds=CALL_LIMIT_SECONDS,
+        fairness_key=workspace_id,
+    )
+    return Decision(Do.ACT, now, call, details=details)
 
 
 async def _charging(session: AsyncSession, plan: OutreachPlan, wanted: int, now: datetime) -> Charging:

@@ -7,7 +7,6 @@ provider does not know has not been made.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -15,10 +14,12 @@ from sqlmodel import col
 
 from models.access.tables import Workspace
 from models.base.clock import service_time
+from models.base.steps import Call, Decision, Do, Queue
 from models.billing.engine import refills
 from models.billing.engine.callbacks import not_paid
 from models.billing.rules.payments import (
     ASK_FOR,
+    CALL_SECONDS,
     LOOK_AFTER,
     LOOK_EVERY,
     READ_AFTER,
@@ -34,27 +35,15 @@ LEASE = timedelta(minutes=2)
 """A call that has not ended after this (service time) is looked after by the dispatcher."""
 
 
-class PaymentNeed(StrEnum):
-    """What a payment needs next."""
-
-    CALL = "call"
-    LOOK = "look"
-    END_PLANS = "end_plans"
-    TIME = "time"
-    NOTHING = "nothing"
-
-
-@dataclass(frozen=True, slots=True)
-class PaymentDecision:
-    """What is next for a payment, and where it stands. `until` is service time, null for "until something changes"."""
-
-    need: PaymentNeed
-    kind: PaymentKind
-    status: PaymentStatus
-    workspace_id: str
-    number: int
-    now: datetime
-    until: datetime | None = None
+PAYMENT_CALL = "payment.call"
+PAYMENT_END_PLANS = "payment.end_plans"
+CALL_LIMIT_SECONDS = 3 * CALL_SECONDS
+"""For the customer, the purchase itself, and the transactions around them."""
+WAITS_FOR = {
+    PaymentStatus.OPEN: "waits for the customer to pay",
+    PaymentStatus.PROCESSING: "waits for the payment provider's callback",
+    PaymentStatus.CALLING: "looks up later what became of it",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,38 +68,39 @@ class PaymentOrder:
     repeated: bool
 
 
-async def decide_payment(session: AsyncSession, payment_id: str) -> PaymentDecision:
-    """Say what is due, and answer the rings up to now."""
+async def decide_payment(session: AsyncSession, payment_id: str) -> Decision:
+    """Say what is due, and answer the wakes up to now."""
     payment = await _locked(session, payment_id)
     now = await service_time(session)
     payment.answered = payment.rings
     if payment.status == PaymentStatus.OPEN and payment.expires_at is not None and payment.expires_at <= now:
         await not_paid(session, payment, PaymentStatus.EXPIRED, None, now=now)
-    due = payment.wake_at is None or payment.wake_at <= now
-    match PaymentStatus(payment.status):
+    status = PaymentStatus(payment.status)
+    step, summary = "", ""
+    match status:
         case PaymentStatus.PENDING:
-            need = PaymentNeed.CALL if due else PaymentNeed.TIME
+            step, summary = PAYMENT_CALL, "asks the payment provider"
         case PaymentStatus.CALLING | PaymentStatus.PROCESSING:
-            need = PaymentNeed.LOOK if due else PaymentNeed.TIME
-        case PaymentStatus.OPEN:
-            need = PaymentNeed.TIME
+            step, summary = PAYMENT_CALL, "looks up what became of it"
         case PaymentStatus.PAID if await payments.plans_to_end(session, payment):
-            need = PaymentNeed.END_PLANS if due else PaymentNeed.TIME
+            step, summary = PAYMENT_END_PLANS, "ends the plan that was replaced"
+        case PaymentStatus.OPEN:
+            pass
         case _:
-            need, payment.wake_at = PaymentNeed.NOTHING, None
-    return _decision(payment, need, now)
-
-
-def _decision(payment: Payment, need: PaymentNeed, now: datetime) -> PaymentDecision:
-    return PaymentDecision(
-        need=need,
-        kind=PaymentKind(payment.kind),
-        status=PaymentStatus(payment.status),
-        workspace_id=payment.workspace_id,
+            payment.wake_at = None
+            return Decision(Do.DONE, now, details=f"**{status}**")
+    if not step or (payment.wake_at is not None and payment.wake_at > now):
+        reason = WAITS_FOR.get(status, "asks the payment provider again")
+        return Decision(Do.WAIT, now, until=payment.wake_at, reason=reason, details=f"**{status}**: {reason}")
+    call = Call(
+        step=step,
         number=payment.call_number + 1,
-        now=now,
-        until=payment.wake_at if need is PaymentNeed.TIME else None,
+        queue=Queue.PAYMENTS,
+        summary=summary,
+        limit_seconds=CALL_LIMIT_SECONDS,
+        fairness_key=payment.workspace_id,
     )
+    return Decision(Do.ACT, now, call, details=f"**{status}**")
 
 
 async def begin_payment_call(session: AsyncSession, payment_id: str, number: int) -> PaymentOrder | None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from models.base.steps import Call, Queue
+
 ANSWER_SECONDS = 5.0
 """A receiver has this long for everything: its name, the connection, and the status of its answer."""
 ATTEMPT_SECONDS = ANSWER_SECONDS + 10
@@ -97,6 +99,7 @@ def signature(secret: str, *, at: int, body: bytes) -> str:
 # What a delivery does next: wait for its time or its turn, attempt, or nothing more (specification, "Retries").
 
 
+DELIVERY_ATTEMPT = "delivery.attempt"
 LEASE = timedelta(minutes=1)
 """An attempt that has not ended after this (service time) is looked after by the dispatcher."""
 
@@ -149,6 +152,24 @@ def decided(
     if standing.turn is not Turn.GIVEN and given >= IN_FLIGHT:
         return DeliveryNeed.TURN, replace(standing, turn=Turn.ASKED, wake_at=None)
     return DeliveryNeed.ATTEMPT, replace(standing, turn=Turn.GIVEN, wake_at=now + LEASE)
+
+
+def attempt_call(endpoint_id: str, made: int) -> Call:
+    """The attempt that follows `made` others, named as an operator counts: the first, then `retry 1 of 5`."""
+    if made == 0:
+        summary = "first attempt"
+    elif made > len(RETRY_AFTER):
+        summary = "a retry asked for by hand"
+    else:
+        summary = f"retry {made} of {len(RETRY_AFTER)}"
+    return Call(
+        step=DELIVERY_ATTEMPT,
+        number=made + 1,
+        queue=Queue.WEBHOOKS,
+        summary=summary,
+        limit_seconds=ATTEMPT_SECONDS,
+        fairness_key=endpoint_id,
+    )
 
 
 def after_attempt(standing: DeliveryStanding, status_code: int | None, *, now: datetime) -> DeliveryStanding:

@@ -15,11 +15,13 @@ from models.base.database import Statements
 from models.base.errors import Conflict, NotFound, rfc3339
 from models.base.outbox import CHANNEL
 from models.base.paging import Page, Slice, fetch, newest_first
+from models.base.steps import Decision, Do
 from models.base.subjects import Subject
 from models.base.tables import Payload
 from models.base.tenants import customer_of
 from models.events.rules.catalogue import Envelope
 from models.events.rules.deliveries import (
+    DELIVERY_ATTEMPT,
     IN_FLIGHT,
     LEASE,
     AttemptError,
@@ -29,6 +31,7 @@ from models.events.rules.deliveries import (
     EndpointStatus,
     Turn,
     after_attempt,
+    attempt_call,
     closed,
     decided,
 )
@@ -98,18 +101,6 @@ async def _drop(session: AsyncSession, endpoint_id: str) -> None:
 
 
 # The steps of a delivery as transactions: what is due, what to send, what came of it.
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryDecision:
-    """What is next for a delivery, and where it stands. `until` is service time, with `Need.TIME` only."""
-
-    need: DeliveryNeed
-    endpoint_id: str
-    status: DeliveryStatus
-    made: int
-    now: datetime
-    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +197,7 @@ async def _hold(session: AsyncSession, delivery_id: str) -> _Held | None:
     return None if row is None else _Held(row, endpoint)
 
 
-async def decide_delivery(session: AsyncSession, delivery_id: str) -> DeliveryDecision:
+async def decide_delivery(session: AsyncSession, delivery_id: str) -> Decision:
     """Say what the delivery needs next; answers every ring up to now, sets `wake_at`, takes the turn of an attempt.
 
     One that is no longer kept needs nothing.
@@ -219,7 +210,7 @@ async def decide_delivery(session: AsyncSession, delivery_id: str) -> DeliveryDe
 
 async def begin_attempt(
     session: AsyncSession, delivery_id: str, number: int
-) -> tuple[DeliveryDecision, DeliveryContent | None]:
+) -> tuple[Decision, DeliveryContent | None]:
     """The same, with what attempt `number` (from 1) sends: null when it is not due, no longer wanted or made already.
 
     The endpoint stays locked until the transaction ends: whoever signs within it signs before any later rotation.
@@ -228,7 +219,7 @@ async def begin_attempt(
     if held is None:
         return await _gone(session), None
     decision = await _decide(session, held, held.standing)
-    if decision.need is not DeliveryNeed.ATTEMPT or decision.made != number - 1 or held.endpoint is None:
+    if decision.need != DELIVERY_ATTEMPT or decision.number != number or held.endpoint is None:
         return decision, None
     row = held.row
     event = Envelope(
@@ -241,9 +232,7 @@ async def begin_attempt(
     return decision, DeliveryContent(held.endpoint.url, held.endpoint.secret, event, held.now)
 
 
-async def record_attempt(
-    session: AsyncSession, delivery_id: str, number: int, outcome: AttemptOutcome
-) -> DeliveryDecision:
+async def record_attempt(session: AsyncSession, delivery_id: str, number: int, outcome: AttemptOutcome) -> Decision:
     """Write what came of attempt `number`, once, and say what is next."""
     held = await _hold(session, delivery_id)
     if held is None:
@@ -255,17 +244,27 @@ async def record_attempt(
     return await _decide(session, held, after, ended=[outcome.written()])
 
 
-async def _gone(session: AsyncSession) -> DeliveryDecision:
-    return DeliveryDecision(DeliveryNeed.NOTHING, "", DeliveryStatus.DROPPED, 0, await service_time(session))
+async def _gone(session: AsyncSession) -> Decision:
+    return Decision(Do.DONE, await service_time(session), details=f"**{DeliveryStatus.DROPPED}** after 0 attempts")
 
 
 async def _decide(
     session: AsyncSession, held: _Held, standing: DeliveryStanding, *, ended: Sequence[Payload] = ()
-) -> DeliveryDecision:
+) -> Decision:
     need, after = decided(standing, wanted=held.wanted, given=held.row.given, now=held.now)
     await _write(session, held, after, ended=ended)
-    until = after.due_at if need is DeliveryNeed.TIME else None
-    return DeliveryDecision(need, held.row.endpoint_id, after.status, after.made, held.now, until)
+    if need is DeliveryNeed.NOTHING:
+        attempts = "1 attempt" if after.made == 1 else f"{after.made} attempts"
+        return Decision(Do.DONE, held.now, details=f"**{after.status}** after {attempts}")
+    attempt = attempt_call(held.row.endpoint_id, after.made)
+    if need is DeliveryNeed.ATTEMPT:
+        return Decision(Do.ACT, held.now, attempt)
+    if need is DeliveryNeed.TURN:
+        until, reason = None, f"{attempt.summary} when earlier attempts at the endpoint have ended"
+    else:
+        until, reason = after.due_at, f"{attempt.summary} at {after.due_at or held.now:%d %b %H:%M:%S} UTC"
+    details = f"**{after.status}**: {reason}"
+    return Decision(Do.WAIT, held.now, after=attempt, until=until, reason=reason, details=details)
 
 
 async def _write(

@@ -6,12 +6,12 @@ a month.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from models.base.steps import Call, Decision, Do, Queue
 from models.outreach.engine import account_states, replan
 from models.outreach.engine.account_states import AccountStanding
 from models.outreach.engine.connect import link_is_wanted
@@ -34,30 +34,24 @@ DELETE_AGAIN_AT_MOST = timedelta(hours=1)
 POLLED = (AccountStatus.ACTIVE, AccountStatus.PAUSED, AccountStatus.NEEDS_REVIEW)
 
 
-class AccountNeed(StrEnum):
-    """What an account needs next."""
-
-    LINK = "link"
-    CALLBACK = "callback"
-    LOOK = "look"
-    CHATS = "chats"
-    INVITES = "invites"
-    DELETION = "deletion"
-    TIME = "time"
-    NOTHING = "nothing"
-
-
-@dataclass(frozen=True, slots=True)
-class AccountDecision:
-    """What is next, with the account as it is now. `until` is service time, with `Need.TIME` only."""
-
-    need: AccountNeed
-    account: OutreachAccount
-    now: datetime
-    until: datetime | None = None
+ACCOUNT_CONNECT = "account.connect"
+ACCOUNT_PROCESS = "account.process"
+ACCOUNT_LOOK = "account.look"
+ACCOUNT_READ_CHATS = "account.read_chats"
+ACCOUNT_READ_INVITES = "account.read_invites"
+ACCOUNT_DELETE = "account.delete"
+CALL_LIMIT_SECONDS = 120
+SUMMARY_OF_STEP = {
+    ACCOUNT_CONNECT: "makes a link to sign in by",
+    ACCOUNT_PROCESS: "works through a callback of the provider",
+    ACCOUNT_LOOK: "asks how the account stands",
+    ACCOUNT_READ_CHATS: "looks for messages that no callback told of",
+    ACCOUNT_READ_INVITES: "looks for invites that were answered",
+    ACCOUNT_DELETE: "disconnects the account at the provider",
+}
 
 
-async def decide_account(session: AsyncSession, account_id: str) -> AccountDecision:
+async def decide_account(session: AsyncSession, account_id: str) -> Decision:
     """Say what the account needs next; answers every ring up to now and sets `wake_at`."""
     held = await lock_account_by_id(session, account_id)
     account = held.account
@@ -69,36 +63,59 @@ async def decide_account(session: AsyncSession, account_id: str) -> AccountDecis
         account.replan_asked = False
         await replan.replan(session, held)
     account.answered = account.rings
-    need = await _due(session, held)
-    if need is not None:
-        account.call_number += 1
-        return AccountDecision(need, account, held.now)
+    step = await _due(session, held)
+    if step is not None:
+        return _call(account, step, held.now)
     account.wake_at = min([*_ahead(account), *await accounts.next_callback_at(session, account.id), held.now + IDLE])
-    return AccountDecision(AccountNeed.TIME, account, held.now, account.wake_at)
+    return _wait(account, held.now)
 
 
-async def _due(session: AsyncSession, held: LockedAccount) -> AccountNeed | None:
+def _call(account: OutreachAccount, step: str, now: datetime) -> Decision:
+    """The next call of the provider, which makes every earlier one void."""
+    account.call_number += 1
+    what = SUMMARY_OF_STEP[step]
+    call = Call(
+        step=step,
+        number=account.call_number,
+        queue=Queue.NETWORK,
+        summary=what,
+        limit_seconds=CALL_LIMIT_SECONDS,
+        fairness_key=account.id,
+    )
+    return Decision(Do.ACT, now, call, details=f"**{account.status}**: {what}")
+
+
+def _wait(account: OutreachAccount, now: datetime) -> Decision:
+    """A wait until the account's `wake_at`."""
+    reason = f"looks again at {account.wake_at or now:%d %b %H:%M:%S} UTC"
+    return Decision(
+        Do.WAIT, now, until=account.wake_at or now, reason=reason, details=f"**{account.status}**: {reason}"
+    )
+
+
+async def _due(session: AsyncSession, held: LockedAccount) -> str | None:
+    """The activity that is due, null for none."""
     account, now = held.account, held.now
     if link_is_wanted(account, now):
-        return AccountNeed.LINK
+        return ACCOUNT_CONNECT
     if await accounts.callback_is_due(session, account.id, now):
-        return AccountNeed.CALLBACK
+        return ACCOUNT_PROCESS
     if account.provider_id is None:
         account.next_look_at = None
         return None
     if _is_past(account.next_look_at, now):
-        return AccountNeed.LOOK
+        return ACCOUNT_LOOK
     if account.trouble is not None or account.status not in POLLED:
         return None
     return await _due_poll(session, account, now)
 
 
-async def _due_poll(session: AsyncSession, account: OutreachAccount, now: datetime) -> AccountNeed | None:
+async def _due_poll(session: AsyncSession, account: OutreachAccount, now: datetime) -> str | None:
     if _is_past(account.next_chats_poll_at, now):
-        return AccountNeed.CHATS
+        return ACCOUNT_READ_CHATS
     if _is_past(account.next_invites_poll_at, now):
         if await session.scalar(AWAITED, {"id": account.id, "since": now - INVITES_LIVE}):
-            return AccountNeed.INVITES
+            return ACCOUNT_READ_INVITES
         account.next_invites_poll_at = next_invites_poll(account.id, now)
     return None
 
@@ -139,27 +156,25 @@ def _ahead(account: OutreachAccount) -> list[datetime]:
 PURGE = text("delete from conversations where account_id = :id")
 
 
-async def _after_removal(session: AsyncSession, held: LockedAccount) -> AccountDecision:
+async def _after_removal(session: AsyncSession, held: LockedAccount) -> Decision:
     """Delete it at the provider, and its messages a month later."""
     account, now = held.account, held.now
     if await accounts.callback_is_due(session, account.id, now):  # somebody signed in by a link of a removed record
-        account.call_number += 1
-        return AccountDecision(AccountNeed.CALLBACK, account, now)
+        return _call(account, ACCOUNT_PROCESS, now)
     ahead = await accounts.next_callback_at(session, account.id)
     if account.provider_id is not None:
         if account.next_look_at is None or account.next_look_at <= now:
-            account.call_number += 1
-            return AccountDecision(AccountNeed.DELETION, account, now)
+            return _call(account, ACCOUNT_DELETE, now)
         account.wake_at = min([account.next_look_at, *ahead])
-        return AccountDecision(AccountNeed.TIME, account, now, account.wake_at)
+        return _wait(account, now)
     over = (account.removed_at or now) + MESSAGES_KEPT
     if over > now and account.network_user_id is not None:
         ahead.append(over)
     if ahead:  # also a record that was merged into an older one hears the browser that comes back from its sign-in
         account.wake_at = min(ahead)
-        return AccountDecision(AccountNeed.TIME, account, now, account.wake_at)
+        return _wait(account, now)
     await session.execute(PURGE, {"id": account.id})
-    return AccountDecision(AccountNeed.NOTHING, account, now)
+    return Decision(Do.DONE, now, details=f"**{account.status}**")
 
 
 async def provider_id(session: AsyncSession, account_id: str, number: int) -> str | None:

@@ -12,11 +12,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.base import outbox
+from models.base.clock import service_time
+from models.base.steps import Decision, Do
 from models.base.subjects import Subject
 from models.outreach.engine import context, decide, plan
 from models.outreach.engine.context import EnrollmentContext
 from models.outreach.engine.decide import A_MOMENT, claimed
-from models.outreach.engine.plan import SendDecision, SendNeed, Writer, give_slot, goes_out, note_why, unplan
+from models.outreach.engine.plan import OUTREACH_SEND, Writer, give_slot, goes_out, note_why, unplan
 from models.outreach.rules.answers import SENDING_LIVES
 from models.outreach.rules.caps import OutreachCap
 from models.outreach.rules.sequences import text_hash
@@ -60,17 +62,15 @@ class ClaimedAction:
     ours: frozenset[str]
 
 
-async def claim_action(
-    session: AsyncSession, writer: Writer, subject_id: str, number: int
-) -> ClaimedAction | SendDecision:
+async def claim_action(session: AsyncSession, writer: Writer, subject_id: str, number: int) -> ClaimedAction | Decision:
     """Take the subject's planned action if the call still counts and nothing is in its way; else say what is next."""
     scene = await context.lock_context(session, subject_id)
     if scene is None:
-        return SendDecision(SendNeed.NOTHING, reason="is gone")
+        return Decision(Do.DONE, await service_time(session), reason="is gone")
     action = scene.action
     counts = action is not None and action.outcome == ActionOutcome.SCHEDULED and action.call_number == number
     decision = await decide.decide_locked(session, writer, scene)
-    if action is None or not counts or decision.need is not SendNeed.SEND:
+    if action is None or not counts or decision.need != OUTREACH_SEND:
         return decision
     since = await doubtful_since(session, scene, action)
     if since is not None and await _findable(session, scene):
@@ -88,7 +88,7 @@ async def claim_action(
     return await _take(session, scene, action)
 
 
-async def _in_the_way(session: AsyncSession, scene: EnrollmentContext, action: Action) -> SendDecision | None:
+async def _in_the_way(session: AsyncSession, scene: EnrollmentContext, action: Action) -> Decision | None:
     """What keeps the action from being done this moment, with the time for the next look."""
     if await _has_news(session, scene):
         return _look_again(scene, "waits until the network's news of this account are processed", CALLBACK_WAIT)
@@ -99,8 +99,8 @@ async def _in_the_way(session: AsyncSession, scene: EnrollmentContext, action: A
     return await _moved(session, scene, action)
 
 
-def _look_again(scene: EnrollmentContext, reason: str, after: timedelta) -> SendDecision:
-    return SendDecision(SendNeed.TIME, reason=reason, until=scene.now + after)
+def _look_again(scene: EnrollmentContext, reason: str, after: timedelta) -> Decision:
+    return Decision(Do.WAIT, scene.now, reason=reason, until=scene.now + after)
 
 
 HAS_NEWS = text(
@@ -132,7 +132,7 @@ async def _is_sending(session: AsyncSession, scene: EnrollmentContext, action: A
     return bool((await session.execute(SENDING, {"account": scene.account.id})).scalar_one())
 
 
-async def _moved(session: AsyncSession, scene: EnrollmentContext, action: Action) -> SendDecision | None:
+async def _moved(session: AsyncSession, scene: EnrollmentContext, action: Action) -> Decision | None:
     """Check caps, hours and rests with what was really done; a new time when one of them forbids this moment."""
     calendar = await calendars.load_calendar(session, scene.held, used_only=True, without=action.id)
     request = calendars.request_of(action, scene.sequence)
@@ -150,8 +150,8 @@ async def _moved(session: AsyncSession, scene: EnrollmentContext, action: Action
         unplan(action)
     await _tell_cap(session, scene, action, answer)
     if action.scheduled_at is None:
-        return SendDecision(SendNeed.RING, reason=goes_out(scene, action))
-    return SendDecision(SendNeed.TIME, reason=goes_out(scene, action), until=action.scheduled_at)
+        return Decision(Do.WAIT, scene.now, reason=goes_out(scene, action))
+    return Decision(Do.WAIT, scene.now, reason=goes_out(scene, action), until=action.scheduled_at)
 
 
 async def _tell_cap(

@@ -4,18 +4,20 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from models.base.clock import service_time
+from models.base.steps import Decision, Do
 from models.outreach.engine import context, plan
 from models.outreach.engine.context import EnrollmentContext
 from models.outreach.engine.plan import (
+    OUTREACH_RECONCILE,
     Ending,
     Obstacle,
-    SendDecision,
-    SendNeed,
     Writer,
     complete_decision,
     end_action,
     end_enrollment,
     local_time,
+    network_call,
     render_for_context,
     sent_hashes,
     timed,
@@ -64,25 +66,26 @@ def give_up_call(action: Action, now: datetime) -> None:
         action.readings = []
 
 
-def decide_claimed(scene: EnrollmentContext, action: Action) -> SendDecision:
+def decide_claimed(scene: EnrollmentContext, action: Action) -> Decision:
     """What an action under way needs: its result, a reading of the network, or a person."""
     give_up_call(action, scene.now)
     if action.outcome == ActionOutcome.SENDING:
         until = claimed(action) + SENDING_LIVES + A_MOMENT
-        return SendDecision(
-            SendNeed.TIME, reason=f"{_what(action)} is being done; its result comes by then", until=until
+        return Decision(
+            Do.WAIT, scene.now, reason=f"{_what(action)} is being done; its result comes by then", until=until
         )
     if action.outcome == ActionOutcome.UNKNOWN:
-        return SendDecision(
-            SendNeed.RING, reason=f"nobody saw what became of the {_what(action)}: a person has to settle it"
+        return Decision(
+            Do.WAIT, scene.now, reason=f"nobody saw what became of the {_what(action)}: a person has to settle it"
         )
     at = next_check(claimed(action), readings_of(action))
     if at is not None and at > scene.now:
-        return SendDecision(
-            SendNeed.TIME, reason=f"looks at {local_time(scene, at)} what became of the {_what(action)}", until=at
+        return Decision(
+            Do.WAIT, scene.now, reason=f"looks at {local_time(scene, at)} what became of the {_what(action)}", until=at
         )
     number = len(action.readings)
-    return SendDecision(SendNeed.READ, reason=f"looks what became of the {_what(action)}, {number + 1}.", number=number)
+    summary = f"looks what became of the {_what(action)}, {number + 1}."
+    return network_call(scene, OUTREACH_RECONCILE, summary, number=number)
 
 
 def _what(action: Action) -> str:
@@ -92,9 +95,7 @@ def _what(action: Action) -> str:
 # Stepping: which step an open enrollment takes next, and what becomes of the one that is planned.
 
 
-async def advance(
-    session: AsyncSession, writer: Writer, scene: EnrollmentContext, enrollment: Enrollment
-) -> SendDecision:
+async def advance(session: AsyncSession, writer: Writer, scene: EnrollmentContext, enrollment: Enrollment) -> Decision:
     """Say what the enrollment, which is open and held by nothing, does next, and write what that changes."""
     while True:
         action = scene.action
@@ -120,16 +121,16 @@ def _following(scene: EnrollmentContext, enrollment: Enrollment, *, without: Act
     )
 
 
-async def _fell_out(session: AsyncSession, scene: EnrollmentContext, failed: Failed) -> SendDecision:
+async def _fell_out(session: AsyncSession, scene: EnrollmentContext, failed: Failed) -> Decision:
     refused = failed.action.outcome is ActionOutcome.REFUSED
     reason = EnrollmentReason.ACTION_REFUSED if refused else EnrollmentReason.ACTION_FAILED
     await end_enrollment(session, scene, EnrollmentStatus.FAILED, reason)
-    return SendDecision(SendNeed.NOTHING)
+    return Decision(Do.DONE, scene.now)
 
 
 async def _planned(
     session: AsyncSession, writer: Writer, scene: EnrollmentContext, action: Action, following: Next
-) -> SendDecision | None:
+) -> Decision | None:
     """What becomes of the planned action; null: it was passed over, look again."""
     step = next((one for one in scene.steps if one.id == action.step_id), None)
     if step is None:
@@ -147,7 +148,7 @@ async def _planned(
         end_action(session, scene, action, ActionOutcome.SKIPPED, problem)
         return None
     if action.outcome == ActionOutcome.AWAITING_APPROVAL:
-        return SendDecision(SendNeed.RING, reason=f"{str(action.type).replace('_', ' ')} waits for approval")
+        return Decision(Do.WAIT, scene.now, reason=f"{str(action.type).replace('_', ' ')} waits for approval")
     return await timed(session, scene, action)
 
 
@@ -182,7 +183,7 @@ def _repeat(scene: EnrollmentContext, text: str | None) -> ActionReason | None:
 
 async def _unplanned(
     session: AsyncSession, scene: EnrollmentContext, enrollment: Enrollment, following: Next
-) -> SendDecision | None:
+) -> Decision | None:
     """Begin the next step where one is due; null: it was planned or passed over, look again."""
     match following:
         case Wait():
@@ -197,7 +198,7 @@ async def _unplanned(
             action.not_before = since
             return None
     await end_enrollment(session, scene, EnrollmentStatus.COMPLETED, None)
-    return SendDecision(SendNeed.NOTHING)
+    return Decision(Do.DONE, scene.now)
 
 
 async def _new(session: AsyncSession, scene: EnrollmentContext, enrollment: Enrollment, step: SequenceStep) -> Action:
@@ -206,13 +207,13 @@ async def _new(session: AsyncSession, scene: EnrollmentContext, enrollment: Enro
     return action
 
 
-def _waits(scene: EnrollmentContext, wait: Wait) -> SendDecision:
+def _waits(scene: EnrollmentContext, wait: Wait) -> Decision:
     what = str(wait.step.type).replace("_", " ")
     if wait.reason is WaitReason.ACCEPTANCE:
         reason = f"waits for acceptance until {local_time(scene, wait.until)}"
     else:
         reason = f"{what} is due at {local_time(scene, wait.until)}"
-    return SendDecision(SendNeed.TIME, reason=reason, until=wait.until)
+    return Decision(Do.WAIT, scene.now, reason=reason, until=wait.until)
 
 
 def _show(scene: EnrollmentContext, enrollment: Enrollment, following: Next) -> None:
@@ -238,18 +239,17 @@ def _show(scene: EnrollmentContext, enrollment: Enrollment, following: Next) -> 
 
 
 UNCLAIMED = frozenset({ActionOutcome.SCHEDULED, ActionOutcome.AWAITING_APPROVAL})
-CALLS = frozenset({SendNeed.SEND, SendNeed.READ})
 
 
-async def decide_send(session: AsyncSession, writer: Writer, subject_id: str) -> SendDecision:
+async def decide_send(session: AsyncSession, writer: Writer, subject_id: str) -> Decision:
     """Say what an enrollment or direct send needs next; answers every ring up to now and sets `wake_at`."""
     scene = await context.lock_context(session, subject_id)
     if scene is None:
-        return SendDecision(SendNeed.NOTHING, reason="is gone")
+        return Decision(Do.DONE, await service_time(session), reason="is gone")
     return await decide_locked(session, writer, scene)
 
 
-async def decide_locked(session: AsyncSession, writer: Writer, scene: EnrollmentContext) -> SendDecision:
+async def decide_locked(session: AsyncSession, writer: Writer, scene: EnrollmentContext) -> Decision:
     """The same for a scene that is locked."""
     row = scene.waiting
     row.answered = row.rings
@@ -257,26 +257,26 @@ async def decide_locked(session: AsyncSession, writer: Writer, scene: Enrollment
     return write_decision(scene, decision)
 
 
-def write_decision(scene: EnrollmentContext, decision: SendDecision) -> SendDecision:
+def write_decision(scene: EnrollmentContext, decision: Decision) -> Decision:
     """Write what the decision means for the waiting row."""
     # A call is due until it has begun: whoever died before that is replaced.
-    scene.waiting.wake_at = scene.now if decision.need in CALLS else decision.until
+    scene.waiting.wake_at = scene.now if decision.do is Do.ACT else decision.until
     if scene.enrollment is not None:
         planned = scene.action if scene.action and scene.action.outcome == ActionOutcome.SCHEDULED else None
         scene.enrollment.next_action_at = planned.scheduled_at if planned else None
     return complete_decision(scene, decision)
 
 
-async def _decide(session: AsyncSession, writer: Writer, scene: EnrollmentContext) -> SendDecision:
+async def _decide(session: AsyncSession, writer: Writer, scene: EnrollmentContext) -> Decision:
     action, enrollment = scene.action, scene.enrollment
     if action is not None and ActionOutcome(action.outcome) not in UNCLAIMED:
         return decide_claimed(scene, action)
     if action is None and enrollment is None:
-        return SendDecision(SendNeed.NOTHING)
+        return Decision(Do.DONE, scene.now)
     if enrollment is not None and EnrollmentStatus(enrollment.status) in FINAL_ENROLLMENTS:
         if action is not None:  # nothing that is planned outlives its enrollment
             plan.end_action(session, scene, action, ActionOutcome.CANCELLED)
-        return SendDecision(SendNeed.NOTHING)
+        return Decision(Do.DONE, scene.now)
     obstacle = await plan.find_obstacle(session, scene)
     if obstacle is not None:
         return await _stopped(session, scene, obstacle)
@@ -285,19 +285,19 @@ async def _decide(session: AsyncSession, writer: Writer, scene: EnrollmentContex
     return await advance(session, writer, scene, enrollment)
 
 
-async def _stopped(session: AsyncSession, scene: EnrollmentContext, obstacle: Ending | Obstacle) -> SendDecision:
+async def _stopped(session: AsyncSession, scene: EnrollmentContext, obstacle: Ending | Obstacle) -> Decision:
     if isinstance(obstacle, Obstacle):
         return _held(scene, obstacle)
     await plan.end_context(session, scene, obstacle)
-    return SendDecision(SendNeed.NOTHING)
+    return Decision(Do.DONE, scene.now)
 
 
-def _held(scene: EnrollmentContext, hold: Obstacle) -> SendDecision:
+def _held(scene: EnrollmentContext, hold: Obstacle) -> Decision:
     action, enrollment = scene.action, scene.enrollment
     if action is not None and action.outcome == ActionOutcome.SCHEDULED:
         unplan(action)
     if enrollment is not None and hold.pauses is not None:
         enrollment.status, enrollment.reason = EnrollmentStatus.PAUSED.value, hold.pauses.value
     if hold.look_again is None:
-        return SendDecision(SendNeed.RING, reason=hold.reason)
-    return SendDecision(SendNeed.TIME, reason=hold.reason, until=scene.now + hold.look_again)
+        return Decision(Do.WAIT, scene.now, reason=hold.reason)
+    return Decision(Do.WAIT, scene.now, reason=hold.reason, until=scene.now + hold.look_again)

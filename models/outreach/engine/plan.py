@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.secrets import Vault
+from models.base.steps import Call, Decision, Do, Queue
 from models.base.tables import Payload
 from models.base.tenants import Tenant, customer_of
 from models.billing.rules.outreach_plans import GRACE
@@ -39,48 +39,35 @@ from models.outreach.tables import Action
 from models.people.store import suppressions
 from models.people.tables import SeenEntry
 
-
-class SendNeed(StrEnum):
-    """What is needed next."""
-
-    SEND = "send"
-    READ = "read"  # read the network back
-    TIME = "time"
-    RING = "ring"  # nothing but a change of the rows goes on from here
-    NOTHING = "nothing"
+OUTREACH_SEND = "outreach.send"
+OUTREACH_RECONCILE = "outreach.reconcile"
+CALL_LIMIT_SECONDS = 120
+"""For the claim, the call with its own limit of 90 s, and the result; after that the network is read back."""
 
 
-@dataclass(frozen=True, slots=True)
-class SendDecision:
-    """What is next. `until` is service time, with `Need.TIME` only; `number` fences a call.
+def network_call(scene: EnrollmentContext, step: str, summary: str, *, number: int) -> Decision:
+    """A call of the account, one after another of its own."""
+    call = Call(
+        step=step,
+        number=number,
+        queue=Queue.NETWORK,
+        summary=summary,
+        limit_seconds=CALL_LIMIT_SECONDS,
+        fairness_key=scene.account.id,
+    )
+    return Decision(Do.ACT, scene.now, call)
 
-    `reason` is what an operator reads as the wait's or call's summary, `details` on the workflow's page. Neither names
-    the person.
+
+def complete_decision(scene: EnrollmentContext, decision: Decision) -> Decision:
+    """The decision with the text of the workflow's page.
+
+    Neither the page nor the reason names the person.
     """
-
-    need: SendNeed
-    reason: str = ""
-    until: datetime | None = None
-    number: int = 0
-    account_id: str = ""
-    status: str = ""
-    details: str = ""
-    now: datetime | None = None
-
-    @property
-    def wait_seconds(self) -> float | None:
-        """The distance to `until` by service time."""
-        if self.until is None or self.now is None:
-            return None
-        return (self.until - self.now).total_seconds()
-
-
-def complete_decision(scene: EnrollmentContext, decision: SendDecision) -> SendDecision:
-    """The decision with what is the same for all: whose it is, the status, and the page's text."""
     row = scene.enrollment if scene.enrollment is not None else scene.actions[0]
     status = scene.enrollment.status if scene.enrollment is not None else scene.actions[0].outcome
     done = sum(1 for one in scene.actions if one.outcome == ActionOutcome.SENT)
-    lines = [f"**{status}**: {decision.reason or 'has ended'}"]
+    what = decision.call.summary if decision.call is not None else decision.reason
+    lines = [f"**{status}**: {what or 'has ended'}"]
     if row.reason is not None:
         lines.append(f"- reason: {row.reason}")
     if scene.enrollment is not None:
@@ -88,7 +75,7 @@ def complete_decision(scene: EnrollmentContext, decision: SendDecision) -> SendD
             f"- {done} of {len(scene.steps)} steps sent, version {scene.sequence.version if scene.sequence else '-'}"
         )
     lines.extend(f"- moved: {_moved(scene, entry)}" for entry in (scene.action.why[-5:] if scene.action else ()))
-    return replace(decision, account_id=scene.account.id, status=status, details="\n".join(lines), now=scene.now)
+    return replace(decision, details="\n".join(lines))
 
 
 def _moved(scene: EnrollmentContext, entry: dict[str, str]) -> str:
@@ -269,15 +256,15 @@ def held_back_until(scene: EnrollmentContext, action: Action) -> datetime | None
 # Timing: when a planned action goes out, asked anew each time; a time that lies in its account's pause is given up.
 
 
-async def timed(session: AsyncSession, scene: EnrollmentContext, action: Action) -> SendDecision:
+async def timed(session: AsyncSession, scene: EnrollmentContext, action: Action) -> Decision:
     """Say when a planned action goes out: now, at its time, or when something has changed."""
     if action.scheduled_at is None or _rests(scene, action):
         await give_slot(session, scene, action)
     if action.scheduled_at is None:
-        return SendDecision(SendNeed.RING, reason=goes_out(scene, action))
+        return Decision(Do.WAIT, scene.now, reason=goes_out(scene, action))
     if action.scheduled_at > scene.now:
-        return SendDecision(SendNeed.TIME, reason=goes_out(scene, action), until=action.scheduled_at)
-    return to_send(action)
+        return Decision(Do.WAIT, scene.now, reason=goes_out(scene, action), until=action.scheduled_at)
+    return to_send(scene, action)
 
 
 def _rests(scene: EnrollmentContext, action: Action) -> bool:
@@ -291,10 +278,11 @@ def _rests(scene: EnrollmentContext, action: Action) -> bool:
     return held is not None and at < held
 
 
-def to_send(action: Action) -> SendDecision:
+def to_send(scene: EnrollmentContext, action: Action) -> Decision:
     """Have the action claimed and done by one call. Every claim takes the number: no call counts behind it."""
     what = str(action.type).replace("_", " ")
-    return SendDecision(SendNeed.SEND, reason=f"{what}, attempt {action.attempts + 1}", number=action.call_number)
+    summary = f"{what}, attempt {action.attempts + 1}"
+    return network_call(scene, OUTREACH_SEND, summary, number=action.call_number)
 
 
 # Texts of actions: rendered for their person while nothing has fixed them, and what they were rendered from.

@@ -11,12 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base import outbox
 from models.base.errors import rfc3339
+from models.base.steps import Decision
 from models.outreach.engine import account_states, claim, context, decide, plan
 from models.outreach.engine.account_states import AccountStanding
 from models.outreach.engine.claim import ClaimedAction, parcel_of
 from models.outreach.engine.context import EnrollmentContext, Learned, forget_erased, note_learned, set_connected
 from models.outreach.engine.decide import claimed, give_up_call, readings_of
-from models.outreach.engine.plan import SendDecision, Writer, unplan
+from models.outreach.engine.plan import Writer, unplan
 from models.outreach.rules.answers import MethodHold, ReadingBack, ReadingVerdict, Signal, resends_mean_limit, verdict
 from models.outreach.rules.states import ActionOutcome, ActionReason, ActionType, EnrollmentReason, EnrollmentStatus
 from models.outreach.store import accounts
@@ -146,9 +147,7 @@ class Heard(CallResult):
     """Of the first message of the person, or the last of the owner."""
 
 
-async def record_result(
-    session: AsyncSession, writer: Writer, parcel: ClaimedAction, result: CallResult
-) -> SendDecision:
+async def record_result(session: AsyncSession, writer: Writer, parcel: ClaimedAction, result: CallResult) -> Decision:
     """Write what came of the call and say what is next. A result that no longer counts changes nothing."""
     scene = await context.lock_context(session, parcel.subject_id)
     if scene is None:
@@ -309,7 +308,7 @@ async def reading_wanted(session: AsyncSession, subject_id: str, number: int) ->
 
 async def record_reading(
     session: AsyncSession, writer: Writer, subject_id: str, number: int, read: NetworkReading
-) -> SendDecision:
+) -> Decision:
     """Write a reading, decide by all of them, and say what is next. One that was written already changes nothing."""
     scene = await context.lock_context(session, subject_id)
     if scene is None:

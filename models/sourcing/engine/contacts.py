@@ -276,4 +276,5 @@ async def _tell(session: AsyncSession, lookup: ContactLookup, now: datetime) -> 
     events.emit(session, tenant_of_row(lookup), EventType.CONTACTS_COMPLETED, data, now=now)
 
 
-LOOKUPS = Background(ContactLookup, "contact lookup", _tell)
+CONTACTS_FIND = "contacts.find"
+LOOKUPS = Background(ContactLookup, "contact lookup", _tell, CONTACTS_FIND, "looks contact details up")

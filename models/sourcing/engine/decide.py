@@ -1,9 +1,9 @@
 """What every step of a run starts from: its row under lock, its plan, its checkpoints, its end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
+from functools import partial
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -11,6 +11,7 @@ from sqlmodel import col
 
 from models.base.clock import service_time
 from models.base.statuses import RunStatus, StopReason
+from models.base.steps import Call, Decision, Do
 from models.base.tables import Payload
 from models.base.tenants import Tenant, customer_of
 from models.billing.rules import prices
@@ -25,7 +26,9 @@ from models.sourcing.rules.plans import Anchor
 from models.sourcing.rules.runs import (
     FINAL,
     LIFE,
+    QUEUE_SECONDS,
     UNUSABLE_ANSWERS,
+    UPSTREAM_CALL_SECONDS,
     FailureCode,
     Price,
     Room,
@@ -36,6 +39,7 @@ from models.sourcing.rules.runs import (
     failed_stop,
     retry_delay,
     stop_now,
+    upstream_call,
     walk,
 )
 from models.sourcing.tables import Run, SearchPageRow, SearchPlan
@@ -190,42 +194,22 @@ async def unusable(session: AsyncSession, run_id: str, number: int, *, final: bo
     run.status = RunStatus.WAITING_FOR_QUOTA
 
 
-async def still_queued(session: AsyncSession, run_id: str, number: int, *, look_again: timedelta) -> Run:
+async def still_queued(session: AsyncSession, run_id: str, number: int, *, look_again: timedelta) -> Decision:
     """A call has queued for long: show the run as waiting for quota until it starts."""
     run, now = await lock_run(session, run_id)
     if run.call_number == number and run.call_started_at is None and run.status not in FINAL:
         run.status = RunStatus.WAITING_FOR_QUOTA
         run.retry_at = now + look_again
-    return run
+    return _decision(Do.WAIT, run, now, "waits for its turn at the data source")
 
 
 # What a run needs next, read from its row and everything that may stop it.
 
 
-class RunNeed(StrEnum):
-    """What a run needs next."""
-
-    PAGE = "page"
-    PROFILES = "profiles"
-    DELIVERY = "delivery"  # everybody of the chunk is cached: no upstream call
-    TIME = "time"
-    NOTHING = "nothing"
-
-
-@dataclass(frozen=True, slots=True)
-class RunDecision:
-    """What is next, with the run as it is now. `until` is service time, with `Need.TIME` only.
-
-    `ahead` goes with `Need.PROFILES`: even if everybody of the chunk is delivered the next page will be needed, so it
-    may be read while the profiles are fetched.
-    """
-
-    need: RunNeed
-    run: Run
-    tiers: int
-    now: datetime
-    until: datetime | None = None
-    ahead: bool = False
+RUN_READ_PAGE = "run.read_page"
+RUN_READ_AHEAD = "run.read_ahead"
+RUN_FETCH_PROFILES = "run.fetch_profiles"
+RUN_QUEUED = "run.queued"
 
 
 async def _standing(session: AsyncSession, run: Run, now: datetime) -> RunStanding:
@@ -242,14 +226,14 @@ async def _standing(session: AsyncSession, run: Run, now: datetime) -> RunStandi
     )
 
 
-async def decide_run(session: AsyncSession, run_id: str) -> RunDecision:
-    """Say what the run needs next; answers every ring up to now and sets `wake_at`."""
+async def decide_run(session: AsyncSession, run_id: str, *, queue_seconds: float = QUEUE_SECONDS) -> Decision:
+    """Say what the run needs next; answers every wake up to now and sets `wake_at`."""
     run, now = await lock_run(session, run_id)
     plan = await plan_of(session, run)
     run.answered = run.rings
     run.wake_at = None
     if run.status in FINAL:
-        return RunDecision(RunNeed.NOTHING, run, len(plan.tiers), now)
+        return _decision(Do.DONE, run, now, "has ended")
     if run.started_at is None:
         run.started_at = now
     if run.deadline_at is None:
@@ -257,20 +241,53 @@ async def decide_run(session: AsyncSession, run_id: str) -> RunDecision:
     stop = stop_now(await _standing(session, run, now), now)
     if stop is None and run.retry_at is not None and run.retry_at > now:
         run.wake_at = min(run.retry_at, run.deadline_at)
-        return RunDecision(RunNeed.TIME, run, len(plan.tiers), now, run.wake_at)
-    need = RunNeed.PROFILES
+        what = f"data source busy until {run.wake_at:%d %b %H:%M:%S} UTC"
+        return _decision(Do.WAIT, run, now, what, until=run.wake_at)
     if stop is None and run.chunk is None:
-        stop, need = await _next_people(session, run, plan, now)
+        stop = await _next_people(session, run, plan, now)
     if stop is not None:
         finish_run(session, run, stop, now)
-        return RunDecision(RunNeed.NOTHING, run, len(plan.tiers), now)
+        return _decision(Do.DONE, run, now, "has ended")
+    return await _call(session, run, plan, now, queue_seconds=queue_seconds)
+
+
+async def _call(session: AsyncSession, run: Run, plan: PlanRead, now: datetime, *, queue_seconds: float) -> Decision:
+    """The call that works the run's chunk, or reads the next page."""
     run.call_number += 1
     run.call_started_at = None
+    call = partial(upstream_call, workspace_id=run.workspace_id, number=run.call_number, queue_seconds=queue_seconds)
+    tier = f"tier {run.tier + 1} of {len(plan.tiers)}"
     if run.chunk is None:
-        return RunDecision(need, run, len(plan.tiers), now)
-    need = RunNeed.PROFILES if run.reserved_fetches else RunNeed.DELIVERY
-    ahead = need is RunNeed.PROFILES and await _needs_next_page(session, run, now)
-    return RunDecision(need, run, len(plan.tiers), now, ahead=ahead)
+        what = f"reads page {run.page + 1} of {tier}"
+        return _decision(Do.ACT, run, now, what, call=call(RUN_READ_PAGE, summary=what, queued=RUN_QUEUED))
+    if not run.reserved_fetches:  # everyone in the chunk is cached: no upstream call
+        what = f"delivers {len(run.chunk)} known profiles of {tier}"
+        deliver = Call(
+            step=RUN_FETCH_PROFILES, number=run.call_number, summary=what, limit_seconds=2 * UPSTREAM_CALL_SECONDS
+        )
+        return _decision(Do.ACT, run, now, what, call=deliver)
+    what = f"fetches {run.reserved_fetches} profiles of {tier}"
+    fetch = _decision(Do.ACT, run, now, what, call=call(RUN_FETCH_PROFILES, summary=what, queued=RUN_QUEUED))
+    if await _needs_next_page(session, run, now):
+        then = f"reads page {run.page + 2} of tier {run.tier + 1} meanwhile"
+        return replace(fetch, ahead=call(RUN_READ_AHEAD, summary=then))
+    return fetch
+
+
+def _decision(
+    do: Do, run: Run, now: datetime, what: str, *, call: Call | None = None, until: datetime | None = None
+) -> Decision:
+    lines = [
+        f"**{run.status}**: {what}",
+        f"- delivered {run.candidates_delivered} of {run.target}; looked at {run.people_looked_at} people,"
+        f" skipped {run.duplicates_skipped} duplicates, left out {run.omitted_suppressed} suppressed",
+        f"- spent {run.spent_credits} of {run.max_credits} credits, {run.spent_pages} pages,"
+        f" {run.spent_profile_fetches} live profiles",
+    ]
+    if run.status in FINAL:
+        lines.append(f"- ended: {run.stop_reason or run.failure_code or run.status} ({run.finish_detail or '-'})")
+    reason = "" if until is None else what
+    return Decision(do, now, call, until=until, reason=reason, status=run.status, details="\n".join(lines))
 
 
 async def _needs_next_page(session: AsyncSession, run: Run, now: datetime) -> bool:
@@ -288,24 +305,24 @@ async def _needs_next_page(session: AsyncSession, run: Run, now: datetime) -> bo
     return page is not None and page.next_token is not None and run.chunk_offset >= len(page.profile_ids)
 
 
-async def _next_people(session: AsyncSession, run: Run, plan: PlanRead, now: datetime) -> tuple[Stop | None, RunNeed]:
-    """Walk the paid pages until there is a chunk to deliver, a page to read, or a reason to stop."""
+async def _next_people(session: AsyncSession, run: Run, plan: PlanRead, now: datetime) -> Stop | None:
+    """Walk the paid pages until the run has a chunk to deliver, a page to read, or a reason to stop."""
     while run.tier < len(plan.tiers):
         run.query_key = plan.tiers[run.tier].query_key
         page = await checkpoint(session, run.workspace_id, run.query_key, run.page, now)
         if page is None:
-            return await _before_page(session, run), RunNeed.PAGE
+            return await _before_page(session, run)
         people_left = page.profile_ids[run.page_offset :]
         if people_left:
             sorted_out = await _sort_out(session, run, people_left)
             _count(run, sorted_out)
             if sorted_out.chunk:
-                return None, RunNeed.PROFILES
+                return None
             if sorted_out.limit is not None:
-                return Stop(RunStatus.COMPLETED, sorted_out.limit), RunNeed.NOTHING
+                return Stop(RunStatus.COMPLETED, sorted_out.limit)
         if run.page_offset >= len(page.profile_ids):
             _turn_page(run, last=page.next_token is None)
-    return exhausted(delivered=run.candidates_delivered), RunNeed.NOTHING
+    return exhausted(delivered=run.candidates_delivered)
 
 
 async def _before_page(session: AsyncSession, run: Run) -> Stop | None:

@@ -14,6 +14,7 @@ from models.base.clock import service_time
 from models.base.errors import NotFound
 from models.base.ids import new_id
 from models.base.secrets import Vault
+from models.base.steps import Decision, Do
 from models.base.subjects import Subject
 from models.base.tenants import Tenant, customer_of
 from models.billing.store.credits import Payer
@@ -25,7 +26,7 @@ from models.sourcing.engine.calls import pay
 from models.sourcing.engine.fetch import Fetched
 from models.sourcing.rules.jobs import ATTEMPTS, FINAL, LIFE, JobFailure, JobStatus
 from models.sourcing.rules.raw_calls import FetchAsk, FetchedRow, RowStatus, WantedPerson
-from models.sourcing.rules.runs import FailureCode, retry_delay
+from models.sourcing.rules.runs import FailureCode, retry_delay, upstream_call
 from models.sourcing.tables import BackgroundRow, Job, JobInput
 
 STANDING = text(
@@ -57,14 +58,7 @@ async def work_forbidden(
 W = TypeVar("W", bound=BackgroundRow)
 
 
-@dataclass(frozen=True, slots=True)
-class BackgroundDecision(Generic[W]):
-    """What is next: a call (`act`), waiting until `until`, or nothing more. `now` is service time."""
-
-    row: W
-    now: datetime
-    act: bool = False
-    until: datetime | None = None
+JOB_FETCH = "job.fetch"
 
 
 def tenant_of_row(row: BackgroundRow) -> Tenant:
@@ -77,13 +71,23 @@ def payer_of_row(row: BackgroundRow) -> Payer:
     return Payer(row.workspace_id, row.api_key_id, customer_of(row.tenant_id))
 
 
+def _details(row: BackgroundRow) -> str:
+    """What an operator reads on the workflow's page."""
+    return f"**{row.status}**: {row.spent_credits} credits, call {row.call_number}"
+
+
 @dataclass(frozen=True, slots=True)
 class Background(Generic[W]):
-    """One kind of work. `tell` is called once with the row in its final state, in the transaction that ends it."""
+    """One kind of work: `step` is the activity that calls upstream, `summary` what an operator reads of it.
+
+    `tell` is called once with the row in its final state, in the transaction that ends it.
+    """
 
     table: type[W]
     noun: str
     tell: Callable[[AsyncSession, W, datetime], Awaitable[None]]
+    step: str
+    summary: str
 
     async def get(self, session: AsyncSession, tenant: Tenant, row_id: str) -> W:
         """The tenant's row. Raises `NotFound`."""
@@ -102,13 +106,13 @@ class Background(Generic[W]):
         row, now = await self._locked(session, row_id)
         return (row if row.call_number == number and row.status not in FINAL else None), now
 
-    async def decide(self, session: AsyncSession, row_id: str) -> BackgroundDecision[W]:
-        """Say what is needed next; answers every ring up to now and sets `wake_at`."""
+    async def decide(self, session: AsyncSession, row_id: str) -> Decision:
+        """Say what is needed next; answers every wake up to now and sets `wake_at`."""
         row, now = await self._locked(session, row_id)
         row.answered = row.rings
         row.wake_at = None
         if row.status in FINAL:
-            return BackgroundDecision(row, now)
+            return Decision(Do.DONE, now, details=_details(row))
         code = await work_forbidden(session, tenant_of_row(row), api_key_id=row.api_key_id, now=now)
         if code is not None:
             await self.end(session, row, JobFailure(code), now=now)
@@ -116,11 +120,13 @@ class Background(Generic[W]):
             await self.end(session, row, JobFailure.UPSTREAM_BUSY, now=now)
         elif row.retry_at is not None and row.retry_at > now:
             row.wake_at = min(row.retry_at, row.deadline_at)
-            return BackgroundDecision(row, now, until=row.wake_at)
+            reason = f"data source busy until {row.wake_at:%d %b %H:%M:%S} UTC"
+            return Decision(Do.WAIT, now, until=row.wake_at, reason=reason, details=f"{_details(row)}; {reason}")
         else:
             row.call_number += 1
-            return BackgroundDecision(row, now, act=True)
-        return BackgroundDecision(row, now)
+            call = upstream_call(self.step, row.workspace_id, self.summary, number=row.call_number)
+            return Decision(Do.ACT, now, call, details=_details(row))
+        return Decision(Do.DONE, now, details=_details(row))
 
     async def begin(self, session: AsyncSession, row_id: str, number: int) -> W | None:
         """Note that the call leaves the queue; null when it is out of date."""
@@ -314,4 +320,4 @@ async def _tell(session: AsyncSession, job: Job, now: datetime) -> None:
     events.emit(session, tenant_of_row(job), kind, ended, now=now)
 
 
-JOBS = Background(Job, "job", _tell)
+JOBS = Background(Job, "job", _tell, JOB_FETCH, "fetches the profiles left")

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from models.base.statuses import RunStatus, StopReason
+from models.base.steps import Call, Queue
 
 
 class FinishDetail(StrEnum):
@@ -39,6 +40,14 @@ EXTENDABLE = frozenset({RunStatus.COMPLETED, RunStatus.COMPLETED_NO_AUDIENCE, Ru
 LIFE = timedelta(hours=3)
 """How long a run works, from its start and again from each extension."""
 
+HEARTBEAT_SECONDS = 3.0
+UPSTREAM_CALL_SECONDS = 60.0
+"""The most one upstream call takes, its repetition included."""
+BACKGROUND_PRIORITY = 3
+"""Behind the calls that a caller waits for (2)."""
+QUEUE_SECONDS = 60.0
+"""A call that has queued for longer is shown on its run."""
+
 MOST = 2_147_483_647
 """The largest bound of a budget."""
 
@@ -47,6 +56,33 @@ MAX_TARGET = 60
 DEFAULT_TARGET = 30
 DEFAULT_ADD_TARGET = 20
 MAX_ADD_TARGET = 60
+
+
+def upstream_call(
+    step: str,
+    workspace_id: str,
+    summary: str,
+    *,
+    number: int,
+    queued: str | None = None,
+    queue_seconds: float = QUEUE_SECONDS,
+) -> Call:
+    """A call of the people source for work in the background, in the workspace's turn.
+
+    `queued` is the step that shows on the row that the call has waited for `queue_seconds`.
+    """
+    return Call(
+        step=step,
+        number=number,
+        queue=Queue.UPSTREAM,
+        summary=summary,
+        limit_seconds=2 * UPSTREAM_CALL_SECONDS,
+        heartbeat_seconds=3 * HEARTBEAT_SECONDS,
+        fairness_key=workspace_id,
+        priority=BACKGROUND_PRIORITY,
+        queued=queued,
+        queued_after=queue_seconds,
+    )
 
 
 def retry_delay(failures: int) -> timedelta:

@@ -8,10 +8,10 @@ from activities.outreach.sends import SendSteps
 from activities.upstream.unipile.network import UnipileNetwork
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Call, Do, NextStep, Step
+from models.outreach.engine.plan import OUTREACH_SEND
 from tests.activities.upstream.unipile.conftest import Sandbox
 from tests.models.outreach.sending_world import World
-from workflows.contracts import Call, Do, NextStep, Step
-from workflows.names import OUTREACH_SEND
 
 TURNS = 60
 

@@ -15,7 +15,9 @@ from activities.upstream.unipile.network import UnipileNetwork
 from models.base.clock import service_time
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Do, NextStep, Step
 from models.outreach.engine import connect
+from models.outreach.engine.account_steps import ACCOUNT_CONNECT, ACCOUNT_PROCESS
 from models.outreach.engine.connect import LINK_PURPOSE
 from models.outreach.rules.callbacks import Callback, callback_token, callback_url
 from models.outreach.store import accounts
@@ -23,8 +25,6 @@ from models.outreach.store.accounts import ATTEMPTS, BODY_PURPOSE, Arrived
 from models.outreach.tables import OutreachAccount
 from tests.activities.upstream.unipile.conftest import Sandbox
 from tests.models.conftest import Member
-from workflows.contracts import Do, NextStep, Step
-from workflows.names import ACCOUNT_CONNECT, ACCOUNT_PROCESS
 
 PUBLIC = "https://svc.example"
 

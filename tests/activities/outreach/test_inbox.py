@@ -11,13 +11,13 @@ import pytest
 from activities.outreach.calls import NetworkCalls
 from activities.outreach.inbox import NetworkInbox
 from activities.upstream.unipile.network import UnipileNetwork
+from models.base.steps import Do
 from models.outreach.engine.record import Heard
 from models.outreach.rules.callbacks import Callback, read_callback
 from models.people.rules.registers import SuppressionReason
 from models.people.store import people, suppressions
 from tests.activities.outreach.sending import Stage
 from tests.models.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE
-from workflows.contracts import Do
 
 pytestmark = pytest.mark.timeout(120)
 

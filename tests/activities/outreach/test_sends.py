@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from activities.outreach.inbox import NetworkInbox
 from activities.upstream.unipile.network import UnipileNetwork
+from models.base.steps import Do
 from models.outreach.engine import actions as engine_actions
 from models.outreach.engine import claim
 from models.outreach.engine.actions import DraftSend
@@ -18,7 +19,6 @@ from models.outreach.rules.sequences import SequenceStep
 from models.outreach.rules.states import ActionType
 from tests.activities.outreach.sending import Stage
 from tests.models.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, VISIT, WITHDRAW
-from workflows.contracts import Do
 
 GREETING = SequenceStep(ActionType.MESSAGE, "s_only", body="Hello {{first_name}}")
 

@@ -12,11 +12,12 @@ from models.base.clock import service_time
 from models.base.database import Database
 from models.base.errors import Conflict, IdempotencyKeyReused
 from models.base.idempotency import Use
+from models.base.steps import Do
 from models.base.tenants import Tenant
 from models.base.times import add_months
 from models.billing.engine import outreach_plans, refills
 from models.billing.engine import payments as engine_payments
-from models.billing.engine.payments import PaymentNeed
+from models.billing.engine.payments import PAYMENT_CALL
 from models.billing.rules.payments import (
     BACK_OFF,
     ChargePaid,
@@ -274,7 +275,7 @@ async def test_a_refill_that_was_not_asked_for_yet_is_not_made_once_it_is_unwant
     assert await till.database.run(lambda session: engine_payments.begin_payment_call(session, payment_id, 1)) is None
     assert await till.status(payment_id) is PaymentStatus.FAILED
     decision = await till.database.run(lambda session: engine_payments.decide_payment(session, payment_id))
-    assert decision.need is PaymentNeed.NOTHING
+    assert decision.do is Do.DONE
     if changed == "suspended":
         await till.suspend(suspended=False)
     await till.set_refill(threshold=2000, cap_cents=PACK.price_cents)
@@ -346,13 +347,13 @@ async def test_what_the_provider_does_not_know_after_the_last_look_was_not_made(
     looks = 0
     while True:
         decision = await till.database.run(lambda session: engine_payments.decide_payment(session, payment_id))
-        if decision.need is PaymentNeed.NOTHING:
+        if decision.do is Do.DONE:
             break
-        if decision.need is PaymentNeed.TIME:
+        if decision.do is Do.WAIT:
             assert decision.until is not None
             await till.move_to(decision.until)
             continue
-        assert decision.need is PaymentNeed.LOOK
+        assert decision.need == PAYMENT_CALL
         looks += 1
         await till.database.run(lambda session: engine_payments.note_absent(session, payment_id))
     assert looks == 4
@@ -367,7 +368,7 @@ async def test_a_callback_that_overtakes_the_answer_of_the_call_stands(till: Til
     await till.database.run(lambda session: engine_payments.note_unclear(session, payment_id))
     assert await till.status(payment_id) is PaymentStatus.PAID
     decision = await till.database.run(lambda session: engine_payments.decide_payment(session, payment_id))
-    assert decision.need is PaymentNeed.NOTHING
+    assert decision.do is Do.DONE
 
 
 async def test_a_provider_out_of_reach_is_asked_again_for_half_an_hour(till: Till) -> None:
@@ -376,12 +377,12 @@ async def test_a_provider_out_of_reach_is_asked_again_for_half_an_hour(till: Til
     while True:
         await till.database.run(lambda session: engine_payments.note_busy(session, payment_id))
         decision = await till.database.run(lambda session: engine_payments.decide_payment(session, payment_id))
-        if decision.need is PaymentNeed.NOTHING:
+        if decision.do is Do.DONE:
             break
         assert decision.until is not None
         await till.move_to(decision.until)
         decision = await till.database.run(lambda session: engine_payments.decide_payment(session, payment_id))
-        assert decision.need is PaymentNeed.CALL
+        assert decision.need == PAYMENT_CALL
         begin = partial(engine_payments.begin_payment_call, payment_id=payment_id, number=decision.number)
         order = await till.database.run(begin)
         assert order is not None

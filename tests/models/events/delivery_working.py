@@ -17,6 +17,7 @@ from models.base.clock import service_time
 from models.base.database import Database
 from models.base.ids import new_id
 from models.base.secrets import Vault
+from models.base.steps import Decision, Do
 from models.base.tenants import Tenant
 from models.events.rules.catalogue import CreditsExpiring, CreditsLow, EventData, EventType
 from models.events.rules.deliveries import AttemptError, EndpointStatus
@@ -38,6 +39,13 @@ DATA: dict[str, EventData] = {
 }
 STAMPS = timedelta(milliseconds=200)
 """Events of one moment are stamped a millisecond after one another."""
+
+
+def need_of(decision: Decision) -> str:
+    """What the delivery needs, in the words of the books."""
+    if decision.do is Do.WAIT:
+        return "turn" if decision.until is None else "time"
+    return "nothing" if decision.do is Do.DONE else "attempt"
 
 
 @dataclass(frozen=True)
@@ -113,7 +121,7 @@ class Working(Machine):
     def decides(self, sent_id: str, *, dies: bool = False) -> Event:
         return Event(
             lambda session: deliveries.decide_delivery(session, sent_id),
-            lambda books, told: told.need == books.decide(sent_id, told.now),
+            lambda books, told: need_of(told) == books.decide(sent_id, told.now),
             dies,
         )
 
@@ -132,7 +140,7 @@ class Working(Machine):
 
         def book(books: Books, told: Any) -> bool:
             decision, secret = told
-            return (decision.need, secret) == books.begin(sent_id, number, decision.now)
+            return (need_of(decision), secret) == books.begin(sent_id, number, decision.now)
 
         return Event(work, book, dies)
 
@@ -143,7 +151,7 @@ class Working(Machine):
             return await deliveries.record_attempt(session, flight.sent, flight.number, outcome)
 
         return Event(
-            work, lambda books, told: told.need == books.note(flight.sent, flight.number, code, told.now), dies
+            work, lambda books, told: need_of(told) == books.note(flight.sent, flight.number, code, told.now), dies
         )
 
     def fly(self, sent_id: str, number: int, *, dies: bool = False) -> Flight | None:

@@ -11,7 +11,8 @@ from sqlalchemy.exc import DBAPIError
 from models.base.clock import service_time
 from models.base.database import Database
 from models.base.errors import Conflict, NotFound
-from models.events.rules.deliveries import IN_FLIGHT, DeliveryNeed
+from models.base.steps import Do
+from models.events.rules.deliveries import DELIVERY_ATTEMPT, IN_FLIGHT
 from models.events.store import deliveries, events
 from models.events.store.deliveries import AttemptOutcome
 from models.events.tables import WebhookEndpoint
@@ -52,10 +53,10 @@ async def test_ten_attempts_at_one_endpoint_are_in_flight_and_another_endpoint_d
     await world.emit(25)
     rows = await world.of(slow)
     needs = [(await world.decide(row.id)).need for row in rows]
-    assert needs == [DeliveryNeed.ATTEMPT] * IN_FLIGHT + [DeliveryNeed.TURN] * (25 - IN_FLIGHT)
-    assert {(await world.decide(row.id)).need for row in rows[IN_FLIGHT:]} == {DeliveryNeed.TURN}
+    assert needs == [DELIVERY_ATTEMPT] * IN_FLIGHT + [Do.WAIT] * (25 - IN_FLIGHT)
+    assert {(await world.decide(row.id)).need for row in rows[IN_FLIGHT:]} == {Do.WAIT}
     for row in (await world.of(other))[:IN_FLIGHT]:
-        assert (await world.decide(row.id)).need is DeliveryNeed.ATTEMPT
+        assert (await world.decide(row.id)).need == DELIVERY_ATTEMPT
 
 
 async def test_a_turn_goes_to_whoever_has_waited_longest_and_is_rung(world: World) -> None:
@@ -68,8 +69,8 @@ async def test_a_turn_goes_to_whoever_has_waited_longest_and_is_rung(world: Worl
     waiting = (await world.of(receiver))[IN_FLIGHT:]
     assert [row.turn for row in waiting] == ["given", "asked", "asked"]
     assert [row.rings - row.answered for row in waiting] == [1, 0, 0]
-    assert (await world.decide(rows[10].id)).need is DeliveryNeed.ATTEMPT
-    assert (await world.decide(rows[11].id)).need is DeliveryNeed.TURN
+    assert (await world.decide(rows[10].id)).need == DELIVERY_ATTEMPT
+    assert (await world.decide(rows[11].id)).do is Do.WAIT
 
 
 async def test_never_more_than_ten_in_flight_whatever_happens_at_once_and_none_is_lost(world: World) -> None:
@@ -82,9 +83,9 @@ async def test_never_more_than_ten_in_flight_whatever_happens_at_once_and_none_i
         nonlocal most
         while True:
             decision = await world.decide(delivery_id)
-            if decision.need is DeliveryNeed.NOTHING:
+            if decision.do is Do.DONE:
                 return
-            if decision.need is not DeliveryNeed.ATTEMPT:
+            if decision.need != DELIVERY_ATTEMPT:
                 await asyncio.sleep(0.005)
                 continue
             async with world.database.transaction() as session:
@@ -92,7 +93,7 @@ async def test_never_more_than_ten_in_flight_whatever_happens_at_once_and_none_i
             most = max(most, int(given or 0))
             if chaos.random() < 0.3:
                 continue  # the process died before its attempt: it is asked again and still has its turn
-            await world.post(delivery_id, decision.made + 1, 200)
+            await world.post(delivery_id, decision.number, 200)
 
     await asyncio.gather(*(work(row.id) for row in await world.of(receiver)))
     assert 1 < most <= IN_FLIGHT
@@ -105,7 +106,7 @@ async def test_an_attempt_whose_process_died_is_made_again_under_the_same_number
     await world.emit()
     delivery = await world.one(receiver)
     first, again = await world.decide(delivery.id), await world.decide(delivery.id)
-    assert (first.need, again.need, again.made) == (DeliveryNeed.ATTEMPT, DeliveryNeed.ATTEMPT, 0)
+    assert (first.need, again.need, again.number) == (DELIVERY_ATTEMPT, DELIVERY_ATTEMPT, 1)
     held = await world.one(receiver)
     assert held.wake_at is not None
     assert held.wake_at > again.now  # the dispatcher finds it when nobody else does
@@ -179,10 +180,10 @@ async def test_a_beginning_that_comes_too_early_or_twice_sends_nothing_and_says_
             lambda session: deliveries.begin_attempt(session, delivery.id, number)  # noqa: B023 - called in the same round
         )
         assert parcel is None
-        assert (decision.need, decision.made) == (DeliveryNeed.TIME, 1)
+        assert (decision.need, decision.number) == (Do.WAIT, 2)
     await world.retry(receiver, delivery.id)
     decision, parcel = await world.database.run(lambda session: deliveries.begin_attempt(session, delivery.id, 1))
-    assert (decision.need, parcel) == (DeliveryNeed.ATTEMPT, None)
+    assert (decision.need, parcel) == (DELIVERY_ATTEMPT, None)
 
 
 async def test_a_test_that_is_given_up_hands_its_turn_on(world: World) -> None:
@@ -194,7 +195,7 @@ async def test_a_test_that_is_given_up_hands_its_turn_on(world: World) -> None:
     *_, last = [row for row in await world.of(receiver) if row.id != ping_id]
     for delivery in await world.of(receiver):
         await world.decide(delivery.id)
-    assert (await world.decide(last.id)).need is DeliveryNeed.TURN
+    assert (await world.decide(last.id)).do is Do.WAIT
     await world.database.run(lambda session: deliveries.give_up_delivery(session, ping_id))
     (handed,) = [row for row in await world.of(receiver) if row.id == last.id]
     assert (handed.turn, handed.rings - handed.answered) == ("given", 1)
@@ -211,7 +212,7 @@ async def test_disabling_drops_what_is_pending_and_enabling_does_not_bring_it_ba
     assert {row.status for row in await world.of(receiver)} == {"dropped"}
     await world.change(receiver, status="enabled")
     await world.advance((await world.decide(flying.id)).now - flying.created_at)
-    assert {(await world.decide(row.id)).need for row in await world.of(receiver)} == {DeliveryNeed.NOTHING}
+    assert {(await world.decide(row.id)).need for row in await world.of(receiver)} == {Do.DONE}
     async with world.database.transaction() as session:
         assert (await deliveries.begin_attempt(session, flying.id, 1))[1] is None
     await world.emit()
@@ -238,7 +239,7 @@ async def test_what_is_queued_while_the_endpoint_is_disabled_is_dropped_although
     await world.emit()
     delivery = await world.one(receiver)
     await world.change(receiver, generation=1)
-    assert (await world.decide(delivery.id)).need is DeliveryNeed.NOTHING
+    assert (await world.decide(delivery.id)).do is Do.DONE
     assert (await world.one(receiver)).status == "dropped"
 
 
@@ -251,7 +252,7 @@ async def test_deleting_an_endpoint_drops_what_is_pending_and_stops_no_emitter(w
         await deliveries.remove_endpoint(session, doomed)
         await world.emit()  # another transaction, while this one is open
     for row in await world.of(receiver):
-        assert (await world.decide(row.id)).need is DeliveryNeed.NOTHING
+        assert (await world.decide(row.id)).do is Do.DONE
     assert {row.status for row in await world.of(receiver)} == {"dropped"}
 
 
@@ -269,7 +270,7 @@ async def test_a_retry_makes_one_more_attempt_of_a_finished_delivery(world: Worl
     delivery_id = (await world.one(receiver)).id
     assert (await world.drive(delivery_id, lambda _: 500)).status == "failed"
     await world.retry(receiver, delivery_id)
-    assert (await world.decide(delivery_id)).need is DeliveryNeed.ATTEMPT
+    assert (await world.decide(delivery_id)).need == DELIVERY_ATTEMPT
     again = await world.drive(delivery_id, lambda _: 500)
     assert (again.status, again.made) == ("failed", 7)
     await world.retry(receiver, delivery_id)
@@ -281,11 +282,11 @@ async def test_a_retry_of_a_pending_delivery_is_made_now_and_the_schedule_goes_o
     await world.emit()
     delivery_id = (await world.one(receiver)).id
     await world.decide(delivery_id)
-    assert (await world.post(delivery_id, 1, 500)).need is DeliveryNeed.TIME
+    assert (await world.post(delivery_id, 1, 500)).do is Do.WAIT
     await world.retry(receiver, delivery_id)
-    assert (await world.decide(delivery_id)).need is DeliveryNeed.ATTEMPT
+    assert (await world.decide(delivery_id)).need == DELIVERY_ATTEMPT
     decision = await world.post(delivery_id, 2, 500)
-    assert decision.need is DeliveryNeed.TIME
+    assert decision.do is Do.WAIT
     assert decision.until is not None
     assert round((decision.until - decision.now).total_seconds()) == 120
 
@@ -326,6 +327,6 @@ async def test_an_endpoint_with_many_deliveries_is_disabled_in_one_statement(wor
 
 async def test_a_delivery_that_is_no_longer_kept_needs_nothing(world: World) -> None:
     decision = await world.database.run(lambda session: deliveries.decide_delivery(session, "del_1"))
-    assert decision.need is DeliveryNeed.NOTHING
+    assert decision.do is Do.DONE
     begun, parcel = await world.database.run(lambda session: deliveries.begin_attempt(session, "del_1", 1))
-    assert (begun.need, parcel) == (DeliveryNeed.NOTHING, None)
+    assert (begun.need, parcel) == (Do.DONE, None)

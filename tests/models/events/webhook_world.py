@@ -11,10 +11,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from models.base.clock import service_time
 from models.base.database import Database
 from models.base.ids import new_id
+from models.base.steps import Decision, Do
 from models.events.rules.catalogue import CreditsLow, EventType
-from models.events.rules.deliveries import DeliveryNeed
+from models.events.rules.deliveries import DELIVERY_ATTEMPT
 from models.events.store import deliveries, events
-from models.events.store.deliveries import AttemptOutcome, DeliveryDecision
+from models.events.store.deliveries import AttemptOutcome
 from models.events.tables import Delivery, WebhookEndpoint
 from tests.models.conftest import Member
 
@@ -68,10 +69,10 @@ class World:
         (only,) = await self.of(endpoint_id)
         return only
 
-    async def decide(self, delivery_id: str) -> DeliveryDecision:
+    async def decide(self, delivery_id: str) -> Decision:
         return await self.database.run(lambda session: deliveries.decide_delivery(session, delivery_id))
 
-    async def post(self, delivery_id: str, number: int, status_code: int) -> DeliveryDecision:
+    async def post(self, delivery_id: str, number: int, status_code: int) -> Decision:
         """Make an attempt that is answered so."""
         _, parcel = await self.database.run(lambda session: deliveries.begin_attempt(session, delivery_id, number))
         assert parcel is not None
@@ -82,9 +83,9 @@ class World:
     async def drive(self, delivery_id: str, answer: Callable[[int], int]) -> Delivery:
         """Work a delivery to its end; the clock moves to each moment that it waits for."""
         decision = await self.decide(delivery_id)
-        while decision.need is not DeliveryNeed.NOTHING:
-            if decision.need is DeliveryNeed.ATTEMPT:
-                decision = await self.post(delivery_id, decision.made + 1, answer(decision.made + 1))
+        while decision.do is not Do.DONE:
+            if decision.need == DELIVERY_ATTEMPT:
+                decision = await self.post(delivery_id, decision.number, answer(decision.number))
                 continue
             assert decision.until is not None
             await self.advance(decision.until - decision.now)

@@ -19,7 +19,7 @@ from models.billing.engine import callbacks
 from models.billing.store import credits
 from models.operate import housekeeping
 from models.sourcing.engine import decide
-from models.sourcing.engine.decide import RunNeed
+from models.sourcing.engine.decide import RUN_READ_PAGE
 from models.sourcing.store import runs
 from models.sourcing.store.runs import RunBudget
 from tests.models.billing.test_credits import spend
@@ -106,9 +106,9 @@ async def test_a_cancelled_and_a_failed_run_are_told(world: World, database: Dat
     await world.drive(cancelled)
     failed = await world.start()
     decision = await database.run(lambda session: decide.decide_run(session, failed))
-    assert decision.need is RunNeed.PAGE
+    assert decision.need == RUN_READ_PAGE
     async with database.transaction() as session:
-        await decide.unusable(session, failed, decision.run.call_number, final=True)
+        await decide.unusable(session, failed, decision.number, final=True)
     assert [(kind, data["run_id"], data["status"]) for kind, _, data in await told(database)] == [
         ("run.cancelled", cancelled, "aborted"),
         ("run.failed", failed, "failed"),

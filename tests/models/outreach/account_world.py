@@ -11,10 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from models.base.clock import service_time
 from models.base.database import Database
 from models.base.ids import new_id
+from models.base.steps import Decision
 from models.base.tenants import Tenant
 from models.outreach.engine import account_steps, connect
 from models.outreach.engine.account_states import AccountStanding
-from models.outreach.engine.account_steps import AccountDecision
 from models.outreach.engine.connect import SignedIn
 from models.outreach.store import accounts
 from models.outreach.store.accounts import LockedAccount, hash_state
@@ -59,7 +59,7 @@ class Accounts:
         async with self.database.transaction() as session:
             return (await accounts.lock_account_by_id(session, account_id)).account
 
-    async def decide(self, account_id: str) -> AccountDecision:
+    async def decide(self, account_id: str) -> Decision:
         return await self.database.run(lambda session: account_steps.decide_account(session, account_id))
 
     async def signed_in(

@@ -9,10 +9,11 @@ from functools import partial
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from models.base.steps import Do
 from models.outreach.engine import context, inbox, stop
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.inbox import ChatLine
-from models.outreach.engine.plan import SendNeed
+from models.outreach.engine.plan import OUTREACH_RECONCILE, OUTREACH_SEND
 from models.outreach.rules.states import ActionOutcome
 from models.outreach.store import sequences
 from models.people.store import people
@@ -155,9 +156,9 @@ class Acts(Calls):
         other = self._other(enrollment)
         while True:
             decision, now = self.do(self.world.decide(other)), self.now
-            if decision.need is SendNeed.READ:
+            if decision.need == OUTREACH_RECONCILE:
                 self._read(other, decision.number)
-            elif decision.need is SendNeed.TIME and decision.until is not None and decision.until < now + SOON:
+            elif decision.do is Do.WAIT and decision.until is not None and decision.until < now + SOON:
                 self.do(self.world.at(decision.until + A_MOMENT))
             else:
                 break
@@ -167,7 +168,7 @@ class Acts(Calls):
         self.do(self.world.later(seconds=after.total_seconds()))
         other = self._other(enrollment)
         decision = self.do(self.world.decide(other))
-        if decision.need is SendNeed.SEND:
+        if decision.need == OUTREACH_SEND:
             claimed = self.claim(other, decision.number)
             if claimed is not None:
                 self.write(other, claimed, self.execute(other, claimed, "done"))

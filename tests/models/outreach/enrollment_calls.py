@@ -14,9 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from models.base.database import Database
 from models.base.errors import ServiceError
 from models.base.secrets import Vault
+from models.base.steps import Decision, Do
 from models.outreach.engine import actions as engine_actions
 from models.outreach.engine.claim import ClaimedAction
-from models.outreach.engine.plan import SendDecision, SendNeed
+from models.outreach.engine.plan import OUTREACH_RECONCILE, OUTREACH_SEND
 from models.outreach.engine.record import CallResult, Heard, NetworkReading
 from models.outreach.rules.answers import ReadingBack, Seen
 from models.outreach.rules.sequences import SequenceStep
@@ -105,25 +106,24 @@ class Calls:
         for _ in range(TURNS):
             decision = self.do(self.world.decide(enrollment))
             self._means_something(enrollment, decision)
-            if decision.need is SendNeed.SEND:
+            if decision.need == OUTREACH_SEND:
                 return decision.number
-            if decision.need is SendNeed.READ:
+            if decision.need == OUTREACH_RECONCILE:
                 self._read(enrollment, decision.number)
-            elif decision.need is SendNeed.TIME and decision.until is not None:
+            elif decision.do is Do.WAIT and decision.until is not None:
                 self.do(self.world.at(decision.until + A_MOMENT))
             elif not self._decided_by_somebody(enrollment, judged):
                 return None
         return None
 
-    def _means_something(self, enrollment: str, decision: SendDecision) -> None:
+    def _means_something(self, enrollment: str, decision: Decision) -> None:
         """Nobody is forgotten: there is a time, a step, or a reason why somebody else has to do something."""
-        if decision.need is SendNeed.TIME:
-            assert decision.until is not None
-        if decision.need is SendNeed.RING:
-            assert decision.reason
-        if decision.need is SendNeed.NOTHING:
-            assert decision.status in FINAL_ENROLLMENTS, decision
-        elif decision.status in FINAL_ENROLLMENTS:  # it was stopped in the middle of a call
+        if decision.do is Do.WAIT:
+            assert decision.until is not None or decision.reason
+        has_ended = any((decision.details or "").startswith(f"**{status}**") for status in FINAL_ENROLLMENTS)
+        if decision.do is Do.DONE:
+            assert has_ended, decision
+        elif has_ended:  # it was stopped in the middle of a call
             assert self.do(self.world.last(enrollment)).outcome in UNSETTLED, decision
 
     def _read(self, enrollment: str, number: int) -> None:

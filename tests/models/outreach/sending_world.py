@@ -13,13 +13,14 @@ from models.base.clock import service_time
 from models.base.database import Database
 from models.base.ids import new_id
 from models.base.secrets import Vault
+from models.base.steps import Decision, Do
 from models.events.tables import Event
 from models.outreach.engine import claim as engine_claim
 from models.outreach.engine import context
 from models.outreach.engine import decide as engine_decide
 from models.outreach.engine import record as engine_record
 from models.outreach.engine.claim import ClaimedAction
-from models.outreach.engine.plan import SendDecision, SendNeed, Writer
+from models.outreach.engine.plan import OUTREACH_SEND, Writer
 from models.outreach.engine.record import CallResult, NetworkReading
 from models.outreach.rules.sequences import SequenceStep
 from models.outreach.rules.states import ActionType
@@ -151,10 +152,10 @@ class World:
 
         return await self.run(work)
 
-    async def decide(self, subject_id: str) -> SendDecision:
+    async def decide(self, subject_id: str) -> Decision:
         return await self.run(lambda session: engine_decide.decide_send(session, self.writer, subject_id))
 
-    async def claim(self, subject_id: str, number: int | None = None) -> ClaimedAction | SendDecision:
+    async def claim(self, subject_id: str, number: int | None = None) -> ClaimedAction | Decision:
         """Claim what is due now."""
         if number is None:
             number = (await self.decide(subject_id)).number
@@ -170,20 +171,20 @@ class World:
         """Let time pass until the next action can be claimed, and claim it."""
         for _ in range(turns):
             decision = await self.decide(subject_id)
-            if decision.need is SendNeed.TIME:
+            if decision.do is Do.WAIT:
                 assert decision.until is not None
                 await self.at(decision.until + timedelta(milliseconds=5))
                 continue
-            assert decision.need is SendNeed.SEND, decision
+            assert decision.need == OUTREACH_SEND, decision
             parcel = await self.claim(subject_id, decision.number)
             if isinstance(parcel, ClaimedAction):
                 return parcel
         raise AssertionError("never due")
 
-    async def result(self, parcel: ClaimedAction, result: CallResult) -> SendDecision:
+    async def result(self, parcel: ClaimedAction, result: CallResult) -> Decision:
         return await self.run(lambda session: engine_record.record_result(session, self.writer, parcel, result))
 
-    async def record(self, subject_id: str, number: int, read: NetworkReading) -> SendDecision:
+    async def record(self, subject_id: str, number: int, read: NetworkReading) -> Decision:
         return await self.run(
             lambda session: engine_record.record_reading(session, self.writer, subject_id, number, read)
         )

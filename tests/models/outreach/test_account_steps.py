@@ -12,8 +12,14 @@ from models.base import outbox
 from models.base.clock import service_time
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Do
 from models.outreach.engine import account_steps, stop
-from models.outreach.engine.account_steps import AccountNeed
+from models.outreach.engine.account_steps import (
+    ACCOUNT_DELETE,
+    ACCOUNT_PROCESS,
+    ACCOUNT_READ_CHATS,
+    ACCOUNT_READ_INVITES,
+)
 from models.outreach.store import accounts
 from models.outreach.store.accounts import ATTEMPTS, BODY_PURPOSE, Arrived
 from models.outreach.tables import NetworkPerson
@@ -69,11 +75,11 @@ async def test_callbacks_are_processed_in_the_order_they_came_and_then_forgotten
     for event_id in ("evt_1", "evt_2"):
         await arrive(world, vault, account_id, event_id, event_id.encode())
     for body in (b"evt_1", b"evt_2"):
-        assert (await world.decide(account_id)).need is AccountNeed.CALLBACK
+        assert (await world.decide(account_id)).need == ACCOUNT_PROCESS
         opened = await begun(world, vault, account_id)
         assert opened.raw == body
         await after(world, accounts.finish_callback, opened)
-    assert (await world.decide(account_id)).need is AccountNeed.TIME
+    assert (await world.decide(account_id)).do is Do.WAIT
     assert await stored(world) == [("evt_1", True, False), ("evt_2", True, False)]
 
 
@@ -89,7 +95,7 @@ async def test_a_callback_that_comes_twice_is_kept_once_and_rings_once(world: Ac
 async def test_an_account_is_woken_for_a_callback_that_could_not_ring_it(world: Accounts, vault: Vault) -> None:
     """The provider does not wait while somebody holds the account: its callback is stored without a ring."""
     account_id = await quiet(world)
-    assert (await world.decide(account_id)).need is AccountNeed.TIME
+    assert (await world.decide(account_id)).do is Do.WAIT
 
     async def rung() -> set[str]:
         found = await world.database.run(lambda session: outbox.rows_due(session, limit=10))
@@ -99,9 +105,9 @@ async def test_an_account_is_woken_for_a_callback_that_could_not_ring_it(world: 
     arrived = Arrived("evt_1", "message.new", account_id, vault.seal(BODY_PURPOSE, b"{}"))
     await world.database.run(lambda session: accounts.keep_network_callback(session, arrived, ring=False))
     assert account_id in await rung()
-    assert (await world.decide(account_id)).need is AccountNeed.CALLBACK
+    assert (await world.decide(account_id)).need == ACCOUNT_PROCESS
     await after(world, accounts.finish_callback, await begun(world, vault, account_id))
-    assert (await world.decide(account_id)).need is AccountNeed.TIME
+    assert (await world.decide(account_id)).do is Do.WAIT
     assert account_id not in await rung()
 
 
@@ -126,7 +132,7 @@ async def test_a_poisonous_callback_is_given_up_and_keeps_no_other_from_its_turn
             assert good.raw == b"good", "the bad one waits before it is tried again"
             await after(world, accounts.finish_callback, good)
         decision = await world.decide(account_id)
-        assert decision.need is AccountNeed.TIME
+        assert decision.do is Do.WAIT
         await world.pass_time(minutes=30)
     assert given_up == [False] * (ATTEMPTS - 1) + [True]
     assert await stored(world) == [("evt_bad", True, False), ("evt_good", True, False)]
@@ -147,7 +153,7 @@ async def test_an_outage_of_the_network_does_not_use_attempts_up(world: Accounts
     for _ in range(ATTEMPTS * 2):
         opened = await begun(world, vault, account_id)
         await after(world, accounts.put_off_callback, opened, after=timedelta(minutes=1))
-        assert (await world.decide(account_id)).need is AccountNeed.TIME
+        assert (await world.decide(account_id)).do is Do.WAIT
         await world.pass_time(minutes=1)
     opened = await begun(world, vault, account_id)
     assert not await world.database.run(lambda session: accounts.fail_callback(session, opened.id))
@@ -159,10 +165,10 @@ async def test_chats_are_polled_at_once_and_every_quarter_of_an_hour(world: Acco
         now = await service_time(session)
     await world.do(account_id, lambda _, held: _set(held.account, "next_chats_poll_at", now))
     for _ in range(3):
-        assert (await world.decide(account_id)).need is AccountNeed.CHATS
+        assert (await world.decide(account_id)).need == ACCOUNT_READ_CHATS
         await world.database.run(lambda session: account_steps.polled_chats(session, account_id, read=None))
         decision = await world.decide(account_id)
-        assert decision.need is AccountNeed.TIME
+        assert decision.do is Do.WAIT
         assert decision.until is not None
         assert timedelta(minutes=14) < decision.until - decision.now <= timedelta(minutes=15)
         await world.pass_time(minutes=15)
@@ -177,17 +183,17 @@ async def test_pending_invites_are_polled_only_while_somebody_is_waited_for(worl
         now = await service_time(session)
     account_id = await world.made(next_invites_poll_at=now)
     decision = await world.decide(account_id)
-    assert decision.need is AccountNeed.TIME
+    assert decision.do is Do.WAIT
     assert decision.until is not None
     assert timedelta(hours=3.5) < decision.until - now < timedelta(hours=4.5)
 
 
 @pytest.mark.parametrize(
     ("relation", "days", "need"),
-    [("pending", 10, AccountNeed.INVITES), ("pending", 181, AccountNeed.TIME), ("connected", 10, AccountNeed.TIME)],
+    [("pending", 10, ACCOUNT_READ_INVITES), ("pending", 181, Do.WAIT), ("connected", 10, Do.WAIT)],
 )
 async def test_the_acceptance_of_an_invite_that_no_enrollment_waits_for_is_polled_too(
-    world: Accounts, relation: str, days: int, need: AccountNeed
+    world: Accounts, relation: str, days: int, need: str
 ) -> None:
     async with world.database.transaction() as session:
         now = await service_time(session)
@@ -206,7 +212,7 @@ async def test_the_acceptance_of_an_invite_that_no_enrollment_waits_for_is_polle
                 invited_at=now - timedelta(days=days),
             )
         )
-    assert (await world.decide(account_id)).need is need
+    assert (await world.decide(account_id)).need == need
 
 
 @pytest.mark.parametrize("status", ["connecting", "disconnected"])
@@ -214,7 +220,7 @@ async def test_an_account_that_cannot_be_read_is_not_polled(world: Accounts, sta
     async with world.database.transaction() as session:
         now = await service_time(session)
     account_id = await world.made(status=status, next_chats_poll_at=now, next_invites_poll_at=now)
-    assert (await world.decide(account_id)).need is AccountNeed.TIME
+    assert (await world.decide(account_id)).do is Do.WAIT
 
 
 async def test_a_starting_worker_has_chats_read_soon(world: Accounts) -> None:
@@ -223,7 +229,7 @@ async def test_a_starting_worker_has_chats_read_soon(world: Accounts) -> None:
     row = await world.row(account_id)
     assert row.rings == row.answered + 1
     decision = await world.decide(account_id)
-    assert decision.need is AccountNeed.CHATS or (
+    assert decision.need == ACCOUNT_READ_CHATS or (
         decision.until is not None and decision.until - decision.now <= timedelta(minutes=1)
     )
 
@@ -234,17 +240,17 @@ async def test_an_ended_account_is_deleted_at_the_provider_again_and_again_until
     account_id = await world.made()
     await world.do(account_id, stop.remove_account)
     decision = await world.decide(account_id)
-    assert decision.need is AccountNeed.DELETION
-    number = decision.account.call_number
+    assert decision.need == ACCOUNT_DELETE
+    number = decision.number
     await world.database.run(lambda session: account_steps.deleted(session, account_id, number, done=False))
-    assert (await world.decide(account_id)).need is AccountNeed.TIME
+    assert (await world.decide(account_id)).do is Do.WAIT
     await world.pass_time(minutes=1)
-    number = (await world.decide(account_id)).account.call_number
+    number = (await world.decide(account_id)).number
     await world.database.run(lambda session: account_steps.deleted(session, account_id, number, done=True))
     assert (await world.row(account_id)).provider_id is None
-    assert (await world.decide(account_id)).need is AccountNeed.TIME
+    assert (await world.decide(account_id)).do is Do.WAIT
     await world.pass_time(days=30)
-    assert (await world.decide(account_id)).need is AccountNeed.NOTHING
+    assert (await world.decide(account_id)).do is Do.DONE
 
 
 async def test_an_answer_about_an_earlier_connection_changes_nothing(world: Accounts) -> None:

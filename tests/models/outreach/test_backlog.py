@@ -8,8 +8,9 @@ import pytest
 
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Do
 from models.outreach.engine.claim import ClaimedAction
-from models.outreach.engine.plan import SendNeed
+from models.outreach.engine.plan import OUTREACH_SEND
 from models.outreach.engine.record import Done
 from models.outreach.rules.caps import WorkingHours
 from models.outreach.rules.slots import gap_after
@@ -36,10 +37,10 @@ async def work_off(world: World, subjects: list[str]) -> None:
         if waiting[subject] > await world.now():
             await world.at(waiting[subject])
         decision = await world.decide(subject)
-        if decision.need is SendNeed.SEND:
+        if decision.need == OUTREACH_SEND:
             answer = await world.claim(subject, decision.number)
             decision = await world.result(answer, Done()) if isinstance(answer, ClaimedAction) else answer
-        if decision.need is SendNeed.NOTHING:
+        if decision.do is Do.DONE:
             del waiting[subject]
         else:
             assert decision.until is not None, decision

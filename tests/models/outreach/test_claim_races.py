@@ -12,12 +12,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from models.base.clock import service_time
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Decision
 from models.outreach.engine import account_states, inbox
 from models.outreach.engine import claim as engine_claim
 from models.outreach.engine import stop as engine_stop
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.inbox import ChatLine
-from models.outreach.engine.plan import SendDecision, SendNeed
+from models.outreach.engine.plan import OUTREACH_SEND
 from models.outreach.store import accounts
 from models.people.rules.registers import SuppressionReason
 from models.people.store import people, suppressions
@@ -78,13 +79,11 @@ async def due(world: World) -> tuple[str, str, int]:
     enrollment_id = await world.enroll()
     await world.sql("update actions set scheduled_at = service_now(), not_before = service_now()")
     decision = await world.decide(enrollment_id)
-    assert decision.need is SendNeed.SEND
+    assert decision.need == OUTREACH_SEND
     return enrollment_id, (await world.enrollment(enrollment_id)).profile_id, decision.number
 
 
-async def judge(
-    world: World, enrollment_id: str, claimed: ClaimedAction | SendDecision, *, forbidden_first: bool
-) -> None:
+async def judge(world: World, enrollment_id: str, claimed: ClaimedAction | Decision, *, forbidden_first: bool) -> None:
     action = await world.last(enrollment_id)
     if isinstance(claimed, ClaimedAction):
         assert not forbidden_first, "claimed although it was forbidden before"
@@ -105,13 +104,13 @@ async def test_a_claim_stopped_at_any_statement_loses_to_whoever_committed_befor
 
         async def claim(
             database: Database, subject: str = enrollment_id, number: int = number
-        ) -> ClaimedAction | SendDecision:
+        ) -> ClaimedAction | Decision:
             return await database.run(lambda session: engine_claim.claim_action(session, world.writer, subject, number))
 
         async def forbidding(subject: str = enrollment_id, who: str = profile_id) -> None:
             await world.run(lambda session: forbid(world, subject, who, session))
 
-        meeting: Meeting[ClaimedAction | SendDecision, None] = await meet(database_url, claim, forbidding, at=place)
+        meeting: Meeting[ClaimedAction | Decision, None] = await meet(database_url, claim, forbidding, at=place)
         await judge(world, enrollment_id, meeting.first, forbidden_first=meeting.second_came_first)
         if not meeting.reached:
             break
@@ -132,16 +131,16 @@ async def test_whoever_forbids_stopped_at_any_statement_is_not_overtaken_behind_
         async def forbidding(database: Database, subject: str = enrollment_id, who: str = profile_id) -> None:
             await database.run(lambda session: forbid(world, subject, who, session))
 
-        async def claim(subject: str = enrollment_id, number: int = number) -> ClaimedAction | SendDecision:
+        async def claim(subject: str = enrollment_id, number: int = number) -> ClaimedAction | Decision:
             return await world.run(lambda session: engine_claim.claim_action(session, world.writer, subject, number))
 
-        meeting: Meeting[None, ClaimedAction | SendDecision] = await meet(database_url, forbidding, claim, at=place)
+        meeting: Meeting[None, ClaimedAction | Decision] = await meet(database_url, forbidding, claim, at=place)
         if not meeting.reached:
-            assert isinstance(meeting.second, SendDecision)
+            assert isinstance(meeting.second, Decision)
             break
         # The claim that ended before the forbidding began to commit may have won; any other must have lost.
         if not meeting.second_came_first:
-            assert isinstance(meeting.second, SendDecision), f"claimed behind the commit, statement {place}"
+            assert isinstance(meeting.second, Decision), f"claimed behind the commit, statement {place}"
         await judge(world, enrollment_id, meeting.second, forbidden_first=not meeting.second_came_first)
         wins[isinstance(meeting.second, ClaimedAction)] += 1
     assert not meeting.reached

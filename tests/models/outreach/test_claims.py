@@ -9,8 +9,9 @@ from sqlalchemy.exc import IntegrityError
 
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Decision, Do
 from models.outreach.engine.claim import ClaimedAction
-from models.outreach.engine.plan import SendDecision, SendNeed
+from models.outreach.engine.plan import OUTREACH_SEND
 from models.outreach.engine.record import Again, Done
 from models.outreach.rules.answers import SENDING_LIVES
 from models.outreach.rules.sequences import text_hash
@@ -35,10 +36,10 @@ async def due(world: World) -> tuple[str, int]:
     return enrollment, decision.number
 
 
-async def moved(world: World, enrollment: str, number: int) -> SendDecision:
+async def moved(world: World, enrollment: str, number: int) -> Decision:
     """The claim is not given; says what is next."""
     answer = await world.claim(enrollment, number)
-    assert isinstance(answer, SendDecision), answer
+    assert isinstance(answer, Decision), answer
     assert (await world.last(enrollment)).outcome == "scheduled"
     return answer
 
@@ -66,7 +67,7 @@ async def test_an_older_call_does_not_claim_what_was_planned_anew(world: World) 
     while decision.until is not None:
         await world.at(decision.until)
         decision = await world.decide(enrollment)
-    assert isinstance(await world.claim(enrollment, number), SendDecision)
+    assert isinstance(await world.claim(enrollment, number), Decision)
     assert (await world.last(enrollment)).attempts == 1
     assert isinstance(await world.claim(enrollment, decision.number), ClaimedAction)
 
@@ -101,7 +102,7 @@ async def test_an_unprocessed_callback_of_the_account_makes_it_wait_five_seconds
         account=world.account_id,
     )
     answer = await moved(world, enrollment, number)
-    assert answer.need is SendNeed.TIME
+    assert answer.do is Do.WAIT
     assert answer.wait_seconds == 5
     await world.sql("update network_callbacks set processed_at = service_now()")
     await world.later(seconds=5)
@@ -165,7 +166,7 @@ async def test_nothing_is_claimed_outside_hours_or_in_their_last_moments(
     await world.at(at)
     answer = await world.claim(enrollment, number)
     assert isinstance(answer, ClaimedAction) is inside
-    if isinstance(answer, SendDecision):
+    if isinstance(answer, Decision):
         assert answer.until is not None
         assert answer.until.hour == 7
         action = await world.last(enrollment)
@@ -193,7 +194,7 @@ async def test_a_cap_of_zero_lets_it_wait_without_a_time_until_it_changes(world:
     enrollment, number = await due(world)
     await world.sql("update outreach_accounts set caps = '{\"invites_per_day\": 0}'")
     answer = await moved(world, enrollment, number)
-    assert (answer.need, (await world.last(enrollment)).scheduled_at) == (SendNeed.RING, None)
+    assert (answer.need, (await world.last(enrollment)).scheduled_at) == (Do.WAIT, None)
     assert (await world.enrollment(enrollment)).wake_at is None
     await world.sql("update outreach_accounts set caps = '{}'")
     assert isinstance(await world.when_due(enrollment), ClaimedAction)
@@ -209,7 +210,7 @@ async def test_somebody_contacted_meanwhile_is_passed_over(world: World) -> None
     enrollment, number = await due(world)
     await world.sql("update seen_entries set contacted_at = contacted_at - interval '3 days'")
     answer = await world.claim(enrollment, number)
-    assert isinstance(answer, SendDecision)
+    assert isinstance(answer, Decision)
     action = (await world.actions(enrollment))[0]
     assert (action.outcome, action.reason) == ("skipped", "already_contacted")
 
@@ -250,7 +251,7 @@ async def test_whatever_holds_the_account_sequence_or_enrollment_holds_the_claim
         values = {"at": await world.now() + timedelta(hours=20)}
     await world.sql(statement, **values)
     answer = await moved(world, enrollment, call)
-    assert answer.need in {SendNeed.TIME, SendNeed.RING}
+    assert answer.do is Do.WAIT
     assert answer.reason
     assert (await world.last(enrollment)).attempts == 0
 
@@ -271,7 +272,7 @@ async def test_a_disabled_customer_holds_its_sends_until_it_is_active_again(
 async def test_an_account_that_is_unpaid_for_less_than_the_grace_goes_on(world: World) -> None:
     enrollment, call = await due(world)
     await world.sql(UNPAID.format(days=13))
-    assert not isinstance(await world.claim(enrollment, call), SendDecision)
+    assert not isinstance(await world.claim(enrollment, call), Decision)
     assert (await world.last(enrollment)).attempts == 1
 
 
@@ -289,7 +290,7 @@ async def test_a_paused_sequence_holds_and_goes_on_from_now_when_it_is_active_ag
     planned = (await world.last(enrollment)).scheduled_at
     assert planned is not None
     assert planned >= await world.now() - timedelta(seconds=5)
-    assert again.need in {SendNeed.TIME, SendNeed.SEND}
+    assert again.need in {Do.WAIT, OUTREACH_SEND}
 
 
 @pytest.mark.parametrize(
@@ -311,8 +312,8 @@ async def test_whoever_may_not_be_written_to_is_dropped_at_the_claim_too(
     enrollment, number = await due(world)
     await world.sql(statement)
     answer = await world.claim(enrollment, number)
-    assert isinstance(answer, SendDecision)
-    assert answer.need is SendNeed.NOTHING
+    assert isinstance(answer, Decision)
+    assert answer.do is Do.DONE
     row, action = await world.enrollment(enrollment), await world.last(enrollment)
     assert (row.status, row.reason, action.outcome, action.reason) == (status, reason, "cancelled", reason)
     assert "enrollment.failed" in await world.told()

@@ -8,9 +8,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from models.base.clock import service_time
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Do
 from models.outreach.engine import account_states, connect, stop
 from models.outreach.engine.account_states import AccountStanding
-from models.outreach.engine.account_steps import AccountNeed
+from models.outreach.engine.account_steps import ACCOUNT_DELETE, ACCOUNT_LOOK
 from models.outreach.engine.connect import ConnectFailure, SignedIn
 from models.outreach.rules.answers import Signal
 from models.outreach.store.accounts import LockedAccount
@@ -38,11 +39,9 @@ async def test_an_owner_signs_in_and_the_account_is_connected_once_it_runs(world
     assert (row.status, row.provider_id, row.network_user_id) == ("connecting", "p-1", "user-1")
     assert (row.name, row.profile_url) == ("Sam Voorbeeld", "https://www.linkedin.com/in/sam")
     assert row.state_hash is row.connect_url is None
-    assert (await world.decide(account_id)).need is AccountNeed.TIME
+    assert (await world.decide(account_id)).do is Do.WAIT
     await world.pass_time(minutes=1)
-    assert (await world.decide(account_id)).need is AccountNeed.LOOK, (
-        "the provider is asked without waiting for a callback"
-    )
+    assert (await world.decide(account_id)).need == ACCOUNT_LOOK, "the provider is asked without waiting for a callback"
     await world.do(account_id, lambda session, held: account_states.stands(session, held, AccountStanding.READY))
     assert (await world.row(account_id)).status == "active"
     assert await world.told() == ["account.connected"]
@@ -64,7 +63,7 @@ async def test_another_tenants_network_account_is_refused_and_disconnected_again
     await world.signed_in(account_id, "user-1", provider_id="p-2")
     row = await world.row(account_id)
     assert (row.status, row.connect_failure) == ("removed", ConnectFailure.BOUND_ELSEWHERE)
-    assert (await world.decide(account_id)).need is AccountNeed.DELETION, "the provider drops the second connection"
+    assert (await world.decide(account_id)).need == ACCOUNT_DELETE, "the provider drops the second connection"
     assert (await world.row(holder)).provider_id == "p-1"
 
 
@@ -89,7 +88,7 @@ async def test_reconnecting_after_removal_restores_the_record_with_its_warm_up_a
     assert back.warmup_started_at == started
     assert (gone.status, gone.restored_as) == ("removed", older)
     assert gone.provider_id == "p-1", "the connection of before is deleted with the record that is not needed"
-    assert (await world.decide(newer)).need is AccountNeed.DELETION
+    assert (await world.decide(newer)).need == ACCOUNT_DELETE
 
 
 async def test_a_pause_by_hand_survives_removal(world: Accounts) -> None:
@@ -144,7 +143,7 @@ async def test_a_sign_in_by_the_link_of_a_removed_record_is_undone(world: Accoun
     await world.database.run(lambda session: connect.bind(session, account_id, state, found))
     row = await world.row(account_id)
     assert (row.status, row.provider_id, row.network_user_id) == ("removed", "p-1", None)
-    assert (await world.decide(account_id)).need is AccountNeed.DELETION
+    assert (await world.decide(account_id)).need == ACCOUNT_DELETE
 
 
 async def test_a_repeated_call_gets_the_same_link_and_a_later_one_a_new_one(world: Accounts) -> None:

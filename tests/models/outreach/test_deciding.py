@@ -7,8 +7,8 @@ import pytest
 from models.base import outbox
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Do
 from models.outreach.engine.context import Learned
-from models.outreach.engine.plan import SendNeed
 from models.outreach.engine.record import Done
 from tests.models.conftest import Member
 from tests.models.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, WITHDRAW, World
@@ -42,7 +42,7 @@ async def test_a_planned_invite_is_rendered_sent_and_the_next_step_waits_for_acc
     assert parcel.text == "Hi Jo, glad to meet you."
     assert (await world.enrollment(enrollment)).status == "active"
     after = await world.result(parcel, Done(learned=Learned(network_id="ACo1", connected=False, pending=True)))
-    assert after.need is SendNeed.TIME
+    assert after.do is Do.WAIT
     assert after.reason.startswith("waits for acceptance until 21 Dec")
     row = await world.enrollment(enrollment)
     assert (row.status, row.wake_at, row.current_step) == ("waiting_for_accept", after.until, 0)
@@ -60,7 +60,7 @@ async def test_an_acceptance_brings_the_message_a_day_later_and_then_the_end(wor
     parcel = await world.when_due(enrollment)
     assert (parcel.text, parcel.person) == ("Hi Jo!", "ACo1")
     end = await world.result(parcel, Done("m1", learned=Learned(chat_id="c1")))
-    assert end.need is SendNeed.NOTHING
+    assert end.do is Do.DONE
     row = await world.enrollment(enrollment)
     assert (row.status, row.reason, row.wake_at) == ("completed", None, None)
     assert await world.told() == ["action.sent", "action.sent", "enrollment.completed"]
@@ -100,6 +100,7 @@ async def test_an_operator_reads_why_it_waits(world: World) -> None:
     planned = await world.decide(second)
     assert planned.reason.startswith("invite goes out at 30 Nov 10:")
     assert planned.reason.endswith("moved by: spacing")
+    assert planned.details is not None
     assert "- moved: spacing to 30 Nov 10:" in planned.details
     assert "**scheduled**" in planned.details
     assert "Jo" not in planned.details + planned.reason

@@ -14,9 +14,10 @@ from models.base.database import Database
 from models.base.ids import new_id
 from models.base.paging import Page
 from models.base.secrets import Vault
+from models.base.steps import Do
 from models.base.tenants import Tenant
 from models.outreach.engine import inbox, record
-from models.outreach.engine.account_steps import AccountNeed, decide_account
+from models.outreach.engine.account_steps import decide_account
 from models.outreach.engine.context import Learned
 from models.outreach.engine.inbox import ChatLine
 from models.outreach.engine.record import Done
@@ -209,7 +210,7 @@ async def test_a_removed_accounts_messages_go_after_thirty_days(world: World) ->
         await world.later(days=days)
         answer = await world.run(lambda session: decide_account(session, world.account_id))
         assert len(await world.sql("select 1 from messages")) == left
-    assert answer.need is AccountNeed.NOTHING
+    assert answer.do is Do.DONE
 
 
 MANY = (

@@ -9,13 +9,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Do
 from models.outreach.engine import actions as engine_actions
 from models.outreach.engine import context, inbox, stop
 from models.outreach.engine.account_states import AccountStanding
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.context import Learned
 from models.outreach.engine.inbox import ChatLine
-from models.outreach.engine.plan import SendNeed
+from models.outreach.engine.plan import OUTREACH_RECONCILE
 from models.outreach.engine.record import (
     Again,
     Done,
@@ -64,7 +65,7 @@ async def test_a_result_counts_once_and_only_from_the_holder_of_its_number(world
 async def test_a_result_that_comes_after_the_call_was_given_up_still_counts(world: World) -> None:
     enrollment, parcel = await claimed(world)
     await world.later(seconds=140)
-    assert (await world.decide(enrollment)).need is SendNeed.READ
+    assert (await world.decide(enrollment)).need == OUTREACH_RECONCILE
     await world.result(parcel, Done())
     assert (await world.actions(enrollment))[0].outcome == "sent"
 
@@ -101,7 +102,7 @@ async def test_a_limit_that_leaves_a_doubt_is_read_back_before_anything_is_repea
     enrollment, parcel = await claimed(world)
     answer = await world.result(parcel, Limited(Signal.DAILY, doubtful=True))
     assert (await world.last(enrollment)).outcome == "reconciling"
-    assert answer.need is SendNeed.TIME
+    assert answer.do is Do.WAIT
 
 
 async def test_the_providers_own_limit_holds_one_kind_of_call_and_no_account(world: World) -> None:
@@ -130,7 +131,8 @@ async def test_an_account_in_trouble_holds_what_is_planned(
     answer = await world.result(parcel, Troubled(standing))
     assert (await world.account()).status == status
     assert (await world.last(enrollment)).outcome == "scheduled"
-    assert answer.need is (SendNeed.TIME if status == "active" else SendNeed.RING)
+    assert answer.do is Do.WAIT
+    assert (answer.until is None) == (status != "active")
     assert await world.told() == event
 
 
@@ -146,7 +148,7 @@ async def test_three_persons_in_a_row_invited_recently_are_a_limit_of_the_accoun
 async def test_a_refused_person_ends_the_enrollment_and_leaves_the_account_alone(world: World) -> None:
     enrollment, parcel = await claimed(world)
     end = await world.result(parcel, RefusedSend("not_found"))
-    assert end.need is SendNeed.NOTHING
+    assert end.do is Do.DONE
     row, action = await world.enrollment(enrollment), await world.last(enrollment)
     assert (action.outcome, action.reason) == ("failed", "not_found")
     assert (row.status, row.reason, row.wake_at) == ("failed", "action_failed", None)
@@ -166,7 +168,7 @@ async def test_a_stop_during_the_call_keeps_its_result_and_sends_nothing_more(wo
     enrollment, parcel = await claimed(world)
     await world.sql("update enrollments set status = 'stopped', finished_at = service_now(), rings = rings + 1")
     end = await world.result(parcel, Done())
-    assert end.need is SendNeed.NOTHING
+    assert end.do is Do.DONE
     assert [one.outcome for one in await world.actions(enrollment)] == ["sent"]
 
 
@@ -174,7 +176,7 @@ async def test_a_stop_during_a_call_that_was_not_executed_cancels_it(world: Worl
     enrollment, parcel = await claimed(world)
     await world.sql("update enrollments set status = 'stopped', finished_at = service_now()")
     end = await world.result(parcel, Again("busy"))
-    assert end.need is SendNeed.NOTHING
+    assert end.do is Do.DONE
     assert (await world.last(enrollment)).outcome == "cancelled"
 
 
@@ -190,7 +192,7 @@ async def read(world: World, enrollment: str, seen: Seen, **more: Any) -> None:
     if decision.until is not None:
         await world.at(decision.until + timedelta(milliseconds=5))
         decision = await world.decide(enrollment)
-    assert decision.need is SendNeed.READ
+    assert decision.need == OUTREACH_RECONCILE
     await world.record(enrollment, decision.number, NetworkReading(ReadingBack(await world.now(), seen), **more))
 
 
@@ -240,9 +242,11 @@ async def test_what_nobody_can_read_back_is_left_to_a_person(world: World) -> No
     assert (action.outcome, action.reason) == ("unknown", "outcome_unknown")
     assert (row.status, row.reason, row.wake_at) == ("paused", "outcome_unknown", None)
     assert (await world.event("action.failed")).data["reason"] == "outcome_unknown"
-    assert (await world.decide(enrollment)).need is SendNeed.RING
+    decision = await world.decide(enrollment)
+    assert (decision.do, decision.until) == (Do.WAIT, None)
     await world.later(days=30)
-    assert (await world.decide(enrollment)).need is SendNeed.RING
+    decision = await world.decide(enrollment)
+    assert (decision.do, decision.until) == (Do.WAIT, None)
 
 
 async def test_an_unclear_action_blocks_only_its_person_and_counts_for_caps(world: World) -> None:
@@ -300,7 +304,8 @@ async def test_settling_an_outcome_ends_no_other_pause(world: World, hold: Hold,
     action = await world.last(enrollment)
     assert action.outcome == "unknown"
     await world.run(lambda session: engine_actions.settle(session, world.member.tenant, action.id, sent=True))
-    assert (await world.decide(enrollment)).need is SendNeed.RING
+    decision = await world.decide(enrollment)
+    assert (decision.do, decision.until) == (Do.WAIT, None)
     row = await world.enrollment(enrollment)
     assert (row.status, row.reason) == ("paused", reason)
 

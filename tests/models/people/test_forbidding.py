@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.database import Database
 from models.base.secrets import Vault
+from models.base.steps import Decision
 from models.base.tenants import Tenant
 from models.people.rules.profiles import Profile
 from models.people.rules.registers import SuppressionReason
@@ -16,7 +17,7 @@ from models.people.store import people, seen, suppressions
 from models.people.store.people import Sighting
 from models.sourcing.engine import decide
 from models.sourcing.engine import deliver as engine_deliver
-from models.sourcing.engine.decide import RunDecision, RunNeed
+from models.sourcing.engine.decide import RUN_FETCH_PROFILES
 from tests.interleaving import interleaving, until_blocked
 from tests.models.conftest import Member
 from tests.models.sourcing.run_world import SOURCE, World
@@ -44,13 +45,13 @@ def world(database: Database, vault: Vault, member: Member) -> World:
     return World(database, vault, member, "market", tiers=(8,))
 
 
-async def at_its_chunk(world: World) -> tuple[str, RunDecision, list[str]]:
+async def at_its_chunk(world: World) -> tuple[str, Decision, list[str]]:
     """A run whose profiles are next: its id, what it needs, and its people."""
     run_id = await world.start()
     while True:
         decision = await world.database.run(lambda session: decide.decide_run(session, run_id))
-        if decision.need is RunNeed.PROFILES:
-            return run_id, decision, list(decision.run.chunk or ())
+        if decision.need == RUN_FETCH_PROFILES:
+            return run_id, decision, list((await world.run(run_id)).chunk or ())
         await world.act(run_id, decision, None)
 
 
@@ -67,7 +68,7 @@ async def names_left(database: Database, source_id: str) -> list[str]:
 @pytest.mark.parametrize("forbid", WAYS)
 async def test_who_is_forbidden_while_profiles_are_fetched_is_not_delivered(world: World, forbid: Forbid) -> None:
     run_id, decision, chunk = await at_its_chunk(world)
-    number = decision.run.call_number
+    number = decision.number
     ask = await world.database.run(lambda session: engine_deliver.begin_profiles(session, run_id, number))
     assert ask is not None
     fetched = await world.profiles(ask.live)
@@ -87,14 +88,12 @@ async def test_who_is_forbidden_is_not_delivered_from_the_cache_either(world: Wo
     await world.drive(await world.start(mark_seen=False))
     run_id = await world.start()
     decision = await world.database.run(lambda session: decide.decide_run(session, run_id))
-    assert decision.need is RunNeed.DELIVERY
-    chunk = list(decision.run.chunk or ())
+    assert decision.need == RUN_FETCH_PROFILES
+    chunk = list((await world.run(run_id)).chunk or ())
     async with world.database.transaction() as session:
         await people.lock_people(session, chunk[:1])
         await forbid(session, world.member.tenant, chunk[0])
-    await world.database.run(
-        lambda session: engine_deliver.deliver_chunk(session, run_id, decision.run.call_number, {})
-    )
+    await world.database.run(lambda session: engine_deliver.deliver_chunk(session, run_id, decision.number, {}))
     assert (await world.run(run_id)).omitted_suppressed == 1
     assert len(await world.candidates(run_id)) == 7
 
@@ -102,7 +101,7 @@ async def test_who_is_forbidden_is_not_delivered_from_the_cache_either(world: Wo
 @pytest.mark.parametrize("forbid", WAYS)
 async def test_a_delivery_waits_for_who_forbids_and_reads_again(world: World, forbid: Forbid) -> None:
     run_id, decision, chunk = await at_its_chunk(world)
-    number = decision.run.call_number
+    number = decision.number
     ask = await world.database.run(lambda session: engine_deliver.begin_profiles(session, run_id, number))
     assert ask is not None
     fetched = await world.profiles(ask.live)
@@ -123,7 +122,7 @@ async def test_a_delivery_waits_for_who_forbids_and_reads_again(world: World, fo
 @pytest.mark.parametrize("forbid", WAYS)
 async def test_who_forbids_waits_for_a_delivery_and_takes_it_back(world: World, forbid: Forbid) -> None:
     run_id, decision, chunk = await at_its_chunk(world)
-    number = decision.run.call_number
+    number = decision.number
     ask = await world.database.run(lambda session: engine_deliver.begin_profiles(session, run_id, number))
     assert ask is not None
     fetched = await world.profiles(ask.live)
@@ -213,7 +212,7 @@ async def test_who_is_forbidden_before_any_statement_of_a_delivery_is_not_shown(
         for at in range(200):
             world = World(database, vault, member, f"market-{at:03}", tiers=(3,))
             run_id, decision, chunk = await at_its_chunk(world)
-            number = decision.run.call_number
+            number = decision.number
             fetched = await fetched_live(world, run_id, number)
 
             async def forbidding(person: str = chunk[0]) -> None:

@@ -15,6 +15,7 @@ from models.base.clock import service_time
 from models.base.database import Database
 from models.base.errors import Conflict
 from models.base.secrets import Vault
+from models.base.steps import Decision, Do, Queue
 from models.billing.rules.prices import CreditCharge
 from models.billing.store import credits
 from models.people.rules.registers import SuppressionReason
@@ -38,6 +39,16 @@ GRANTED = 90
 PAUSE = 0.03
 """Seconds for which a transaction stands still before its commit, while another begins."""
 NUMBERS = itertools.count()
+
+
+def need_of(decision: Decision) -> str:
+    """What the run needs, in the words of the books."""
+    match decision.need:
+        case engine_decide.RUN_READ_PAGE:
+            return "page"
+        case engine_decide.RUN_FETCH_PROFILES:
+            return "profiles" if decision.call is not None and decision.call.queue is Queue.UPSTREAM else "delivery"
+    return "time" if decision.do is Do.WAIT else "nothing"
 
 
 @dataclass(frozen=True)
@@ -142,14 +153,14 @@ class Working(Machine):
         told = self.do(self.together([asked] * workers))
         decisions = sorted((one for one in told if one is not None), key=lambda one: one.now)
         for decision in decisions:
-            assert decision.need == self.books.decide(run_id, decision.now, decision.run.call_number)
+            assert need_of(decision) == self.books.decide(run_id, decision.now, decision.number)
         if decisions:
             run, row = self.books.runs[run_id], self.do(self.world.run(run_id))
-            waits = run.retry_at if decisions[-1].need == "time" else None
+            waits = run.retry_at if decisions[-1].do is Do.WAIT else None
             assert row.answered == row.rings, "every ring is answered"
             assert row.wake_at == (waits and min(waits, run.deadline or waits))
             assert row.deadline_at == run.deadline
-        return [(one.need.value, one.run.call_number) for one in decisions]
+        return [(need_of(one), one.number) for one in decisions]
 
     def ask(self, run_id: str, *, dies: str = "") -> Called | None:
         """A worker asks what is next and begins it; it may die before either commit."""

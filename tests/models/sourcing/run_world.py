@@ -13,11 +13,12 @@ from models.base.clock import service_time
 from models.base.database import Database
 from models.base.ids import new_id
 from models.base.secrets import Vault
+from models.base.steps import Decision, Do
 from models.people.rules.profiles import Profile, ProfileLocation
 from models.people.store import people
 from models.people.store.people import Sighting
 from models.sourcing.engine import decide, deliver
-from models.sourcing.engine.decide import RunDecision, RunNeed
+from models.sourcing.engine.decide import RUN_READ_PAGE
 from models.sourcing.engine.deliver import PageRead, PageToRead
 from models.sourcing.store import runs
 from models.sourcing.store.runs import RunBudget
@@ -105,9 +106,9 @@ class World:
             decision = await self.attempt(lambda session: decide.decide_run(session, run_id), chaos)
             if decision is None:
                 continue
-            if decision.need is RunNeed.NOTHING:
+            if decision.do is Do.DONE:
                 return await self.run(run_id)
-            if decision.need is RunNeed.TIME:
+            if decision.do is Do.WAIT:
                 await self.advance(timedelta(minutes=16))
                 continue
             for _ in range(1 if chaos is None else chaos.choice([1, 1, 2])):
@@ -132,9 +133,9 @@ class World:
         except Crash:
             return None
 
-    async def act(self, run_id: str, decision: RunDecision, chaos: random.Random | None) -> None:
-        number = decision.run.call_number
-        if decision.need is RunNeed.PAGE:
+    async def act(self, run_id: str, decision: Decision, chaos: random.Random | None) -> None:
+        number = decision.number
+        if decision.need == RUN_READ_PAGE:
             await self.read_page(run_id, number, chaos)
         else:
             await self.fetch_profiles(run_id, number, chaos)

@@ -15,11 +15,12 @@ from models.base.database import Database, lock_people_rows
 from models.base.errors import Conflict, NotFound
 from models.base.ids import new_id
 from models.base.secrets import Vault
+from models.base.steps import Do
 from models.base.tenants import Tenant
 from models.people.store import people
 from models.people.tables import Suppression
 from models.sourcing.engine import decide, deliver
-from models.sourcing.engine.decide import RunNeed
+from models.sourcing.engine.decide import RUN_FETCH_PROFILES, RUN_READ_PAGE
 from models.sourcing.rules.runs import LIFE, retry_delay
 from models.sourcing.store import runs
 from models.sourcing.store.runs import RunBudget
@@ -65,14 +66,14 @@ async def test_crashes_repeats_and_stale_steps_change_nothing_in_the_end(
 
 async def test_two_workers_that_deliver_the_same_chunk_deliver_it_once(world: World) -> None:
     run_id = await world.start()
-    await step_until(world, run_id, RunNeed.PROFILES)
+    await step_until(world, run_id, RUN_FETCH_PROFILES)
     number = (await world.run(run_id)).call_number
     await asyncio.gather(*(world.fetch_profiles(run_id, number) for _ in range(4)))
     assert len(await world.candidates(run_id)) == 30
     assert await world.ledger() == [("lead", 30), ("live_profile", 60)]
 
 
-async def step_until(world: World, run_id: str, need: RunNeed) -> None:
+async def step_until(world: World, run_id: str, need: str) -> None:
     """Work the run until that is what it needs."""
     for _ in range(20):
         decision = await world.database.run(lambda session: decide.decide_run(session, run_id))
@@ -133,7 +134,7 @@ async def test_a_balance_that_runs_out_ends_the_run_with_what_it_paid(database: 
 
 async def test_the_deadline_of_three_hours_ends_the_run_and_starts_anew_with_an_extension(world: World) -> None:
     run_id = await world.start(target=60)
-    await step_until(world, run_id, RunNeed.PROFILES)
+    await step_until(world, run_id, RUN_FETCH_PROFILES)
     await world.advance(LIFE)
     late = await world.drive(run_id)
     assert (late.status, late.stop_reason) == ("completed", "time")
@@ -192,7 +193,7 @@ async def test_mark_seen_false_lets_a_later_run_deliver_the_same_people_without_
 )
 async def test_a_revoked_key_or_suspended_workspace_fails_the_run(world: World, statement: str, code: str) -> None:
     run_id = await world.start()
-    await step_until(world, run_id, RunNeed.PROFILES)
+    await step_until(world, run_id, RUN_FETCH_PROFILES)
     async with world.database.transaction() as session:
         await session.execute(text(statement))
     run = await world.drive(run_id)
@@ -202,7 +203,7 @@ async def test_a_revoked_key_or_suspended_workspace_fails_the_run(world: World, 
 async def test_a_disabled_customer_fails_its_run(database: Database, vault: Vault, inside: Member) -> None:
     world = World(database, vault, inside, "within")
     run_id = await world.start()
-    await step_until(world, run_id, RunNeed.PROFILES)
+    await step_until(world, run_id, RUN_FETCH_PROFILES)
     async with database.transaction() as session:
         await session.execute(text("update customers set status = 'disabled'"))
     run = await world.drive(run_id)
@@ -211,7 +212,7 @@ async def test_a_disabled_customer_fails_its_run(database: Database, vault: Vaul
 
 async def test_cancel_stops_after_the_current_step_and_keeps_what_was_delivered(world: World) -> None:
     run_id = await world.start(target=60)
-    await step_until(world, run_id, RunNeed.PROFILES)
+    await step_until(world, run_id, RUN_FETCH_PROFILES)
     number = (await world.run(run_id)).call_number
     await cancel(world, run_id)
     await world.fetch_profiles(run_id, number)
@@ -264,7 +265,7 @@ async def test_suppressed_people_are_counted_and_neither_fetched_nor_charged(wor
 
 async def test_an_opt_out_that_commits_while_the_chunk_is_fetched_wins(world: World) -> None:
     run_id = await world.start()
-    await step_until(world, run_id, RunNeed.PROFILES)
+    await step_until(world, run_id, RUN_FETCH_PROFILES)
     run = await world.run(run_id)
     ask = await world.database.run(lambda session: deliver.begin_profiles(session, run_id, run.call_number))
     assert ask is not None
@@ -277,7 +278,7 @@ async def test_an_opt_out_that_commits_while_the_chunk_is_fetched_wins(world: Wo
 
 async def test_a_delivery_waits_for_whoever_holds_the_person_and_reads_again(world: World) -> None:
     run_id = await world.start()
-    await step_until(world, run_id, RunNeed.PROFILES)
+    await step_until(world, run_id, RUN_FETCH_PROFILES)
     run = await world.run(run_id)
     assert run.chunk is not None
     async with world.database.transaction() as session:
@@ -291,13 +292,14 @@ async def test_a_delivery_waits_for_whoever_holds_the_person_and_reads_again(wor
 
 async def test_a_busy_source_shows_waiting_for_quota_until_its_time_and_then_goes_on(world: World) -> None:
     run_id = await world.start()
-    await step_until(world, run_id, RunNeed.PAGE)
+    await step_until(world, run_id, RUN_READ_PAGE)
     number = (await world.run(run_id)).call_number
     await world.database.run(lambda session: decide.put_off_run(session, run_id, number, after=None))
     decision = await world.database.run(lambda session: decide.decide_run(session, run_id))
-    assert decision.need is RunNeed.TIME
-    assert decision.run.status == "waiting_for_quota"
-    assert decision.until == decision.run.retry_at == decision.run.wake_at
+    assert decision.do is Do.WAIT
+    run = await world.run(run_id)
+    assert run.status == decision.status == "waiting_for_quota"
+    assert decision.until == run.retry_at == run.wake_at
     assert (await world.drive(run_id)).candidates_delivered == 30
 
 
@@ -308,7 +310,7 @@ async def unusable(world: World, run_id: str, number: int) -> None:
 async def test_three_unusable_answers_fail_the_run_and_charge_nothing(world: World) -> None:
     run_id = await world.start()
     for _ in range(3):
-        await step_until(world, run_id, RunNeed.PAGE)
+        await step_until(world, run_id, RUN_READ_PAGE)
         await unusable(world, run_id, (await world.run(run_id)).call_number)
         await world.advance(retry_delay(10))
     run = await world.run(run_id)
@@ -317,12 +319,13 @@ async def test_three_unusable_answers_fail_the_run_and_charge_nothing(world: Wor
 
 async def test_the_page_that_will_be_needed_is_read_ahead_once_and_paid_once(world: World) -> None:
     run_id = await world.start(target=60)
-    await step_until(world, run_id, RunNeed.PAGE)
+    await step_until(world, run_id, RUN_READ_PAGE)
     await world.read_page(run_id, (await world.run(run_id)).call_number)
     decision = await world.database.run(lambda session: decide.decide_run(session, run_id))
-    assert (decision.need, decision.ahead) == (RunNeed.PROFILES, True)
+    assert decision.need == RUN_FETCH_PROFILES
+    assert decision.ahead is not None
     await asyncio.gather(*(world.read_ahead(run_id) for _ in range(3)))
-    await world.fetch_profiles(run_id, decision.run.call_number)
+    await world.fetch_profiles(run_id, decision.number)
     await world.read_ahead(run_id)  # late: the run is past it
     done = await world.drive(run_id)
     assert (done.spent_pages, done.candidates_delivered) == (2, 60)
@@ -334,21 +337,21 @@ async def test_the_page_that_will_be_needed_is_read_ahead_once_and_paid_once(wor
 )
 async def test_no_page_is_read_ahead_that_the_budget_may_not_use(world: World, budget: RunBudget) -> None:
     run_id = await world.start(target=60, budget=budget)
-    await step_until(world, run_id, RunNeed.PROFILES)
+    await step_until(world, run_id, RUN_FETCH_PROFILES)
     decision = await world.database.run(lambda session: decide.decide_run(session, run_id))
     assert not decision.ahead
 
 
 async def test_no_page_is_read_ahead_when_the_chunk_may_reach_the_target(world: World) -> None:
     run_id = await world.start(target=30)
-    await step_until(world, run_id, RunNeed.PROFILES)
+    await step_until(world, run_id, RUN_FETCH_PROFILES)
     decision = await world.database.run(lambda session: decide.decide_run(session, run_id))
     assert not decision.ahead
 
 
 async def test_a_call_that_queues_for_long_shows_the_run_as_waiting_until_it_starts(world: World) -> None:
     run_id = await world.start()
-    await step_until(world, run_id, RunNeed.PAGE)
+    await step_until(world, run_id, RUN_READ_PAGE)
     number = (await world.run(run_id)).call_number
     for asked, status in ((number - 1, "queued"), (number, "waiting_for_quota")):
         queued = partial(decide.still_queued, run_id=run_id, number=asked, look_again=timedelta(minutes=1))
@@ -360,7 +363,7 @@ async def test_a_call_that_queues_for_long_shows_the_run_as_waiting_until_it_sta
 
 async def test_a_person_whom_the_balance_does_not_pay_is_no_lead(world: World) -> None:
     run_id = await world.start()
-    await step_until(world, run_id, RunNeed.PROFILES)
+    await step_until(world, run_id, RUN_FETCH_PROFILES)
     run = await world.run(run_id)
     ask = await world.database.run(lambda session: deliver.begin_profiles(session, run_id, run.call_number))
     assert ask is not None

@@ -2,13 +2,16 @@
 
 from temporalio.client import WorkflowExecutionStatus
 
+from models.base.steps import NextStep, Queue
+from models.billing.engine import outreach_plans
+from models.billing.engine import payments as engine_payments
+from models.events.rules import deliveries as rules_deliveries
 from tests.workflows.stories.every import MANY
 from tests.workflows.stories.words import SOON, act, asleep, call, done, nap, wait
 from tests.workflows.telling import Story, Turn
 from workflows import names
-from workflows.contracts import NextStep, Queue
 
-ATTEMPT, HOOKS, PAY = names.DELIVERY_ATTEMPT, Queue.WEBHOOKS, Queue.PAYMENTS
+ATTEMPT, HOOKS, PAY = rules_deliveries.DELIVERY_ATTEMPT, Queue.WEBHOOKS, Queue.PAYMENTS
 RETRIES = 5
 
 
@@ -50,7 +53,7 @@ def deliveries() -> list[Story]:
 
 def payments() -> list[Story]:
     """Payments, callbacks of the provider, auto-refill."""
-    ask, made, plans = names.PAYMENT_NEXT, names.PAYMENT_CALL, names.PAYMENT_END_PLANS
+    ask, made, plans = names.PAYMENT_NEXT, engine_payments.PAYMENT_CALL, engine_payments.PAYMENT_END_PLANS
     asks = act(made, PAY, summary="asks the payment provider", fairness_key="ws_1")
     looks = act(made, PAY, number=2, summary="looks up what became of it")
     ends = act(plans, PAY, number=3, summary="ends earlier plans")
@@ -87,7 +90,7 @@ def payments() -> list[Story]:
 
 def plans() -> list[Story]:
     """What a workspace is charged for its outreach accounts."""
-    kind, ask, made = "outreach_plan", names.OUTREACH_PLAN_NEXT, names.OUTREACH_PLAN_CALL
+    kind, ask, made = "outreach_plan", names.OUTREACH_PLAN_NEXT, outreach_plans.OUTREACH_PLAN_CALL
     changes = act(made, PAY, summary="changes how many accounts are charged", fairness_key="ws_1")
     again = act(made, PAY, number=2, summary="changes how many accounts are charged", fairness_key="ws_1")
     looks = act(made, PAY, number=3, summary="reads what is charged", fairness_key="ws_1")

@@ -1,12 +1,13 @@
 """Lives of enrollments, actions and outreach accounts."""
 
+from models.base.steps import NextStep, Queue
+from models.outreach.engine import account_steps, plan
 from tests.workflows.stories.words import act, asleep, done, nap
 from tests.workflows.telling import Story, Turn
 from workflows import names
-from workflows.contracts import NextStep, Queue
 
 NET = Queue.NETWORK
-NEXT, SEND, READ = names.ENROLLMENT_NEXT, names.OUTREACH_SEND, names.OUTREACH_RECONCILE
+NEXT, SEND, READ = names.ENROLLMENT_NEXT, plan.OUTREACH_SEND, plan.OUTREACH_RECONCILE
 HOURS = "working hours begin 30 Nov 08:12:41 UTC"
 ACCEPTED = "waits for acceptance until 19 Dec"
 REPLY = "waits until 3 Dec for the next step"
@@ -112,19 +113,27 @@ def accounts() -> list[Story]:
     ask = names.ACCOUNT_NEXT
     again = "looks again at 28 Nov 10:00:00 UTC"
     works = (
-        *(names.ACCOUNT_CONNECT, names.ACCOUNT_PROCESS, names.ACCOUNT_LOOK),
-        *(names.ACCOUNT_READ_CHATS, names.ACCOUNT_READ_INVITES),
+        *(account_steps.ACCOUNT_CONNECT, account_steps.ACCOUNT_PROCESS, account_steps.ACCOUNT_LOOK),
+        *(account_steps.ACCOUNT_READ_CHATS, account_steps.ACCOUNT_READ_INVITES),
     )
     turns: list[Turn] = []
     for number, step in enumerate(works, 1):
         turns += [Turn(ask, act(step, NET, number=number, fairness_key="acc_1")), nap(step, again)]
-    deletes = act(names.ACCOUNT_DELETE, NET, number=9)
+    deletes = act(account_steps.ACCOUNT_DELETE, NET, number=9)
     return [
-        Story("account", "connected-polled-removed", (*turns, Turn(ask, deletes), Turn(names.ACCOUNT_DELETE, done()))),
+        Story(
+            "account",
+            "connected-polled-removed",
+            (*turns, Turn(ask, deletes), Turn(account_steps.ACCOUNT_DELETE, done())),
+        ),
         Story(
             "account",
             "callback-rings",
-            (asleep(ask, again), Turn(ask, act(names.ACCOUNT_PROCESS, NET)), Turn(names.ACCOUNT_PROCESS, done())),
+            (
+                asleep(ask, again),
+                Turn(ask, act(account_steps.ACCOUNT_PROCESS, NET)),
+                Turn(account_steps.ACCOUNT_PROCESS, done()),
+            ),
         ),
     ]
 

@@ -4,13 +4,15 @@ from typing import Any
 
 from temporalio.client import WorkflowExecutionStatus
 
+from models.base.steps import NextStep, Queue
+from models.sourcing.engine import contacts, decide
+from models.sourcing.engine import jobs as engine_jobs
 from tests.workflows.stories.words import act, asleep, call, done, nap, wait
 from tests.workflows.telling import Story, Turn
 from workflows import names
-from workflows.contracts import NextStep, Queue
 
 UP = Queue.UPSTREAM
-NEXT, PAGE, AHEAD, FETCH = names.RUN_NEXT, names.RUN_READ_PAGE, names.RUN_READ_AHEAD, names.RUN_FETCH_PROFILES
+NEXT, PAGE, AHEAD, FETCH = names.RUN_NEXT, decide.RUN_READ_PAGE, decide.RUN_READ_AHEAD, decide.RUN_FETCH_PROFILES
 LIMITS: dict[str, Any] = {"limit_seconds": 70.0, "heartbeat_seconds": 9.0, "priority": 3}
 
 
@@ -61,13 +63,13 @@ def runs() -> list[Story]:
         _run("source-fails-for-good", Turn(NEXT, _page()), nap(PAGE, BUSY), Turn(NEXT, done("failed"))),
         _run(
             "waits-in-the-queue",
-            Turn(NEXT, _page(queued=names.RUN_QUEUED, queued_after=0.2)),
-            Turn(names.RUN_QUEUED, wait("waits for its turn at the data source", status="waiting_for_quota")),
+            Turn(NEXT, _page(queued=decide.RUN_QUEUED, queued_after=0.2)),
+            Turn(decide.RUN_QUEUED, wait("waits for its turn at the data source", status="waiting_for_quota")),
             Turn(PAGE, done("completed_no_audience"), works_seconds=0.8),
         ),
         _run(
             "does-not-wait-in-the-queue",
-            *(Turn(NEXT, _page(queued=names.RUN_QUEUED)), Turn(PAGE, done("completed_no_audience"))),
+            *(Turn(NEXT, _page(queued=decide.RUN_QUEUED)), Turn(PAGE, done("completed_no_audience"))),
         ),
         _run(
             "worker-lost-while-fetching",
@@ -82,7 +84,7 @@ def runs() -> list[Story]:
 def jobs() -> list[Story]:
     """Fetch jobs and contact lookups, which wait for a busy source."""
     lives = []
-    for kind, work in (("job", names.JOB_FETCH), ("contacts", names.CONTACTS_FIND)):
+    for kind, work in (("job", engine_jobs.JOB_FETCH), ("contacts", contacts.CONTACTS_FIND)):
         ask, due = f"{kind}.next", act(work, UP, summary="asks for 50 people", **LIMITS)
         lives += [
             Story(kind, "finishes", (Turn(ask, due), Turn(work, due), Turn(work, done()))),

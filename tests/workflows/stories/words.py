@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from models.base.steps import Call, Do, NextStep, Queue
 from tests.workflows.telling import Turn
-from workflows.contracts import Call, Do, NextStep, Queue
 
 SOON = 0.05
 """Seconds of a wait that ends by its time within the story."""

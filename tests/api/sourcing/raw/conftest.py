@@ -20,11 +20,11 @@ from activities.upstream.slots import UpstreamSlots
 from api.kernel.awaited import UpstreamCaller
 from api.kernel.kernel import Kernel
 from models.base.database import Database
+from models.base.steps import Step
 from models.market.reference import reference
 from stack.children import Child
 from stack.ports import LOOPBACK, Ports
 from tests.api.conftest import Workspace, empty, run_sql
-from workflows.contracts import Step
 
 KEY = "0123456789abcdef" * 4
 PEOPLE, SEED = 700, 11

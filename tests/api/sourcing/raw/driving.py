@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 from temporalio.testing import ActivityEnvironment
 
 from models.base.database import Database
+from models.base.steps import Do, NextStep, Step
 from tests.api.conftest import run_sql
-from workflows.contracts import Do, NextStep, Step
 
 StepFunction = Callable[[Step], Awaitable[NextStep]]
 

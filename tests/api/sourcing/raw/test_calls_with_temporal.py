@@ -15,12 +15,12 @@ from activities.sourcing.people import PeopleCalls
 from api.kernel.awaited import UpstreamCaller
 from api.kernel.kernel import Kernel
 from models.base.database import Database
+from models.base.steps import Queue
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.sourcing.raw.conftest import Provider, charged, spend
 from tests.api.sourcing.sourcing import fund
 from worker import runner
 from workflows.call import CallWorkflow
-from workflows.contracts import Queue
 from workflows.upstream_calls import CALLS_AS
 
 SEARCH = "/v1/people/search"

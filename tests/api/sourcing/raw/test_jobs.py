@@ -8,11 +8,11 @@ from fastapi import FastAPI
 from activities.sourcing.background import JobSteps
 from activities.sourcing.people import PeopleCalls
 from models.base.database import Database
+from models.base.steps import Do
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.sourcing.raw.conftest import Provider, charged, find, spend, suppress
 from tests.api.sourcing.raw.driving import drive
 from tests.api.sourcing.sourcing import fund
-from workflows.contracts import Do
 
 PATH = "/v1/people:fetch"
 NOBODY = "https://www.linkedin.com/in/nobody-example"

@@ -14,13 +14,13 @@ from activities.upstream.people_data_labs.source import PeopleDataLabs
 from activities.upstream.slots import UpstreamSlots
 from models.base.clock import service_time
 from models.base.database import Database
+from models.base.steps import Do, NextStep, Queue, Step
 from models.market.reference import reference
 from models.operate import housekeeping
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.people.people import meet, slug
 from tests.api.sourcing.raw.conftest import PEOPLE, SLOTS, Provider, find, spend
 from tests.api.sourcing.sourcing import fund
-from workflows.contracts import Do, NextStep, Queue, Step
 
 FETCH = "/v1/people:fetch"
 DUTY = Step(id=housekeeping.OPT_OUTS)
