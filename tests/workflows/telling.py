@@ -6,6 +6,7 @@ and every branch can be told in a second.
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from itertools import count
@@ -19,7 +20,6 @@ from temporalio.worker import Worker
 import worker
 from models.base.steps import NextStep, Queue, Step
 from models.base.subjects import Subject
-from workflows import names
 from workflows.doorbell import Doorbell
 from workflows.upstream_calls import KIND, WorkflowCalls
 
@@ -27,7 +27,13 @@ ASLEEP_SECONDS = 0.3
 """After so long a workflow has taken in an answer and sleeps."""
 PATIENCE = 60.0
 STEPS = sorted(
-    value for name, value in vars(names).items() if name.isupper() and isinstance(value, str) and "." in value
+    {
+        value
+        for module in list(sys.modules.values())
+        if module.__name__.startswith(("models.", "workflows.", "activities."))
+        for name, value in vars(module).items()
+        if isinstance(value, str) and "." in value and name == value.upper().replace(".", "_")
+    }
 )
 """Every name of a step that a workflow may ask for."""
 
