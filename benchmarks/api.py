@@ -56,7 +56,7 @@ def serve() -> ASGIApp:
 
 
 def bare_app(url: str) -> FastAPI:
-    """The floor: a pool, a query, a dictionary."""
+    """Return the floor: a pool, a query, a dictionary."""
     pools: list[asyncpg.Pool[asyncpg.Record]] = []
 
     @contextlib.asynccontextmanager
@@ -142,12 +142,12 @@ class Round:
 
 
 def get(path: str, headers: str = "") -> bytes:
-    """A request as it goes over the wire."""
+    """Return a request as it goes over the wire."""
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode()
 
 
 async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> bytes:
-    """The body of the answer to one request on an open connection."""
+    """Return the body of the answer to one request on an open connection."""
     writer.write(request)
     head = await reader.readuntil(b"\r\n\r\n")
     if not head.startswith(b"HTTP/1.1 200"):
@@ -205,7 +205,7 @@ async def _check_same(port: int, sides: list[Target]) -> None:
 async def join(
     connection: "asyncpg.Connection[asyncpg.Record]", now: datetime, *, name: str = "bench"
 ) -> tuple[str, str, str]:
-    """A workspace with a key that may do everything: the ids of both, and the key itself."""
+    """Return a workspace with a key that may do everything: the ids of both, and the key itself."""
     workspace, key = new_id("ws", now), new_id("key", now)
     secret = key_secret(os.urandom(32))
     await connection.execute(
@@ -222,7 +222,7 @@ async def join(
 
 
 async def fill(url: str) -> tuple[str, str]:
-    """A workspace with a key and a run among 10,000; returns the run's id and the key."""
+    """Return a workspace with a key and a run among 10,000; returns the run's id and the key."""
     now = datetime.now(UTC)
     plan, intent = (new_id(prefix, now) for prefix in ("plan", "int"))
     runs = [new_id("run", now) for _ in range(10_000)]

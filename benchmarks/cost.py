@@ -98,14 +98,14 @@ async def _ring(handle: WorkflowHandle[FloorLife, None], times: int) -> None:
 
 
 async def _waits(handle: WorkflowHandle[FloorLife, None]) -> int:
-    """How many waits for a ring have begun: their timers are the long ones."""
+    """Return how many waits for a ring have begun: their timers are the long ones."""
     events = (await handle.fetch_history()).events
     started = [one.timer_started_event_attributes for one in events if one.HasField("timer_started_event_attributes")]
     return sum(timer.start_to_fire_timeout.seconds > 1 for timer in started)
 
 
 async def measure(address: str) -> list[tuple[Life, int, int]]:
-    """Each life with its events and its floor."""
+    """Return each life with its events and its floor."""
     client = await Client.connect(address, data_converter=pydantic_data_converter)
     worker = Worker(
         client,

@@ -53,7 +53,7 @@ def _period(many: int, scale: float) -> int:
 
 
 def _written(statement: str, count: int, scale: float) -> str:
-    """A statement with its expressions; row `n` is the large workspace's unless it ends in 9."""
+    """Return a statement with its expressions; row `n` is the large workspace's unless it ends in 9."""
 
     def one_of(many: int) -> str:
         return ID.format(n=f"(1 + (n - 1) % {_period(many, scale)})")

@@ -77,7 +77,7 @@ class Load:
 
 
 async def per_second(database: Database, work: Work, workspaces: int, load: Load, name: str) -> float:
-    """How many are done a second."""
+    """Return how many are done a second."""
     done = 0
     began = time.perf_counter()
     deadline = began + load.seconds

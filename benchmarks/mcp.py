@@ -66,7 +66,7 @@ def serve() -> ASGIApp:
 
 
 def _constant() -> Server[Any]:
-    """The least that a tool costs: its answer is there, and is shown as text and as structure."""
+    """Return the least that a tool costs: its answer is there, and is shown as text and as structure."""
     known = json.loads(os.environ["BENCHMARK_ANSWER"])
     text = json.dumps(known)
 
@@ -80,14 +80,14 @@ def _constant() -> Server[Any]:
 
 
 def post(path: str, body: Json, headers: str) -> bytes:
-    """A request with a JSON body as it goes over the wire."""
+    """Return a request with a JSON body as it goes over the wire."""
     raw = json.dumps(body).encode()
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(raw)}\r\n{headers}\r\n".encode() + raw
 
 
 def tool(path: str, name: str, given: Json, *, version: str, headers: str) -> bytes:
-    """A call of a tool as clients of this version make it."""
+    """Return a call of a tool as clients of this version make it."""
     params: Json = {"name": name, "arguments": given}
     headers += f"Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {version}\r\n"
     if version == ERAS["2026"]:
@@ -114,7 +114,7 @@ async def prepare(url: str, run_id: str) -> None:
 
 
 def sides(kind: str, run_id: str, key: str) -> list[Target]:
-    """The REST operation, the tool in each era, and the floor of each era."""
+    """Return the REST operation, the tool in each era, and the floor of each era."""
     auth = f"Authorization: Bearer {key}\r\n"
     if kind == "read":
         rest, name, given = get("/v1/lists", auth), "list_lists", {}
@@ -160,7 +160,7 @@ def _ratio(ones: list[float], others: list[float]) -> float:
 
 
 async def cpu_seconds(port: int) -> float:
-    """The CPU time that the serving process has used."""
+    """Return the CPU time that the serving process has used."""
     return float(await answered(port, get(CPU)))
 
 
@@ -196,7 +196,7 @@ def _measured(url: str, folder: Path, kind: str, targets: list[Target], asked: a
 
 
 async def answered(port: int, request: bytes) -> str:
-    """The body that a request is answered with."""
+    """Return the body that a request is answered with."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     found = await ask(reader, writer, request)
     writer.close()

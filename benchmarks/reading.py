@@ -74,12 +74,12 @@ class Score:
 
 
 def body_only(sample: Sample) -> str:
-    """The text as it is."""
+    """Return the text as it is."""
     return sample.text
 
 
 def with_title(sample: Sample) -> str:
-    """The title as first line."""
+    """Return the title as first line."""
     return f"{sample.title}\n\n{sample.text}"
 
 
@@ -98,13 +98,13 @@ GIVENS: dict[str, Callable[[Sample], str]] = {
 
 
 def words(title: str) -> list[str]:
-    """The words of a title that are compared."""
+    """Return the words of a title that are compared."""
     plain = GENDER.sub(" ", BRACKETS.sub(" ", title)).lower()
     return [word for word in WORD.findall(plain) if word not in LEVELS]
 
 
 def contained(one: list[str], other: list[str]) -> bool:
-    """Whether the shorter is a telling run of words of the longer."""
+    """Return whether the shorter is a telling run of words of the longer."""
     short, long = sorted((one, other), key=len)
     if not short or (len(short) == 1 and len(short[0]) < LONG_WORD):
         return False
@@ -126,7 +126,7 @@ def stated_cities(sample: Sample, known: ShippedReference) -> list[Place]:
 
 
 def _large(location: str, parts: Sequence[str], countries: Sequence[str], known: ShippedReference) -> list[Place]:
-    """The large cities among the parts of `London, New York, Singapore`."""
+    """Return the large cities among the parts of `London, New York, Singapore`."""
     found = [
         known.places.find(part, country=country, kind=PlaceKind.CITY, limit=1)
         for part in parts
@@ -136,7 +136,7 @@ def _large(location: str, parts: Sequence[str], countries: Sequence[str], known:
 
 
 def read_places(location: IntentLocation | None, known: ShippedReference) -> list[Place]:
-    """The cities, regions and metros that a reading names."""
+    """Return the cities, regions and metros that a reading names."""
     if location is None:
         return []
     ids = [*location.location_ids, *([location.anchor_location_id] if location.anchor_location_id else [])]
@@ -144,12 +144,12 @@ def read_places(location: IntentLocation | None, known: ShippedReference) -> lis
 
 
 def read_countries(location: IntentLocation | None, places: Iterable[Place]) -> set[str]:
-    """Every country that a reading names or implies."""
+    """Return every country that a reading names or implies."""
     return {*(location.countries if location else ()), *(place.country_code for place in places)}
 
 
 def is_city(place: Place, city: Place) -> bool:
-    """Whether a place read is the city stated, next to it, or the metropolitan area around it."""
+    """Return whether a place read is the city stated, next to it, or the metropolitan area around it."""
     away = great_circle_km(place.lat, place.lon, city.lat, city.lon)
     return place.id == city.id or away <= max(NEAR_KM, place.radius_km or 0)
 
@@ -188,7 +188,7 @@ def score_place(score: Score, sample: Sample, reading: IntentReading, known: Shi
 
 
 def is_named(sample: Sample, cities: Sequence[Place]) -> bool:
-    """Whether the body names a stated city, in English or as the portal writes it."""
+    """Return whether the body names a stated city, in English or as the portal writes it."""
     body = f" {place_key(sample.text)} "
     numbered = NUMBERED.match(sample.location)
     written = [numbered["city"]] if numbered else BETWEEN_PARTS.split(sample.location)[:1]
@@ -229,7 +229,7 @@ def run(samples: list[Sample], known: ShippedReference) -> dict[str, Score]:
 
 
 def read_samples(path: Path) -> list[Sample]:
-    """The samples of a file."""
+    """Return the samples of a file."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     return [
         Sample(row["id"], row["title"], row["location"], tuple(row["country"]), row["company"], row["text"])
@@ -238,7 +238,7 @@ def read_samples(path: Path) -> list[Sample]:
 
 
 def read_years() -> dict[str, int | None]:
-    """The labelled years by sample id; null where the text requires none."""
+    """Return the labelled years by sample id; null where the text requires none."""
     with YEARS.open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t")
         return {row["id"]: None if row["min_years"] == "null" else int(row["min_years"]) for row in rows}

@@ -94,7 +94,7 @@ async def timed_floor(source: PeopleDataLabs, filters: TierFilters) -> float:
 
 
 async def first_tier(database: Database, run_id: str) -> TierFilters:
-    """The filters that the run's people were found with."""
+    """Return the filters that the run's people were found with."""
     async with database.transaction() as session:
         tier = await session.scalar(
             text(

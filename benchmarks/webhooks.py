@@ -111,7 +111,7 @@ def servers() -> Iterator[tuple[Postgres, Temporal, Path]]:
 
 
 async def join(database: Database, receiver: Receiver, endpoints: int) -> Tenant:
-    """An account whose every event goes to so many endpoints."""
+    """Return an account whose every event goes to so many endpoints."""
     secret = new_secret(os.urandom(32))
     sealed = Vault(SECRET_KEY).seal(deliveries.SECRET_PURPOSE, secret.encode())
     async with database.transaction() as session:
@@ -143,7 +143,7 @@ async def emit(database: Database, tenant: Tenant) -> tuple[str, float]:
 
 
 async def floor_rate(client: Client, count: int) -> float:
-    """One-activity workflows a second, from the first start to the last end."""
+    """Return one-activity workflows a second, from the first start to the last end."""
     gate = asyncio.Semaphore(STARTS_AT_ONCE)
 
     async def one() -> None:

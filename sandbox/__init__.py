@@ -1,1 +1,1 @@
-"""A separate process that plays the outside world: an invented labour market behind the providers' own APIs."""
+"""A separate process that simulates the outside world: an invented labour market behind the providers' own APIs."""

@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--people-api-key", action="append", help="a valid key of the people provider; repeatable")
     options.add_argument("--network-api-key", action="append", help="a valid key of the network; repeatable")
     options.add_argument("--payments-api-key", action="append", help="a valid key of the payment provider; repeatable")
-    options.add_argument("--payments-callback-url", help="where its events are sent; without it nobody is told")
+    options.add_argument("--payments-callback-url", help="where its events are sent; without it none are sent")
     options.add_argument("--payments-secret", default=DEFAULT_SECRET, help="signs its events")
     options.add_argument("--state-dir", type=Path, required=True, help="folder that keeps what survives a restart")
     options.add_argument("--latency-ms", type=int, default=0, help="added to every provider call (0)")

@@ -1,4 +1,4 @@
-"""How a provider's answer breaks on its way: connections that are cut, answers that hang, a gateway's page."""
+"""Broken answers of a provider: connections that are cut, answers that hang, a gateway's error page."""
 
 import asyncio
 from contextlib import suppress
@@ -19,7 +19,7 @@ class LostConnection(Response):
     """Announces a body and sends none, so that the server cuts the connection."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Promise more than is sent."""
+        """Announce more bytes than are sent."""
         headers = [(b"content-type", b"application/json"), (b"content-length", b"4096")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b"{", "more_body": True})
@@ -27,7 +27,7 @@ class LostConnection(Response):
 
 
 async def until_gone(request: Request, seconds: float) -> None:
-    """Wait until the caller hangs up, at most so long."""
+    """Wait until the caller disconnects, but not longer than the limit."""
 
     async def hung_up() -> None:
         while (await request.receive())["type"] != "http.disconnect":

@@ -1,4 +1,4 @@
-"""Service time: the wall clock plus an offset that the control API moves."""
+"""Service time: the real clock plus an offset that the control API sets."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -23,20 +23,20 @@ class Clock:
 
     @property
     def offset_seconds(self) -> float:
-        """How far service time is ahead of the wall clock."""
+        """How far service time is ahead of the real clock."""
         return self._offset
 
     def now(self) -> datetime:
-        """Give service time."""
+        """Return the service time."""
         return datetime.now(UTC) + timedelta(seconds=self._offset)
 
     def move(self, offset_seconds: float) -> None:
         """Set the offset."""
         self._state.remember("clock_offset", offset_seconds)
         self._offset = offset_seconds
-        for told in self._listeners:
-            told()
+        for callback in self._listeners:
+            callback()
 
-    def when_moved(self, told: Callable[[], None]) -> None:
-        """Have somebody told that the clock was moved, in the event loop that moves it."""
-        self._listeners.append(told)
+    def when_moved(self, callback: Callable[[], None]) -> None:
+        """Register a callback that runs in the current event loop when the clock is moved."""
+        self._listeners.append(callback)

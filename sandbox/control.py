@@ -1,4 +1,4 @@
-"""The control API under `/_control`: what tests and demonstrations see and steer."""
+"""The control API under `/_control`, with which tests and demonstrations inspect and control the sandbox."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ from sandbox.side import Side
 
 
 class ClockMove(BaseModel):
-    """How many seconds service time is ahead of the wall clock from now on."""
+    """A new offset of service time from the real clock, in seconds."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -21,7 +21,7 @@ class ClockMove(BaseModel):
 
 
 class Nothing(BaseModel):
-    """Query parameters of a call that takes none."""
+    """The query parameters of a call without any."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -35,7 +35,7 @@ class MailFilter(Nothing):
 def control_api(
     *, clock: Clock, mails: MailBox, faults: Faults, sides: Sequence[Side], size: int, seed: int
 ) -> APIRouter:
-    """Make the part of the control API that belongs to no single side."""
+    """Return the routes of the control API that belong to no single side."""
     router = APIRouter(prefix="/_control")
 
     @router.get("/health")
@@ -50,7 +50,7 @@ def control_api(
         }
 
     @router.get("/next")
-    async def next_happening(_: Annotated[Nothing, Query()]) -> dict[str, str | None]:
+    async def next_event(_: Annotated[Nothing, Query()]) -> dict[str, str | None]:
         moments = [moment for side in sides if (moment := side.next_at()) is not None]
         return {"at": rfc3339(min(moments)) if moments else None}
 

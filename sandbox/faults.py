@@ -1,4 +1,4 @@
-"""Faults that the control API orders: which calls go wrong, in which way and how often."""
+"""Faults ordered through the control API: which calls fail, in which way and how often."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -13,7 +13,7 @@ _SCATTER = 2654435761
 
 
 class FaultKind(StrEnum):
-    """Ways in which a call goes wrong."""
+    """Ways in which a call can fail."""
 
     LATENCY = "latency"
     TIMEOUT = "timeout"
@@ -48,7 +48,7 @@ class FaultKind(StrEnum):
 
 
 class FaultOrder(BaseModel):
-    """One ordered fault. Without `count` and `rate` it strikes every call until it is deleted."""
+    """One ordered fault. Without `count` and `rate` it affects every call until it is deleted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -59,9 +59,9 @@ class FaultOrder(BaseModel):
     rate: Annotated[float, Field(gt=0, le=1)] | None = None
     after_execution: bool = False
     latency_ms: Annotated[int, Field(ge=0, le=600_000)] | None = None
-    """For `latency` how long a call takes more, for `timeout` how long it hangs before the connection is cut."""
+    """For `latency` the additional duration of a call, for `timeout` how long it hangs before the connection is cut."""
     delay_seconds: Annotated[int, Field(ge=1, le=31_536_000)] = 3600
-    """For `delayed_callback`: how much later, in service time."""
+    """For `delayed_callback`: the delay in service time."""
     type: Annotated[str, Field(pattern="^(api|provider)/[a-z_]+$")] | None = None
     """For `provider_error`, `error_with_200` and `rate_limited`: the type the network's provider names."""
     status: Annotated[int, Field(ge=400, le=599)] | None = None
@@ -79,7 +79,7 @@ class FaultOrder(BaseModel):
 
 
 class OrderedFault(FaultOrder):
-    """A fault with its number, how many strikes are left (null: no limit), and how often it was asked and struck."""
+    """A fault with its number, its remaining uses (null: no limit), and how often it was checked and used."""
 
     id: int
     left: int | None
@@ -87,7 +87,7 @@ class OrderedFault(FaultOrder):
     struck: int = 0
 
     def due(self) -> bool:
-        """Say whether the next call is struck; with a rate, by a fixed scatter rather than by luck."""
+        """Return whether the next call fails; with a rate, calls are chosen by a fixed pattern instead of at random."""
         if self.rate is None:
             return True
         return (self.asked + 1) * _SCATTER % _FIXED_SHARES < self.rate * _FIXED_SHARES
@@ -110,11 +110,11 @@ class Faults:
         return fault
 
     def all(self) -> list[OrderedFault]:
-        """List the faults that can still strike."""
+        """Return the faults that can still be used."""
         return list(self._ordered.values())
 
     def clear(self, *, number: int | None = None) -> int:
-        """Delete one fault or all; gives how many there were."""
+        """Delete one fault or all, and return their number."""
         doomed = [key for key in self._ordered if number in (None, key)]
         for key in doomed:
             del self._ordered[key]
@@ -124,7 +124,7 @@ class Faults:
     def strike(
         self, provider: str, operation: str, kind: FaultKind, *, after_execution: bool | None = None
     ) -> OrderedFault | None:
-        """Say whether this call is struck by a fault of this kind, and count the strike."""
+        """Return whether a fault of this kind affects this call, and count the use."""
         for fault in self._candidates(provider, operation, kind):
             if after_execution is not None and fault.after_execution is not after_execution:
                 continue

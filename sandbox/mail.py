@@ -1,4 +1,4 @@
-"""Receives mail over SMTP and keeps it for whoever asks through the control API."""
+"""Receives mail over SMTP and stores it for the control API."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ def _part(message: EmailMessage, kind: str) -> str:
 
 
 def links_of(text: str, html: str) -> list[str]:
-    """Give every web address of a mail once, those in the text first."""
+    """Return every web address of a mail once, those in the text first."""
     anchors = _Anchors()
     anchors.feed(html)
     found = [link.rstrip(".,;:!?)]") for link in _LINK.findall(text)]
@@ -70,18 +70,18 @@ class MailBox:
         self.state.database.execute("insert into mails (body) values (?)", (json.dumps(body),))
 
     def all(self, *, recipient: str | None = None) -> list[dict[str, Any]]:
-        """List mails, of one recipient when asked."""
+        """Return all mails, or those of one recipient."""
         rows = self.state.database.execute("select id, body from mails order by id").fetchall()
         mails = [{"id": number} | json.loads(body) for number, body in rows]
         return [mail for mail in mails if recipient is None or recipient in mail["to"]]
 
     def clear(self) -> int:
-        """Forget all mails; gives how many there were."""
+        """Delete all mails and return their number."""
         return self.state.database.execute("delete from mails").rowcount
 
 
 class _Reception:
-    """What the SMTP server asks for each mail."""
+    """The SMTP server's handler for each mail."""
 
     def __init__(self, box: MailBox) -> None:
         self._box = box

@@ -1,4 +1,4 @@
-"""The sandbox as one web application, and the process that serves it beside an SMTP server."""
+"""The sandbox as one web application, and the process that serves it together with an SMTP server."""
 
 import asyncio
 import logging
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a sandbox is started; without `smtp_port` it receives no mail."""
+    """Options of a sandbox; without `smtp_port` it receives no mail."""
 
     state_dir: Path
     people: PeopleSettings
@@ -48,7 +48,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """The web application with what it stands on."""
+    """The web application with the objects behind it."""
 
     app: FastAPI
     mails: MailBox
@@ -69,7 +69,7 @@ async def _bad_control_input(_: Request, error: Exception) -> JSONResponse:
 
 
 def _acting(sides: Sequence[Side]) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
-    """Have the sides do what they do by themselves while the application runs."""
+    """Run the sides' own loops while the application runs."""
 
     @asynccontextmanager
     async def acting(_: FastAPI) -> AsyncIterator[None]:
@@ -90,7 +90,7 @@ def _report_failure(task: asyncio.Task[None]) -> None:
 
 
 def build_sandbox(settings: Settings) -> Sandbox:
-    """Invent the people, open the state file and put all sides together."""
+    """Invent the people, open the state file and assemble all sides."""
     state = State(settings.state_dir)
     clock = Clock(state, offset_seconds=settings.clock_offset)
     faults = Faults(state)
@@ -139,7 +139,7 @@ async def _serve(sandbox: Sandbox, settings: Settings) -> None:
     if settings.smtp_port is not None:
         smtp = await receive_mail(sandbox.mails, host=settings.host, port=settings.smtp_port)
     for ending in (signal.SIGTERM, signal.SIGINT):
-        # uvicorn raises a captured signal again once it has shut down; by then all is done.
+        # uvicorn raises a captured signal again after its shutdown, when everything is done.
         signal.signal(ending, signal.SIG_IGN)
     try:
         await server.serve()

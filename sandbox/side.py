@@ -1,4 +1,4 @@
-"""What one side of the outside world (people, later network and payments) contributes to the sandbox."""
+"""What one side of the outside world (people, network, payments) contributes to the sandbox."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from starlette.routing import BaseRoute
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One provider: its own API, its part of the control API, and what it will do next by itself.
+    """One provider: its own API, its part of the control API, and its own events.
 
-    `operations` are the names a fault can be ordered for; `next_at` gives the service time of the next thing this
-    side does without being asked, None when there is nothing; `run` does these things for as long as the sandbox runs.
+    `operations` are the names that faults can be ordered for; `next_at` returns the service time of the next event that
+    this side causes on its own, None without one; `run` executes these events while the sandbox runs.
     """
 
     provider: str

@@ -1,4 +1,4 @@
-"""What the sandbox remembers across a restart, in one SQLite file: mails, calls, settings, people's fates, faults."""
+"""The sandbox's state across restarts, in one SQLite file: mails, calls, settings, states of people, faults."""
 
 import sqlite3
 from pathlib import Path
@@ -16,14 +16,14 @@ create table if not exists faults (id integer primary key, body text not null);
 
 
 class State:
-    """The open file; every change is written through at once, so that killing the process loses nothing."""
+    """The open file; every change is written immediately, so that a killed process loses nothing."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
-        # One event loop uses the file, though it may run in another thread than the one that opened it.
+        # One event loop uses the file, which may run in another thread than the one that opened it.
         self.database = sqlite3.connect(directory / "sandbox.sqlite", isolation_level=None, check_same_thread=False)
         self.database.execute("pragma journal_mode = wal")
-        # The file outlives a killed process; only a power cut could lose the last moments, and nothing here is dear.
+        # The file survives a killed process; only a power cut could lose the last writes, which is acceptable here.
         self.database.execute("pragma synchronous = off")
         self.database.executescript(_SCHEMA)
 
@@ -32,10 +32,10 @@ class State:
         self.database.close()
 
     def number(self, name: str, default: float = 0) -> float:
-        """Read a remembered number."""
+        """Return a stored number."""
         row = self.database.execute("select value from settings where name = ?", (name,)).fetchone()
         return default if row is None else float(row[0])
 
     def remember(self, name: str, value: float) -> None:
-        """Write a number to be read after a restart."""
+        """Store a number across restarts."""
         self.database.execute("insert or replace into settings values (?, ?)", (name, value))

@@ -27,7 +27,7 @@ through the directories above the data directory (o+x), not list them."""
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line's grammar."""
+    """Return the command line's grammar."""
     made = argparse.ArgumentParser(
         prog="python -m stack", description=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter
     )

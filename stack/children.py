@@ -155,7 +155,7 @@ class Child:
         self._popen.wait()
 
     def tail(self, lines: int = TAIL_LINES) -> str:
-        """The last lines that this start of the process has written."""
+        """Return the last lines that this start of the process has written."""
         with self.log.open("rb") as log:
             log.seek(self._log_start)
             return "\n".join(log.read().decode(errors="replace").splitlines()[-lines:])

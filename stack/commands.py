@@ -33,7 +33,7 @@ class Wishes:
     virtual_time: bool = False
 
     def arguments(self) -> list[str]:
-        """The same, as arguments of another `up`."""
+        """Return the same, as arguments of another `up`."""
         said = []
         if self.population is not None:
             said += ["--population", str(self.population)]
@@ -117,13 +117,13 @@ def status(installation: Installation, json_file: Path | None) -> int:
 
 
 def pids_of(record: Record) -> dict[str, int | None]:
-    """The process ids by name; None for one that is dead."""
+    """Return the process ids by name; None for one that is dead."""
     living = {name: one.pid for name, one in record.processes.items() if one.process() is not None}
     return {name: living.get(name) for name in NAMES}
 
 
 def facts_of(installation: Installation) -> Facts:
-    """What `up` answered on a running installation.
+    """Return what `up` answered on a running installation.
 
     Raises:
         StackError: nothing is running there, or it is still starting.

@@ -143,7 +143,7 @@ class MainJob:
 
 
 def candidate_table(candidates: Iterable[Json], *, width: int) -> Table:
-    """One line for each compact row; texts share what the numbers leave of the width, in characters."""
+    """Return one line for each compact row; texts share what the numbers leave of the width, in characters."""
     table = Table(width=min(width, WIDEST_TABLE))
     for key, heading in COLUMNS.items():
         if key in NUMBERS:

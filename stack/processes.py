@@ -34,15 +34,15 @@ class Ground:
     temporal: Temporal
 
     def url(self, process: str) -> str:
-        """The origin under which a process answers."""
+        """Return the origin under which a process answers."""
         return f"http://{LOOPBACK}:{self.choices.ports[process]}"
 
     def payments_secret(self, purpose: str) -> str:
-        """What the service and the sandbox's payment provider share, of this installation alone."""
+        """Return what the service and the sandbox's payment provider share, of this installation alone."""
         return hashlib.sha256(f"payments {purpose} {self.choices.secret_key}".encode()).hexdigest()
 
     def environment(self) -> dict[str, str]:
-        """The settings of api and workers, on top of the environment the stack was started in."""
+        """Return the settings of api and workers, on top of the environment the stack was started in."""
         chosen = self.choices
         return base_environment() | {
             "DATABASE_URL": self.postgres.url(),
@@ -71,14 +71,14 @@ class Ground:
 
 
 def base_environment() -> dict[str, str]:
-    """The stack's own environment without settings of another installation, loopback kept away from proxies."""
+    """Return the stack's own environment without settings of another installation, loopback kept away from proxies."""
     kept = {name: value for name, value in os.environ.items() if name not in ELSEWHERE and not name.startswith(TLS)}
     direct = ",".join(filter(None, [os.environ.get("NO_PROXY"), LOOPBACK, "localhost"]))
     return kept | {"NO_PROXY": direct, "no_proxy": direct, "PYTHONUNBUFFERED": "1"}
 
 
 def sandbox(ground: Ground, *, clock_offset: float) -> Child:
-    """The invented labour market; `clock_offset` is how many seconds service time is ahead."""
+    """Return the invented labour market; `clock_offset` is how many seconds service time is ahead."""
     chosen = ground.choices
     return Child(
         name="sandbox",
@@ -100,7 +100,7 @@ def sandbox(ground: Ground, *, clock_offset: float) -> Child:
 
 
 def api(ground: Ground) -> Child:
-    """The REST api."""
+    """Return the REST api."""
     port = ground.choices.ports["api"]
     return Child(
         name="api",
@@ -115,7 +115,7 @@ def api(ground: Ground) -> Child:
 
 
 def worker(ground: Ground, name: str) -> Child:
-    """The worker or the upstream worker."""
+    """Return the worker or the upstream worker."""
     ready_file = ground.installation.ready_file(name)
     ready_file.unlink(missing_ok=True)
     return Child(

@@ -73,7 +73,7 @@ class Temporal:
 
 
 def binary() -> Path:
-    """The `temporal` binary of the package, found also when the environment is not activated.
+    """Return the `temporal` binary of the package, found also when the environment is not activated.
 
     Raises:
         StartFailed: it is not installed.

@@ -150,7 +150,7 @@ class Clockwork:
             pause = min(pause * 1.5, LONGEST_PAUSE_SECONDS)
 
     async def _under_way(self) -> State:
-        """What is under way in the database, else in the sandbox, else in the database by now.
+        """Return what is under way in the database, else in the sandbox, else in the database by now.
 
         The sandbox may have handed over its last callback right after the database was asked.
         """
@@ -195,7 +195,7 @@ def advance(installation: Installation, *, duration: str | None, until: str | No
 
 
 def wanted(now: datetime, *, duration: str | None, until: str | None) -> datetime:
-    """The moment that was asked for.
+    """Return the moment that was asked for.
 
     Raises:
         StackError: it cannot be read, or it is past.

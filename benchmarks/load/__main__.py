@@ -44,7 +44,7 @@ class Measured:
     errors: Counter[str] = field(default_factory=Counter)
 
     def at(self, share: float) -> float:
-        """The latency that this share of the answers stayed below."""
+        """Return the latency that this share of the answers stayed below."""
         ordered = sorted(self.latencies)
         return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else float("nan")
 
@@ -120,7 +120,7 @@ async def drive(base: str, made: large.Large, *, clients: int, seconds: float) -
 
 
 def measure(scale: float, *, clients: int, seconds: float) -> tuple[dict[str, Measured], float]:
-    """A fresh installation with data of that scale, driven."""
+    """Return a fresh installation with data of that scale, driven."""
     folder = Path(tempfile.mkdtemp(prefix="benchmark-"))
     folder.chmod(0o711)  # the database's own system user passes through
     try:

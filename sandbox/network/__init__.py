@@ -1,1 +1,1 @@
-"""The network side of the sandbox: connected accounts act upon the invented people, in Unipile v2 wire shapes."""
+"""The network side of the sandbox: connected accounts and the invented people, in the wire format of Unipile v2."""

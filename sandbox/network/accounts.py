@@ -1,4 +1,4 @@
-"""Connected accounts: how each stands, and what the provider refuses because of it."""
+"""Connected accounts: the status of each, and the calls that the provider refuses because of it."""
 
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -17,7 +17,7 @@ WEEKLY_TEXT = "You have reached the weekly invitation limit."
 
 
 class Status(StrEnum):
-    """The provider's words for how an account stands."""
+    """The provider's names of account statuses."""
 
     RUNNING = "running"
     DISCONNECTED = "disconnected"
@@ -28,7 +28,7 @@ class Status(StrEnum):
 
 
 class Account(BaseModel):
-    """One account; `limit` is what the network holds against it until `limit_until`."""
+    """One account; `limit` is the network's limit on it until `limit_until`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,7 +42,7 @@ class Account(BaseModel):
     limit: Literal["daily", "weekly"] | None = None
     limit_until: datetime | None = None
     neutral: bool = False
-    """Whether the refusals hide which limit it is."""
+    """Whether refusals hide which limit it is."""
 
 
 class Accounts:
@@ -52,41 +52,41 @@ class Accounts:
         self._state, self._clock, self._ids, self._members = state, clock, ids, members
 
     def add(self, owner: int) -> Account:
-        """Connect an owner; the first synchronisation is still to come."""
+        """Connect an owner, before the first synchronisation."""
         account = Account(id=self._ids.plain("acc"), owner=owner, created_at=self._clock.now())
         self.write(account)
         return account
 
     def write(self, account: Account) -> None:
-        """Remember an account as it is now."""
+        """Store the current state of an account."""
         self._state.database.execute(
             "insert or replace into network_accounts values (?, ?, ?)",
             (account.id, account.owner, account.model_dump_json()),
         )
 
     def remove(self, account_id: str) -> bool:
-        """Forget an account; False when there is none."""
+        """Delete an account; return False when there is none."""
         return self._state.database.execute("delete from network_accounts where id = ?", (account_id,)).rowcount > 0
 
     def all(self) -> list[Account]:
-        """All accounts, oldest first."""
+        """Return all accounts, oldest first."""
         rows = self._state.database.execute("select body from network_accounts order by rowid").fetchall()
         return [Account.model_validate_json(body) for (body,) in rows]
 
     def get(self, account_id: str) -> Account | None:
-        """One account; None when the provider does not have it."""
+        """Return an account, or None when the provider does not have it."""
         row = self._state.database.execute("select body from network_accounts where id = ?", (account_id,)).fetchone()
         return None if row is None else Account.model_validate_json(row[0])
 
     def of_owner(self, owner: int) -> Account | None:
-        """The latest account of an owner."""
+        """Return the latest account of an owner."""
         return next((account for account in reversed(self.all()) if account.owner == owner), None)
 
     def usable(self, account_id: str) -> Account:
-        """One account that can act.
+        """Return an account that can act.
 
         Raises:
-            ApiError: it is gone, has to be connected again, or is held.
+            ApiError: the account is deleted, has to be reconnected, or is blocked.
         """
         account = self.get(account_id)
         if account is None:
@@ -102,19 +102,19 @@ class Accounts:
         return account
 
     def check_limit(self, account: Account) -> None:
-        """Refuse an invite while the network holds a limit against the account."""
+        """Refuse an invite while a limit of the network applies to the account."""
         if account.limit is None or account.limit_until is None or account.limit_until <= self._clock.now():
             return
         weekly = account.limit == "weekly" and not account.neutral
         raise ApiError("provider/unprocessable_entity", WEEKLY_TEXT if weekly else DAILY_TEXT)
 
     def limited(self, account: Account, limit: Literal["daily", "weekly"], *, neutral: bool = False) -> Account:
-        """The account with a limit held against it until the next UTC midnight, or Monday."""
+        """Return the account with a limit until the next UTC midnight, or Monday."""
         until = limit_end(self._clock.now(), limit)
         return account.model_copy(update={"limit": limit, "limit_until": until, "neutral": neutral})
 
     def shown(self, account: Account) -> Json:
-        """Write an account as the provider does."""
+        """Return an account in the provider's format."""
         owner = self._members.member(account.owner)
         return {
             "object": "Account",
@@ -132,7 +132,7 @@ class Accounts:
 
 
 def limit_end(now: datetime, limit: Literal["daily", "weekly"]) -> datetime:
-    """The next UTC midnight, or the next Monday 00:00 UTC."""
+    """Return the next UTC midnight, or the next Monday 00:00 UTC."""
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
     if limit == "daily":
         return midnight

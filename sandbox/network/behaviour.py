@@ -1,16 +1,16 @@
-"""What people, owners and the provider do: accept, decline, write, finish a synchronisation; by seed or when told."""
+"""Acts of people, owners and the provider: accept, decline, write, synchronise; by seed or through the control API."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 
 from sandbox.clock import Clock, rfc3339
 from sandbox.network.accounts import Account, Accounts, Status
+from sandbox.network.behaviour_profiles import BehaviourProfiles
 from sandbox.network.chats import Chat, Chats, Message
 from sandbox.network.events import ACCEPTED, Events
-from sandbox.network.happenings import Happenings
 from sandbox.network.people import Members
 from sandbox.network.relations import Relation, Relations, Tie
-from sandbox.network.temper import Tempers
+from sandbox.network.schedule import Schedule
 from sandbox.network.wire import Json
 
 ACCEPT, DECLINE, REPLY, READY = "accept", "decline", "reply", "ready"
@@ -18,50 +18,50 @@ _FIRST_WORDS_AFTER = timedelta(minutes=2)
 
 
 class Unfitting(Exception):
-    """The act does not fit what is between the two."""
+    """The act does not fit the relation between the two people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """Changes the network and tells about it."""
+    """Changes the network and sends events about it."""
 
     clock: Clock
     members: Members
     accounts: Accounts
     relations: Relations
     chats: Chats
-    tempers: Tempers
-    happenings: Happenings
+    profiles: BehaviourProfiles
+    schedule: Schedule
     events: Events
 
     def invited(self, relation: Relation) -> None:
-        """A person was invited: plan what they will do about it."""
-        temper = self.tempers.of(relation.owner, relation.person)
-        if self.events.natural and (temper.accepts or temper.declines):
+        """Schedule the reaction of an invited person."""
+        profile = self.profiles.of(relation.owner, relation.person)
+        if self.events.natural and (profile.accepts or profile.declines):
             body = {"owner": relation.owner, "person": relation.person, "request_id": relation.request_id}
-            self.happenings.add(ACCEPT if temper.accepts else DECLINE, body, after=temper.decides_after)
+            self.schedule.add(ACCEPT if profile.accepts else DECLINE, body, after=profile.decides_after)
 
     def written_to(self, chat: Chat) -> None:
-        """A person was written to: plan whether they answer."""
-        temper = self.tempers.of(chat.owner, chat.person)
+        """Schedule the answer of a person who got a message, if any."""
+        profile = self.profiles.of(chat.owner, chat.person)
         said = self.chats.messages(chat.id)
         written = sum(message.by_owner for message in said)
-        if self.events.natural and written == temper.answers_message:
-            body = {"owner": chat.owner, "person": chat.person, "text": temper.says}
-            self.happenings.add(REPLY, body, after=temper.answers_after)
+        if self.events.natural and written == profile.answers_message:
+            body = {"owner": chat.owner, "person": chat.person, "text": profile.says}
+            self.schedule.add(REPLY, body, after=profile.answers_after)
 
     def accept_planned(self, body: Json) -> None:
-        """Accept, if that invite is still pending."""
+        """Accept if the invite is still pending."""
         relation = self.relations.between(body["owner"], body["person"])
         if relation.tie is Tie.PENDING and relation.request_id == body["request_id"]:
             self.accept(relation)
-            temper = self.tempers.of(relation.owner, relation.person)
-            if temper.writes_when_accepting:
-                reply = {"owner": relation.owner, "person": relation.person, "text": temper.says}
-                self.happenings.add(REPLY, reply, after=_FIRST_WORDS_AFTER)
+            profile = self.profiles.of(relation.owner, relation.person)
+            if profile.writes_when_accepting:
+                reply = {"owner": relation.owner, "person": relation.person, "text": profile.says}
+                self.schedule.add(REPLY, reply, after=_FIRST_WORDS_AFTER)
 
     def decline_planned(self, body: Json) -> None:
-        """Decline, if that invite is still pending: it vanishes and nobody is told."""
+        """Decline if the invite is still pending: it disappears without an event."""
         relation = self.relations.between(body["owner"], body["person"])
         if relation.tie is Tie.PENDING and relation.request_id == body["request_id"]:
             self.relations.write(relation.model_copy(update={"tie": Tie.IGNORED, "since": self.clock.now()}))
@@ -78,7 +78,7 @@ class Behaviour:
             self.tell_status(account, "account.status.running", {}, promptly=True)
 
     def accept(self, relation: Relation, *, promptly: bool = False) -> None:
-        """A person accepts; a note becomes the first message of a chat.
+        """Accept an invite; its note becomes the first message of a chat.
 
         Raises:
             Unfitting: there is no pending invite.
@@ -104,7 +104,7 @@ class Behaviour:
             )
 
     def write(self, chat: Chat, text: str, *, by_owner: bool, promptly: bool = False) -> Message:
-        """One of the two writes."""
+        """Write a message as one of the two people."""
         message = self.chats.say(chat, text, by_owner=by_owner, at=self.clock.now())
         account = self._listening(chat.owner)
         if account is not None:
@@ -114,17 +114,17 @@ class Behaviour:
         return message
 
     def tell_status(self, account: Account, type_: str, more: Json, *, promptly: bool = False) -> None:
-        """Tell how an account stands."""
+        """Send an event with the status of an account."""
         at = {"timestamp": rfc3339(self.clock.now())}
         self.events.tell(type_, account.id, at | more, ids_of=at, promptly=promptly)
 
     def settle_in(self, owner: int) -> None:
-        """Give an owner whose account is connected for the first time their past."""
+        """Give an owner whose account is connected for the first time relations and chats of the past."""
         begun = self.relations.settle_in(owner)
         connected = [(each.person, each.since) for each in begun if each.tie is Tie.CONNECTED and each.since]
         self.chats.settle_in(owner, connected)
 
     def _listening(self, owner: int) -> Account | None:
-        """The account through which the provider sees what happens to an owner; none while it is not connected."""
+        """Return the account through which the provider sees an owner's events; None while it is not connected."""
         account = self.accounts.of_owner(owner)
         return account if account is not None and account.status is not Status.DISCONNECTED else None

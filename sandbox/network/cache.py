@@ -1,4 +1,4 @@
-"""The provider's copies of what the network answered: an hour old at most, unless a caller asks for less."""
+"""The provider's cached answers of the network: at most an hour old, unless a caller asks for fresher ones."""
 
 import json
 import re
@@ -17,14 +17,14 @@ _MAX_AGE = re.compile(r"max-age=(\d{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A remembered answer and its age in seconds."""
+    """A cached answer and its age in seconds."""
 
     body: Json
     age: int
 
 
 class Cache:
-    """All copies; a write drops those that it makes wrong, what people do by themselves drops none."""
+    """All cached answers; a write drops those that it makes stale, acts of people on their own drop none."""
 
     def __init__(self, state: State, clock: Clock) -> None:
         self._state, self._clock = state, clock
@@ -35,11 +35,11 @@ class Cache:
         return self._state.number("network_cache_seconds", LIFE_SECONDS)
 
     def change_life(self, seconds: float) -> None:
-        """Set how long a copy is given out."""
+        """Set how long a cached answer is used."""
         self._state.remember("network_cache_seconds", seconds)
 
     def find(self, key: str, headers: Mapping[str, str]) -> Copy | None:
-        """A copy that the caller takes; none when they ask for a fresh answer."""
+        """Return a cached answer that the caller accepts; None when they ask for a fresh one."""
         wanted = headers.get("cache-control", "").lower()
         if "no-cache" in wanted or "no-store" in wanted:
             return None
@@ -54,7 +54,7 @@ class Cache:
     def keep(
         self, key: str, body: Json, *, account_id: str, operation: str, person: int | None, headers: Mapping[str, str]
     ) -> None:
-        """Remember an answer, unless its caller forbids it."""
+        """Cache an answer, unless the caller forbids it."""
         if "no-store" in headers.get("cache-control", "").lower():
             return
         now = self._clock.now()
@@ -65,14 +65,14 @@ class Cache:
         )
 
     def drop(self, account_id: str, operations: frozenset[str], *, person: int | None) -> None:
-        """Forget an account's copies of these operations: those about one person, and those about nobody."""
+        """Drop an account's cached answers of these operations: those about this person, and those without a person."""
         marks = ",".join("?" * len(operations))
         self._state.database.execute(
-            f"delete from network_cache where account_id = ? and operation in ({marks})"  # noqa: S608 - marks
+            f"delete from network_cache where account_id = ? and operation in ({marks})"  # noqa: S608 - only placeholders
             " and (person is null or person = ?)",
             (account_id, *operations, person),
         )
 
     def clear(self) -> None:
-        """Forget all copies."""
+        """Drop all cached answers."""
         self._state.database.execute("delete from network_cache")

@@ -24,7 +24,7 @@ class Chat(BaseModel):
 
 
 class Message(BaseModel):
-    """A message; `by_owner` tells who of the two wrote it."""
+    """A message; `by_owner` tells which of the two wrote it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,21 +42,21 @@ class Chats:
         self._state, self._ids, self._draws, self._members = state, ids, draws, members
 
     def between(self, owner: int, person: int) -> Chat | None:
-        """The chat of two."""
+        """Return the chat between two people."""
         row = self._state.database.execute(
             "select body from network_chats where owner = ? and person = ?", (owner, person)
         ).fetchone()
         return None if row is None else Chat.model_validate_json(row[0])
 
     def get(self, owner: int, chat_id: str) -> Chat | None:
-        """One chat of an owner."""
+        """Return one chat of an owner."""
         row = self._state.database.execute(
             "select body from network_chats where owner = ? and id = ?", (owner, chat_id)
         ).fetchone()
         return None if row is None else Chat.model_validate_json(row[0])
 
     def opened(self, owner: int, person: int, *, readonly: bool = False) -> Chat:
-        """The chat of two, opened when there is none."""
+        """Return the chat between two people, opened if needed."""
         chat = self.between(owner, person)
         if chat is None:
             chat = Chat(id=self._ids.awkward("chat"), owner=owner, person=person, readonly=readonly)
@@ -64,7 +64,7 @@ class Chats:
         return chat
 
     def write(self, chat: Chat) -> None:
-        """Remember a chat."""
+        """Store a chat."""
         self._state.database.execute(
             "insert or replace into network_chats values (?, ?, ?, ?)",
             (chat.id, chat.owner, chat.person, chat.model_dump_json()),
@@ -81,7 +81,7 @@ class Chats:
         return message
 
     def messages(self, chat_id: str) -> list[Message]:
-        """The messages of a chat, the newest first."""
+        """Return the messages of a chat, the newest first."""
         rows = self._state.database.execute(
             "select body from network_messages where chat_id = ? order by seq desc", (chat_id,)
         ).fetchall()
@@ -89,19 +89,19 @@ class Chats:
         return sorted(messages, key=lambda message: message.at, reverse=True)
 
     def message(self, message_id: str) -> Message | None:
-        """One message."""
+        """Return one message."""
         row = self._state.database.execute("select body from network_messages where id = ?", (message_id,)).fetchone()
         return None if row is None else Message.model_validate_json(row[0])
 
     def of_owner(self, owner: int) -> list[tuple[Chat, Message | None]]:
-        """An owner's chats with their last messages, the liveliest first; chats without a message come last."""
+        """Return an owner's chats with their last messages, most recent first; chats without a message come last."""
         rows = self._state.database.execute("select body from network_chats where owner = ?", (owner,)).fetchall()
         chats = [Chat.model_validate_json(body) for (body,) in rows]
         found = [(chat, next(iter(self.messages(chat.id)), None)) for chat in chats]
         return sorted(found, key=lambda pair: pair[1].at.timestamp() if pair[1] else 0.0, reverse=True)
 
     def settle_in(self, owner: int, connected: list[tuple[int, datetime]]) -> None:
-        """Give an owner some old conversations with old relations; a few of them are read-only."""
+        """Give an owner some old conversations with relations, a few of them read-only."""
         for person, since in connected:
             unit = self._draws.unit_at(f"old chat {owner}", person)
             if unit < 0.1:
@@ -110,7 +110,7 @@ class Chats:
                 self.say(chat, "Likewise!", by_owner=False, at=since + timedelta(hours=5))
 
     def shown(self, chat: Chat, last: Message | None) -> Json:
-        """Write a chat as the provider does."""
+        """Return a chat in the provider's format."""
         person = self._members.member(chat.person)
         body: Json = {
             "object": "Chat",
@@ -126,7 +126,7 @@ class Chats:
         return body | ({"last_message_timestamp": rfc3339(last.at)} if last else {})
 
     def shown_message(self, chat: Chat, message: Message) -> Json:
-        """Write a message as the provider does."""
+        """Return a message in the provider's format."""
         writer: Member = self._members.member(chat.owner if message.by_owner else chat.person)
         flags = ("is_event", "is_deleted", "is_edited", "is_hidden", "is_seen", "is_pinned", "is_mentionned")
         return {

@@ -1,4 +1,4 @@
-"""The network side's part of the control API: the truth about writes, what people and accounts do now, switches."""
+"""The network side's part of the control API: the log of writes, acts of people and accounts, and switches."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +15,11 @@ from sandbox.network.cache import LIFE_SECONDS, Cache
 from sandbox.network.chats import Chats
 from sandbox.network.deliveries import Deliveries
 from sandbox.network.events import Events, Generation
-from sandbox.network.happenings import Happenings
 from sandbox.network.hosted import HostedSignIn
 from sandbox.network.ledger import RateLimits, WriteLog
 from sandbox.network.people import OWNERS, Members
 from sandbox.network.relations import Relation, Relations, Tie
+from sandbox.network.schedule import Schedule
 from sandbox.network.schema import Ids, at_once, forget_all
 from sandbox.network.wire import Json
 from sandbox.state import State
@@ -42,7 +42,7 @@ class LogFilter(Strict):
 
 
 class Act(Strict):
-    """Who does something; `person_id` is an id of the network or the people provider, or a slug."""
+    """The acting person; `person_id` is an id of the network or of the people provider, or a slug."""
 
     account_id: str
     person_id: str
@@ -50,17 +50,17 @@ class Act(Strict):
 
 
 class TieChange(Strict):
-    """What is between an owner and a person from now on."""
+    """The new relation between an owner and a person."""
 
     account_id: str
     person_id: str
     tie: Tie
     readonly: bool = False
-    """With `connected`: opens a chat that takes no messages."""
+    """With `connected`: opens a chat that accepts no messages."""
 
 
 class PeopleFilter(Strict):
-    """Whom of the network to list, as an owner knows them."""
+    """Which people of the network to list, by their relation to an owner."""
 
     account_id: str
     tie: Tie | None = None
@@ -69,7 +69,7 @@ class PeopleFilter(Strict):
 
 
 class AccountChange(Strict):
-    """What happens to an account."""
+    """A change of an account."""
 
     account_id: str
     status: Status | Literal["locked", "unlocked", "removed"] | None = None
@@ -80,7 +80,7 @@ class AccountChange(Strict):
 
 
 class NewAccount(Strict):
-    """An account that is connected without a link; without `owner` of somebody new."""
+    """An account connected without a link; without `owner`, of a new owner."""
 
     owner: Annotated[int, Field(ge=0, le=999_999)] | None = None
     past: bool = True
@@ -88,7 +88,7 @@ class NewAccount(Strict):
 
 
 class Switches(Strict):
-    """How the network side behaves; what is left out stays."""
+    """Settings of the network side; omitted ones stay unchanged."""
 
     natural: bool | None = None
     events: Generation | None = None
@@ -98,7 +98,7 @@ class Switches(Strict):
 
 @dataclass(frozen=True, slots=True)
 class NetworkControl:
-    """What the control API reaches."""
+    """The objects that the control API uses."""
 
     state: State
     ids: Ids
@@ -110,14 +110,14 @@ class NetworkControl:
     cache: Cache
     limits: RateLimits
     events: Events
-    happenings: Happenings
+    schedule: Schedule
     deliveries: Deliveries
     behaviour: Behaviour
     hosted: HostedSignIn
     operations: frozenset[str]
 
     def router(self) -> APIRouter:
-        """Make the routes under `/_control/network`."""
+        """Return the routes under `/_control/network`."""
         router = APIRouter(prefix="/_control/network")
         self._add_readings(router)
         self._add_acts(router)
@@ -133,9 +133,10 @@ class NetworkControl:
         async def show_callbacks(_: Annotated[Strict, Query()]) -> dict[str, Any]:
             return {"data": list(reversed(self.deliveries.conversations(None)))}
 
-        @router.get("/happenings")
-        async def show_happenings(_: Annotated[Strict, Query()]) -> dict[str, Any]:
-            rows = [{"due": rfc3339(each.due), "kind": each.kind, "body": each.body} for each in self.happenings.all()]
+        @router.get("/schedule")
+        @router.get("/happenings", include_in_schema=False)  # the earlier path
+        async def show_schedule(_: Annotated[Strict, Query()]) -> dict[str, Any]:
+            rows = [{"due": rfc3339(each.due), "kind": each.kind, "body": each.body} for each in self.schedule.all()]
             return {"data": rows}
 
         @router.get("/people")
@@ -213,7 +214,7 @@ class NetworkControl:
             return {"deleted": self.log.clear()}
 
         @router.delete("")
-        async def begin_anew(_: Annotated[Strict, Query()]) -> dict[str, Any]:
+        async def reset_network(_: Annotated[Strict, Query()]) -> dict[str, Any]:
             with at_once(self.state):
                 forget_all(self.state)
                 self.state.remember("network_owners", 0)
@@ -247,7 +248,7 @@ class NetworkControl:
     def _written(self, act: Act, *, by_owner: bool) -> Json:
         account, person = self._account(act.account_id), self._person(act.person_id)
         text = act.text or (
-            "Hello from the owner." if by_owner else self.behaviour.tempers.of(account.owner, person).says
+            "Hello from the owner." if by_owner else self.behaviour.profiles.of(account.owner, person).says
         )
         with self._now():
             chat = self.chats.opened(account.owner, person)
@@ -292,7 +293,7 @@ class NetworkControl:
 
     def _truth(self, account: Account, number: int) -> Json:
         member, relation = self.members.member(number), self.relations.between(account.owner, number)
-        temper = self.behaviour.tempers.of(account.owner, number)
+        profile = self.behaviour.profiles.of(account.owner, number)
         return {
             "person_id": member.id,
             "public_identifier": member.public_identifier,
@@ -300,9 +301,9 @@ class NetworkControl:
             "display_name": member.display_name,
             "tie": relation.tie.value,
             "visitable": self.relations.visitable(number),
-            "accepts": temper.accepts,
-            "declines": temper.declines,
-            "answers_message": temper.answers_message,
+            "accepts": profile.accepts,
+            "declines": profile.declines,
+            "answers_message": profile.answers_message,
         }
 
 

@@ -1,4 +1,4 @@
-"""The provider's own things: accounts, connect links, webhook endpoints and what was sent to them."""
+"""The provider's own objects: accounts, connect links, webhook endpoints and the deliveries to them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,7 @@ _LONGEST = 255
 
 
 class CreateLink(Ask):
-    """The body of a connect link."""
+    """The request body of a connect link."""
 
     expires_on: str
     redirect_uri: str | None = None
@@ -32,7 +32,7 @@ class CreateLink(Ask):
 
 
 class CreateEndpoint(Ask):
-    """The body of a new webhook endpoint."""
+    """The request body of a new webhook endpoint."""
 
     url: str
     trigger_events: list[str]
@@ -41,7 +41,7 @@ class CreateEndpoint(Ask):
 
 
 class ChangeEndpoint(Ask):
-    """What may be changed of a webhook endpoint."""
+    """The changeable fields of a webhook endpoint."""
 
     url: str | None = None
     trigger_events: list[str] | None = None
@@ -63,7 +63,7 @@ class Core:
     behaviour: Behaviour
 
     def create_link(self, call: Call) -> Answer:
-        """Make a link to the hosted sign-in."""
+        """Create a link to the hosted sign-in."""
         ask = read(CreateLink, call.content)
         expires = _moment(ask.expires_on)
         if expires <= self.clock.now():
@@ -80,21 +80,21 @@ class Core:
         return Answer({"object": "HostedAuthLink", "link": f"{call.base_url}/hosted-auth/{token}"})
 
     def list_accounts(self, call: Call) -> Answer:
-        """All accounts by name."""
+        """Return all accounts by name."""
         page = page_of(call.query, by_cursor=False)
         rows = [self.accounts.shown(account) for account in self.accounts.all()]
         wanted = [row for row in rows if call.query.get("status") in (None, row["status"])]
         return Answer(listed_by_core("AccountList", sorted(wanted, key=lambda row: str(row["name"])), page))
 
     def show_account(self, call: Call) -> Answer:
-        """One account, however it stands."""
+        """Return an account, whatever its status."""
         account = self.accounts.get(call.values[0])
         if account is None:
             raise ApiError("api/resource_not_found", "there is no such account")
         return Answer(self.accounts.shown(account))
 
     def delete_account(self, call: Call) -> Answer:
-        """Disconnect an account for good."""
+        """Delete an account permanently."""
         account = self.accounts.get(call.values[0])
         if account is None:
             raise ApiError("api/resource_not_found", "there is no such account")
@@ -103,7 +103,7 @@ class Core:
         return Answer({"success": True})
 
     def create_endpoint(self, call: Call) -> Answer:
-        """Register where events are sent; the answer carries the secret."""
+        """Register an endpoint for events; the answer contains its secret."""
         ask = read(CreateEndpoint, call.content)
         self._check(ask.url, ask.trigger_events, ask.description)
         endpoint = Endpoint(
@@ -118,17 +118,17 @@ class Core:
         return Answer(endpoint.shown())
 
     def list_endpoints(self, call: Call) -> Answer:
-        """All endpoints."""
+        """Return all endpoints."""
         page = page_of(call.query, by_cursor=False)
         rows = [endpoint.shown() for endpoint in self.events.endpoints.all()]
         return Answer(listed_by_core("WebhookEndpointList", rows, page))
 
     def show_endpoint(self, call: Call) -> Answer:
-        """One endpoint."""
+        """Return one endpoint."""
         return Answer(self._endpoint(call).shown())
 
     def change_endpoint(self, call: Call) -> Answer:
-        """Change an endpoint; its secret stays."""
+        """Change an endpoint but not its secret."""
         ask, endpoint = read(ChangeEndpoint, call.content), self._endpoint(call)
         given = ask.model_dump(exclude_none=True)
         changed = Endpoint.model_validate(endpoint.model_dump() | given)
@@ -137,12 +137,12 @@ class Core:
         return Answer(changed.shown())
 
     def delete_endpoint(self, call: Call) -> Answer:
-        """Forget an endpoint."""
+        """Delete an endpoint."""
         self.events.endpoints.remove(self._endpoint(call).id)
         return Answer({"success": True})
 
     def list_conversations(self, call: Call) -> Answer:
-        """Every attempt to send an event, the newest first."""
+        """Return every attempt to send an event, the newest first."""
         page = page_of(call.query, by_cursor=False)
         rows = self.deliveries.conversations(call.query.get("endpoint_id"))
         return Answer(listed_by_core("WebhookConversationList", rows, page))

@@ -1,4 +1,4 @@
-"""Sends events to webhook endpoints, signed, and again when nobody takes them."""
+"""Sends signed events to webhook endpoints, and retries failed deliveries."""
 
 import hashlib
 import hmac
@@ -11,7 +11,7 @@ import httpx
 from sandbox.clock import Clock, rfc3339
 from sandbox.faults import FaultKind, Faults
 from sandbox.network.events import CALLBACK, DELIVERY, PROVIDER, Endpoint, Endpoints
-from sandbox.network.happenings import Happening, Happenings
+from sandbox.network.schedule import Schedule, ScheduledEvent
 from sandbox.network.schema import Ids, at_once
 from sandbox.network.wire import Json, encoded
 from sandbox.state import State
@@ -24,13 +24,13 @@ _SHOWN_OF_ANSWER = 1000
 
 
 def signature(raw: bytes, *, secret: str, at: int) -> str:
-    """The value of the header: HMAC-SHA256 of time and body with the secret of the endpoint."""
+    """Return the header's value: HMAC-SHA256 of time and body with the endpoint's secret."""
     digest = hmac.new(secret.encode(), f"{at}.".encode() + raw, hashlib.sha256).hexdigest()
     return f"t={at},v0={digest}"
 
 
 class Deliveries:
-    """Makes the attempts and keeps what came of each."""
+    """Makes the attempts and stores the result of each."""
 
     def __init__(
         self,
@@ -38,31 +38,31 @@ class Deliveries:
         state: State,
         clock: Clock,
         ids: Ids,
-        happenings: Happenings,
+        schedule: Schedule,
         endpoints: Endpoints,
         faults: Faults,
     ) -> None:
         self._state, self._clock, self._ids = state, clock, ids
-        self._happenings, self._endpoints, self._faults = happenings, endpoints, faults
+        self._schedule, self._endpoints, self._faults = schedule, endpoints, faults
 
-    async def attempt(self, happening: Happening) -> None:
-        """Send one event once; plan the next attempt when it was not taken."""
-        body = happening.body
+    async def attempt(self, event: ScheduledEvent) -> None:
+        """Send one event once, and schedule the next attempt if it was not accepted."""
+        body = event.body
         endpoint = self._endpoints.get(body["endpoint_id"])
         if endpoint is None or not endpoint.enabled:
-            self._happenings.done(happening)
+            self._schedule.done(event)
             return
         status, answered = await self._post(endpoint, encoded(body["event"]))
         with at_once(self._state):
-            self._happenings.done(happening)
+            self._schedule.done(event)
             self._note(endpoint, body, status, answered)
             taken = status is not None and 200 <= status < 300
             if not taken and body["attempt"] <= len(PAUSES_SECONDS):
                 pause = timedelta(seconds=PAUSES_SECONDS[body["attempt"] - 1])
-                self._happenings.add(DELIVERY, body | {"attempt": body["attempt"] + 1}, after=pause)
+                self._schedule.add(DELIVERY, body | {"attempt": body["attempt"] + 1}, after=pause)
 
     def conversations(self, endpoint_id: str | None) -> list[Json]:
-        """All attempts, of one endpoint when asked, the newest first."""
+        """Return all attempts or those of one endpoint, newest first."""
         rows = self._state.database.execute(
             "select body from network_conversations where ? is null or endpoint_id = ? order by seq desc",
             (endpoint_id, endpoint_id),
@@ -71,7 +71,7 @@ class Deliveries:
 
     async def _post(self, endpoint: Endpoint, raw: bytes) -> tuple[int | None, str | None]:
         if self._struck(FaultKind.LOST_CALLBACK):
-            # The provider believes that it was taken, so it comes never again.
+            # The provider believes that it was delivered, so there is no retry.
             return 200, "lost on purpose"
         headers = {"content-type": "application/json"} | self._signed(endpoint, raw)
         try:

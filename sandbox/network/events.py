@@ -1,4 +1,4 @@
-"""Webhook endpoints and what they are told: which events exist, when they are sent, in which form."""
+"""Webhook endpoints and their events: which events exist, when they are sent, and in which form."""
 
 from datetime import timedelta
 from typing import Literal
@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sandbox.clock import Clock, rfc3339
 from sandbox.faults import FaultKind, Faults, OrderedFault
-from sandbox.network.happenings import Happenings
+from sandbox.network.schedule import Schedule
 from sandbox.network.schema import Ids
 from sandbox.network.wire import Json
 from sandbox.people.population.draws import Draws
@@ -32,7 +32,7 @@ _LATEST_RELATION, _SOONEST_RELATION = 8 * 3600.0, 60.0
 
 
 class Endpoint(BaseModel):
-    """Where events are sent."""
+    """An endpoint for events."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,12 +45,12 @@ class Endpoint(BaseModel):
     enabled: bool = True
 
     def shown(self) -> Json:
-        """Write an endpoint as the provider does."""
+        """Return an endpoint in the provider's format."""
         own = self.model_dump(mode="json")
         return {"object": "WebhookEndpoint", "application_id": "app_sandbox", "account_targets": []} | own
 
     def wants(self, type_: str, account_id: str) -> bool:
-        """Whether an event goes there."""
+        """Return whether the endpoint receives an event."""
         return self.enabled and type_ in self.trigger_events and self.account_ids in ((), (account_id,))
 
 
@@ -61,34 +61,34 @@ class Endpoints:
         self._state = state
 
     def all(self) -> list[Endpoint]:
-        """All endpoints, oldest first."""
+        """Return all endpoints, oldest first."""
         rows = self._state.database.execute("select body from network_endpoints order by rowid").fetchall()
         return [Endpoint.model_validate_json(body) for (body,) in rows]
 
     def get(self, endpoint_id: str) -> Endpoint | None:
-        """One endpoint."""
+        """Return one endpoint."""
         return next((each for each in self.all() if each.id == endpoint_id), None)
 
     def write(self, endpoint: Endpoint) -> None:
-        """Remember an endpoint."""
+        """Store an endpoint."""
         self._state.database.execute(
             "insert into network_endpoints values (?, ?) on conflict (id) do update set body = excluded.body",
             (endpoint.id, endpoint.model_dump_json()),
         )
 
     def remove(self, endpoint_id: str) -> bool:
-        """Forget an endpoint."""
+        """Delete an endpoint."""
         return self._state.database.execute("delete from network_endpoints where id = ?", (endpoint_id,)).rowcount > 0
 
 
 class Events:
-    """Tells endpoints what happened."""
+    """Sends events to endpoints."""
 
     def __init__(
-        self, *, state: State, clock: Clock, ids: Ids, draws: Draws, happenings: Happenings, faults: Faults
+        self, *, state: State, clock: Clock, ids: Ids, draws: Draws, schedule: Schedule, faults: Faults
     ) -> None:
         self._state, self._clock, self._ids, self._draws = state, clock, ids, draws
-        self._happenings, self._faults = happenings, faults
+        self._schedule, self._faults = schedule, faults
         self.endpoints = Endpoints(state)
 
     @property
@@ -97,20 +97,20 @@ class Events:
         return "2026-05" if self._state.number("network_generation", 9) == 5 else "2026-09"
 
     def change_generation(self, generation: Generation) -> None:
-        """Set which list is in force."""
+        """Set which list of event names is in force."""
         self._state.remember("network_generation", int(generation[-2:]))
 
     @property
     def natural(self) -> bool:
-        """Whether people act by themselves and events take their time; if not, all waits for the control API."""
+        """Whether people act on their own and events are delayed; otherwise everything waits for the control API."""
         return bool(self._state.number("network_natural", 1))
 
     def change_nature(self, *, natural: bool) -> None:
-        """Have people act by themselves, or not."""
+        """Set whether people act on their own."""
         self._state.remember("network_natural", int(natural))
 
     def tell(self, type_: str, account_id: str, payload: Json, *, ids_of: Json, promptly: bool = False) -> None:
-        """Have an event sent to whoever wants it, after a while unless `promptly`; `ids_of` is its short form."""
+        """Send an event to the endpoints that want it, after a delay unless `promptly`; `ids_of` is its short form."""
         if type_ not in EVENTS[self.generation]:
             return
         short = self._struck(FaultKind.IDS_ONLY) is not None
@@ -126,10 +126,10 @@ class Events:
             for endpoint in self.endpoints.all():
                 if endpoint.wants(type_, account_id):
                     body = {"endpoint_id": endpoint.id, "event": event, "attempt": 1}
-                    self._happenings.add(DELIVERY, body, after=delay)
+                    self._schedule.add(DELIVERY, body, after=delay)
 
     def _delays(self, type_: str, number: int, *, promptly: bool) -> list[timedelta]:
-        """When the event is sent, counted from now; twice when it is sent twice."""
+        """Return the delays after which the event is sent; two delays when it is sent twice."""
         delayed = self._struck(FaultKind.DELAYED_CALLBACK)
         first = timedelta() if promptly else self._delay(type_, number)
         if delayed is not None:

@@ -1,4 +1,4 @@
-"""The way every provider call takes: key, account, copies, rate limits, faults, the operation itself, again faults."""
+"""The path of every provider call: key, account, cache, rate limits, faults, operation, and faults of the answer."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -47,15 +47,15 @@ class Call:
         return self.known_account
 
     def strike(self, kind: FaultKind) -> OrderedFault | None:
-        """Say whether an ordered fault of this kind strikes here."""
+        """Return whether an ordered fault of this kind affects this call."""
         return self.faults.strike(PROVIDER, self.operation, kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One call of the provider's API. `path` holds None where a value stands; an account's path begins with one.
+    """One call of the provider's API. `path` has None for each variable part; an account's path begins with one.
 
-    `drops` names the operations whose copies a write makes wrong; `person` finds whom a call is about.
+    `drops` names the operations whose cached answers a write makes stale; `person` finds the person of a call.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Operation:
         return self.path[0] is None
 
     def values(self, segments: Sequence[str]) -> list[str] | None:
-        """The variable parts of a path of this operation; None for any other path."""
+        """Return the variable parts of a path of this operation; None for any other path."""
         if len(segments) != len(self.path):
             return None
         if any(part not in (None, segment) for part, segment in zip(self.path, segments, strict=True)):
@@ -87,7 +87,7 @@ class _Turn:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Serves provider calls; `api_keys` are valid, `latency_ms` is added to every call."""
+    """Serves provider calls; `api_keys` are the valid keys, `latency_ms` is added to every call."""
 
     state: State
     faults: Faults
@@ -99,7 +99,7 @@ class Gate:
     latency_ms: int
 
     async def serve(self, request: Request) -> Response:
-        """Take one call from its path to its answer."""
+        """Process one call from its path to its answer."""
         turn = _Turn()
         try:
             operation, values = self._operation(request)
@@ -110,7 +110,7 @@ class Gate:
     def _operation(self, request: Request) -> tuple[Operation, list[str]]:
         if request.headers.get("x-api-key", "") not in self.api_keys:
             raise ApiError("api/missing_authorization", "the key is missing or unknown")
-        # Ids hold slashes, so the path is split before it is decoded.
+        # Ids contain slashes, so the path is split before it is decoded.
         raw: bytes = request.scope["raw_path"]
         segments = [unquote(part) for part in raw.decode("ascii").removesuffix("/").split("/")[2:]]
         matching = [(each, values) for each in self.operations if (values := each.values(segments)) is not None]

@@ -21,7 +21,7 @@ from sandbox.state import State
 _OWNER_DIGITS = 6
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Connect an account (sandbox)</title></head>
-<body><h1>Connect an account</h1><p>An invented network: nothing here reaches anybody.</p>
+<body><h1>Connect an account</h1><p>An invented network: no real person is contacted.</p>
 <form method="post">
 <p><label>Sign in as owner number <input name="owner" value="{owner}" inputmode="numeric" pattern="[0-9]+"></label></p>
 {buttons}
@@ -29,7 +29,7 @@ _PAGE = """<!doctype html>
 
 
 class Outcome(StrEnum):
-    """The buttons."""
+    """The buttons of the page."""
 
     SUCCEED = "succeed"
     FAIL = "fail"
@@ -37,7 +37,7 @@ class Outcome(StrEnum):
     EXPIRED = "expired"
     RESTRICTED = "restricted"
     SECOND_ACCOUNT = "second_account"
-    """Succeed even though the provider has an account of this owner already."""
+    """Succeed although the provider already has an account of this owner."""
 
 
 _LABELS = {
@@ -57,7 +57,7 @@ _FAILURES = {
 
 
 class Link(BaseModel):
-    """A connect link; `account_id` for signing in again."""
+    """A connect link; `account_id` is set for a reconnection."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -75,20 +75,20 @@ class Links:
         self._state = state
 
     def write(self, token: str, link: Link) -> None:
-        """Remember a link."""
+        """Store a link."""
         self._state.database.execute(
             "insert or replace into network_links values (?, ?)", (token, link.model_dump_json())
         )
 
     def get(self, token: str) -> Link | None:
-        """One link."""
+        """Return one link."""
         row = self._state.database.execute("select body from network_links where token = ?", (token,)).fetchone()
         return None if row is None else Link.model_validate_json(row[0])
 
 
 @dataclass(frozen=True, slots=True)
 class HostedSignIn:
-    """Serves the page, and what its buttons do."""
+    """Serves the page and executes its buttons."""
 
     state: State
     clock: Clock
@@ -98,7 +98,7 @@ class HostedSignIn:
     ready_after: timedelta
 
     async def serve(self, request: Request) -> Response:
-        """Show the page, or carry out a button."""
+        """Show the page, or execute a button."""
         token = str(request.path_params["token"])
         link = self.links.get(token)
         if link is None or link.used or link.expires_on <= self.clock.now():
@@ -115,7 +115,7 @@ class HostedSignIn:
         return RedirectResponse(_with_query(link.redirect_uri, query), status_code=303)
 
     def connect(self, owner: int, *, past: bool = True) -> Account:
-        """Connect an owner's account: its first synchronisation ends after a while; with the owner's `past`."""
+        """Connect an owner's account with their `past`; its first synchronisation ends later."""
         account = self.accounts.add(owner)
         self.state.remember("network_owners", max(self.state.number("network_owners"), owner - OWNERS + 1))
         if past:
@@ -123,11 +123,11 @@ class HostedSignIn:
         return account
 
     def next_owner(self) -> int:
-        """Somebody who has never connected an account."""
+        """Return an owner who has never connected an account."""
         return OWNERS + int(self.state.number("network_owners"))
 
     def _carried_out(self, link: Link, outcome: Outcome, owner: int) -> dict[str, str]:
-        """What the redirect says."""
+        """Execute the button and return the parameters of the redirect."""
         state = {} if link.state is None or outcome is Outcome.FAIL_WITHOUT_STATE else {"state": link.state}
         if outcome in _FAILURES:
             return _failure(*_FAILURES[outcome]) | state
@@ -137,10 +137,10 @@ class HostedSignIn:
         if known is None and outcome is Outcome.SUCCEED and self.accounts.of_owner(owner) is not None:
             return _failure("api/already_exists", "Already exists") | state
         account = self._connected(known, owner)
-        told = {"state": link.state} if link.state is not None else {}
+        state = {"state": link.state} if link.state is not None else {}
         type_ = "account.add" if known is None else "account.reconnect"
-        self.behaviour.events.tell(type_, account.id, told | {"provider": "linkedin"}, ids_of=told, promptly=True)
-        self.behaviour.happenings.add(READY, {"account_id": account.id}, after=self.ready_after)
+        self.behaviour.events.tell(type_, account.id, state | {"provider": "linkedin"}, ids_of=state, promptly=True)
+        self.behaviour.schedule.add(READY, {"account_id": account.id}, after=self.ready_after)
         return {"account_id": account.id, "provider": "linkedin"} | state
 
     def _connected(self, known: Account | None, owner: int) -> Account:

@@ -1,4 +1,4 @@
-"""What the network notes: every executed write, the limits of the network, and the provider's own rate limits."""
+"""Records of the network: every executed write, the network's limits, and the provider's own rate limits."""
 
 import json
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class WriteLog:
         self._state, self._clock = state, clock
 
     def note(self, kind: Kind, *, account_id: str, owner: int, person: Member, text: str | None, result: str) -> None:
-        """Note a write that was executed; `result` is the id that came of it."""
+        """Log an executed write; `result` is the resulting id."""
         body = {
             "at": rfc3339(self._clock.now()),
             "account_id": account_id,
@@ -40,17 +40,17 @@ class WriteLog:
         )
 
     def all(self, *, account_id: str | None = None, after: int = 0) -> list[Json]:
-        """The writes, of one account when asked, later than number `after`."""
+        """Return all writes or those of one account, with a number above `after`."""
         rows = self._state.database.execute("select seq, body from network_log where seq > ? order by seq", (after,))
         writes = [{"seq": seq} | json.loads(body) for seq, body in rows.fetchall()]
         return [write for write in writes if account_id in (None, write["account_id"])]
 
     def clear(self) -> int:
-        """Forget all writes; gives how many there were."""
+        """Delete all writes and return their number."""
         return self._state.database.execute("delete from network_log").rowcount
 
     def limit_reached(self, owner: int) -> Literal["daily", "weekly"] | None:
-        """Which limit of the network the next invite of an owner would break."""
+        """Return the limit of the network that an owner's next invite would exceed."""
         midnight = self._clock.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         monday = midnight - timedelta(days=midnight.weekday())
         if self._invites_since(owner, monday) >= INVITES_PER_WEEK:
@@ -75,7 +75,7 @@ class Window:
     reset: int
 
     def headers(self) -> dict[str, str]:
-        """Write the rate limit headers."""
+        """Return the rate limit headers."""
         return {
             "x-ratelimit-limit": str(self.limit),
             "x-ratelimit-remaining": str(self.remaining),
@@ -85,7 +85,7 @@ class Window:
 
 @dataclass(slots=True)
 class RateLimits:
-    """Fixed windows of one hour for each account and operation; copies out of the cache do not count."""
+    """Fixed windows of one hour for each account and operation; cached answers do not count."""
 
     clock: Clock
     per_hour: dict[str, int] = field(default_factory=dict)
@@ -102,6 +102,6 @@ class RateLimits:
         return Window(count <= limit, limit, max(0, limit - count), _HOUR - now % _HOUR)
 
     def change(self, limits: Mapping[str, int]) -> None:
-        """Set limits and open all windows anew."""
+        """Set limits and restart all windows."""
         self.per_hour.update(limits)
         self._windows.clear()

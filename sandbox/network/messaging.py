@@ -18,7 +18,7 @@ TEXT_UNITS = 8000
 
 
 class StartChat(Ask):
-    """To whom to write what."""
+    """The recipient and the text of a new chat."""
 
     users_ids: str | list[str]
     text: str
@@ -26,7 +26,7 @@ class StartChat(Ask):
 
 
 class SendMessage(Ask):
-    """What to write."""
+    """The text of a message."""
 
     text: str
     quote_id: str | None = None
@@ -45,7 +45,7 @@ class Messaging:
     ceiling: int
 
     def list_chats(self, call: Call) -> Answer:
-        """The owner's chats, the liveliest first."""
+        """Return the owner's chats, most recent first."""
         page, before, after = page_of(call.query, by_cursor=True), _moment(call, "before"), _moment(call, "after")
         rows = [
             self.chats.shown(chat, last)
@@ -55,12 +55,12 @@ class Messaging:
         return Answer(listed(rows, page, by_cursor=True, ceiling=self.ceiling))
 
     def show_chat(self, call: Call) -> Answer:
-        """One chat."""
+        """Return one chat."""
         chat = self._chat(call)
         return Answer(self.chats.shown(chat, next(iter(self.chats.messages(chat.id)), None)))
 
     def list_messages(self, call: Call) -> Answer:
-        """The messages of a chat, the newest first."""
+        """Return the messages of a chat, the newest first."""
         chat, page = self._chat(call), page_of(call.query, by_cursor=True)
         before, after = _moment(call, "before"), _moment(call, "after")
         found = [each for each in self.chats.messages(chat.id) if _between(each.at, before, after)]
@@ -68,14 +68,14 @@ class Messaging:
         return Answer(listed(rows, page, by_cursor=True, ceiling=self.ceiling))
 
     def show_message(self, call: Call) -> Answer:
-        """One message."""
+        """Return one message."""
         chat, message = self._chat(call), self.chats.message(call.values[1])
         if message is None or message.chat_id != chat.id:
             raise ApiError("provider/resource_not_found", "there is no such message")
         return Answer(self.chats.shown_message(chat, message))
 
     def start(self, call: Call) -> Answer:
-        """Write to a person; an existing chat goes on."""
+        """Write to a person, in their existing chat if there is one."""
         ask = read(StartChat, call.content)
         recipients = [ask.users_ids] if isinstance(ask.users_ids, str) else ask.users_ids
         if len(recipients) != 1:
@@ -86,13 +86,15 @@ class Messaging:
         self._check_connected(call.account.owner, number)
         chat = self.chats.opened(call.account.owner, number)
         message = self._written(call, chat, ask.text)
-        return Answer({"object": "ChatStarted", "chat_id": chat.id, "message_id": _told(call, message)})
+        return Answer({"object": "ChatStarted", "chat_id": chat.id, "message_id": _message_id_form(call, message)})
 
     def send(self, call: Call) -> Answer:
-        """Write into a chat."""
+        """Send a message in a chat."""
         ask, chat = read(SendMessage, call.content), self._chat(call)
         self._check_connected(call.account.owner, chat.person)
-        return Answer({"object": "MessageSent", "message_id": _told(call, self._written(call, chat, ask.text))})
+        return Answer(
+            {"object": "MessageSent", "message_id": _message_id_form(call, self._written(call, chat, ask.text))}
+        )
 
     def _chat(self, call: Call) -> Chat:
         chat = self.chats.get(call.account.owner, call.values[0])
@@ -118,8 +120,8 @@ class Messaging:
         return message
 
 
-def _told(call: Call, message: Message) -> str | Sequence[str] | None:
-    """The id of a sent message in one of the three forms the provider uses."""
+def _message_id_form(call: Call, message: Message) -> str | Sequence[str] | None:
+    """Return the id of a sent message in one of the three forms the provider uses."""
     if call.strike(FaultKind.MESSAGE_ID_NULL):
         return None
     return [message.id] if call.strike(FaultKind.MESSAGE_ID_LIST) else message.id
@@ -136,7 +138,7 @@ def _moment(call: Call, name: str) -> datetime | None:
 
 
 def _between(at: datetime | None, before: datetime | None, after: datetime | None) -> bool:
-    """Whether a time lies between two, both excluded; what has no time lies before all."""
+    """Return whether a time is strictly between two others; a missing time is before all."""
     if at is None:
         return after is None
     return (before is None or at < before) and (after is None or at > after)

@@ -1,4 +1,4 @@
-"""Who is in the network: the invented people under their ids and slugs, and the owners of connected accounts."""
+"""Members of the network: the invented people under their ids and slugs, and the owners of connected accounts."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sandbox.people.population.draws import Draws
 from sandbox.people.population.employers import slug_of
 
 OWNERS = 1_000_000_000
-"""Owners of accounts are numbered from here, beyond everybody of the population."""
+"""Owners of accounts are numbered from here, above all people of the population."""
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 _ID_LETTERS = 30
 _MOST_DECODINGS = 4
@@ -18,7 +18,7 @@ _MOST_DECODINGS = 4
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One member of the network as a profile shows them."""
+    """A member of the network with the fields of their profile."""
 
     number: int
     id: str
@@ -39,7 +39,7 @@ class Member:
 
 
 class Members:
-    """Finds members; the same seed gives the same ones."""
+    """Finds members; the same seed yields the same members."""
 
     def __init__(self, population: Population, seed: int) -> None:
         self._population = population
@@ -49,7 +49,7 @@ class Members:
         return len(self._population)
 
     def member(self, number: int) -> Member:
-        """Describe a member."""
+        """Return a member by number."""
         if number >= OWNERS:
             return self._owner(number)
         writer = self._population.writer
@@ -63,7 +63,7 @@ class Members:
         )
 
     def find(self, text: str) -> int | None:
-        """Find whoever has this id of the network, slug, or id of the people provider; None when nobody has."""
+        """Return the number of the member with this network id, slug or people provider's id; None without one."""
         number = self._numbers.get(text)
         if number is None:
             number = self._slugs.get(plain_slug(text))
@@ -72,7 +72,7 @@ class Members:
         return number
 
     def with_id(self, text: str) -> int | None:
-        """Find whoever has this id of the network."""
+        """Return the number of the member with this network id."""
         return self._numbers.get(text)
 
     def _owner(self, number: int) -> Member:
@@ -106,13 +106,13 @@ class Members:
         writer = self._population.writer
         slugs: dict[str, int] = {}
         for number in range(len(self._population)):
-            # A few records of the people provider name the address of somebody else: the network knows the first.
+            # A few records of the people provider have another's address: on the network it belongs to the first.
             slugs.setdefault(plain_slug(writer.profile_slug(number)), number)
         return slugs
 
 
 def plain_slug(text: str) -> str:
-    """One spelling of a slug: decoded, composed, lower case."""
+    """Return the normal form of a slug: decoded, composed, lower case."""
     for _ in range(_MOST_DECODINGS):
         decoded = unquote(text)
         if decoded == text:

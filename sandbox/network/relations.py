@@ -1,4 +1,4 @@
-"""Who is connected to whom, who was invited, and what was there before an owner connected the account."""
+"""Connections and invites between owners and people, and those from before an owner connected the account."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -16,7 +16,7 @@ _LONGEST_KNOWN_DAYS = 900
 
 
 class Tie(StrEnum):
-    """What is between an owner and a person."""
+    """The kind of relation between an owner and a person."""
 
     NONE = "none"
     PENDING = "pending"
@@ -26,7 +26,7 @@ class Tie(StrEnum):
 
 
 class Relation(BaseModel):
-    """One owner and one person; `invited_at` is the last invite, `since` when the tie became what it is."""
+    """An owner and a person; `invited_at` is the last invite, `since` the start of the present tie."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -40,27 +40,27 @@ class Relation(BaseModel):
 
 
 class Relations:
-    """All ties that are something; whoever has no row is a stranger."""
+    """All ties; people without a row are strangers."""
 
     def __init__(self, state: State, clock: Clock, ids: Ids, draws: Draws, size: int) -> None:
         self._state, self._clock, self._ids, self._draws, self._size = state, clock, ids, draws, size
 
     def between(self, owner: int, person: int) -> Relation:
-        """The tie of two."""
+        """Return the tie between an owner and a person."""
         row = self._state.database.execute(
             "select body from network_relations where owner = ? and person = ?", (owner, person)
         ).fetchone()
         return Relation(owner=owner, person=person) if row is None else Relation.model_validate_json(row[0])
 
     def write(self, relation: Relation) -> None:
-        """Remember a tie."""
+        """Store a tie."""
         self._state.database.execute(
             "insert or replace into network_relations values (?, ?, ?, ?)",
             (relation.owner, relation.person, relation.tie.value, relation.model_dump_json()),
         )
 
     def with_tie(self, owner: int, tie: Tie) -> list[Relation]:
-        """All of an owner's ties of one kind, the newest first."""
+        """Return all of an owner's ties of one kind, the newest first."""
         rows = self._state.database.execute(
             "select body from network_relations where owner = ? and state = ?", (owner, tie.value)
         ).fetchall()
@@ -68,11 +68,11 @@ class Relations:
         return sorted(relations, key=lambda relation: relation.since or self._clock.now(), reverse=True)
 
     def pending_with(self, owner: int, request_id: str) -> Relation | None:
-        """The pending invite with this id."""
+        """Return the pending invite with this id."""
         return next((each for each in self.with_tie(owner, Tie.PENDING) if each.request_id == request_id), None)
 
     def settle_in(self, owner: int) -> list[Relation]:
-        """Give an owner the ties of the years before, once; gives those that are new."""
+        """Give an owner the ties of past years, once, and return the new ones."""
         known = self._state.database.execute("select 1 from network_relations where owner = ? limit 1", (owner,))
         if known.fetchone() is not None:
             return []
@@ -86,12 +86,12 @@ class Relations:
         return begun
 
     def distance(self, owner: int, person: int) -> str:
-        """How far a person is who is not connected."""
+        """Return the degree of a person who is not connected."""
         unit = self._draws.unit_at(f"distance {owner}", person)
         return "SECOND_DEGREE" if unit < 0.4 else "THIRD_DEGREE" if unit < 0.85 else "OUT_OF_NETWORK"
 
     def visitable(self, person: int) -> bool:
-        """Whether a visit to this person can be announced."""
+        """Return whether this person can be told about a visit."""
         return self._draws.unit_at("no visits", person) >= 0.02
 
     def _drawn(self, owner: int, name: str, share: float) -> list[int]:

@@ -1,4 +1,4 @@
-"""What the network side remembers across a restart, in the sandbox's SQLite file, and the ids it gives."""
+"""The network side's tables in the sandbox's SQLite file, and the ids that it assigns."""
 
 import base64
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ TABLES = (
 
 
 def open_tables(state: State) -> None:
-    """Make the tables."""
+    """Create the tables."""
     state.database.executescript(_SCHEMA)
 
 
@@ -50,7 +50,7 @@ def forget_all(state: State) -> None:
 
 @contextmanager
 def at_once(state: State) -> Iterator[None]:
-    """Have all that is written within survive a killed process, or nothing of it."""
+    """Run the block in one transaction: all its writes survive a killed process, or none."""
     state.database.execute("begin immediate")
     try:
         yield
@@ -61,7 +61,7 @@ def at_once(state: State) -> Iterator[None]:
 
 
 class Ids:
-    """Ids as the provider and the network spell them; one counter, so that none is given twice."""
+    """Ids in the formats of the provider and the network; one counter makes them unique."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -72,14 +72,14 @@ class Ids:
         return mixed(number)
 
     def plain(self, prefix: str) -> str:
-        """An id of the provider: a prefix and 32 hex digits."""
+        """Return an id of the provider: a prefix and 32 hex digits."""
         return f"{prefix}_{self._word():016x}{self._word():016x}"
 
     def awkward(self, prefix: str) -> str:
-        """An id of the network, holding `/`, `+`, `=` and `:` as some do."""
+        """Return an id of the network, with `/`, `+`, `=` and `:` like some real ones."""
         word = base64.b64encode(self._word().to_bytes(8, "big") + b"\xfb\xff").decode()
         return f"{prefix}:{word}/+=="
 
     def secret(self) -> str:
-        """The secret of an endpoint: 36 characters."""
+        """Return the secret of an endpoint: 36 characters."""
         return f"wes_{self._word():016x}{self._word():016x}"

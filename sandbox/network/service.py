@@ -1,4 +1,4 @@
-"""Puts the network side together: members, what is between them, the provider's calls, events, control."""
+"""Assembles the network side: members, relations, the provider's calls, events and control."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +10,7 @@ from sandbox.clock import Clock
 from sandbox.faults import Faults
 from sandbox.network.accounts import Accounts
 from sandbox.network.behaviour import ACCEPT, DECLINE, READY, REPLY, Behaviour
+from sandbox.network.behaviour_profiles import BehaviourProfiles
 from sandbox.network.cache import Cache
 from sandbox.network.chats import Chats
 from sandbox.network.control import NetworkControl
@@ -17,14 +18,13 @@ from sandbox.network.core import Core
 from sandbox.network.deliveries import Deliveries
 from sandbox.network.events import CALLBACK, PROVIDER, Events
 from sandbox.network.gate import Gate, Operation
-from sandbox.network.happenings import Happenings, Loop
 from sandbox.network.hosted import HostedSignIn, Links
 from sandbox.network.ledger import RateLimits, WriteLog
 from sandbox.network.messaging import Messaging
 from sandbox.network.people import Members
 from sandbox.network.relations import Relations
+from sandbox.network.schedule import Loop, Schedule
 from sandbox.network.schema import Ids, open_tables
-from sandbox.network.temper import Tempers
 from sandbox.network.users import Users
 from sandbox.people.population.build import Population
 from sandbox.people.population.draws import Draws
@@ -39,7 +39,7 @@ _TALK = frozenset({"chats/list", "chats/get", "messages/list", "users/chat"})
 
 @dataclass(frozen=True, slots=True)
 class NetworkSettings:
-    """What can be chosen at the start: valid keys, latency of every call, and limits.
+    """Options of the network side: valid keys, latency of every call, and limits.
 
     `ready_after` is how long a first synchronisation takes, `ceiling` the longest page of a list of the network,
     `per_hour` the calls an hour by operation or `*`.
@@ -102,18 +102,18 @@ def _chat_operations(messaging: Messaging) -> tuple[Operation, ...]:
 def network_side(
     *, population: Population, state: State, clock: Clock, faults: Faults, settings: NetworkSettings, seed: int
 ) -> Side:
-    """Make the network side of the sandbox."""
+    """Build the network side of the sandbox."""
     open_tables(state)
     ids, draws, members = Ids(state), Draws(seed), Members(population, seed)
     accounts = Accounts(state, clock, ids, members)
     relations = Relations(state, clock, ids, draws, len(population))
     chats, log, cache = Chats(state, ids, draws, members), WriteLog(state, clock), Cache(state, clock)
-    happenings = Happenings(state, clock)
-    events = Events(state=state, clock=clock, ids=ids, draws=draws, happenings=happenings, faults=faults)
+    schedule = Schedule(state, clock)
+    events = Events(state=state, clock=clock, ids=ids, draws=draws, schedule=schedule, faults=faults)
     deliveries = Deliveries(
-        state=state, clock=clock, ids=ids, happenings=happenings, endpoints=events.endpoints, faults=faults
+        state=state, clock=clock, ids=ids, schedule=schedule, endpoints=events.endpoints, faults=faults
     )
-    behaviour = Behaviour(clock, members, accounts, relations, chats, Tempers(draws), happenings, events)
+    behaviour = Behaviour(clock, members, accounts, relations, chats, BehaviourProfiles(draws), schedule, events)
     links, limits = Links(state), RateLimits(clock, dict(settings.per_hour))
     hosted = HostedSignIn(state, clock, accounts, links, behaviour, settings.ready_after)
     users = Users(clock, ids, members, accounts, relations, chats, log, behaviour, settings.ceiling)
@@ -133,7 +133,7 @@ def network_side(
         cache=cache,
         limits=limits,
         events=events,
-        happenings=happenings,
+        schedule=schedule,
         deliveries=deliveries,
         behaviour=behaviour,
         hosted=hosted,
@@ -141,7 +141,7 @@ def network_side(
     )
     loop = Loop(
         state=state,
-        happenings=happenings,
+        schedule=schedule,
         acts={
             ACCEPT: behaviour.accept_planned,
             DECLINE: behaviour.decline_planned,
@@ -158,6 +158,6 @@ def network_side(
             Route("/hosted-auth/{token}", hosted.serve, methods=["GET", "POST"]),
         ),
         control=control.router(),
-        next_at=happenings.next_at,
+        next_at=schedule.next_at,
         run=loop.run,
     )

@@ -25,7 +25,7 @@ _TIES = {Tie.PENDING: "PENDING", Tie.IGNORED: "IGNORED", Tie.WITHDRAWN: "WITHDRA
 
 
 class Invite(Ask):
-    """Whom to invite, with which note."""
+    """The invited person and the note."""
 
     user_id: str
     message: str | None = None
@@ -46,11 +46,11 @@ class Users:
     ceiling: int
 
     def person(self, call: Call) -> int | None:
-        """Whom a call with an id in its path is about."""
+        """Return the person that the id in a call's path means."""
         return self.members.find(call.values[0]) if call.values else None
 
     def profile(self, call: Call) -> Answer:
-        """A person as the owner sees them; `me` for the owner."""
+        """Return a person as the owner sees them; `me` for the owner."""
         account, asked = call.account, call.values[0]
         owner = self.members.member(account.owner)
         if asked in ("me", owner.id, owner.public_identifier):
@@ -62,7 +62,7 @@ class Users:
         return Answer(_profile(self.members.member(number)) | {"specifics": self._specifics(account, relation)})
 
     def invite(self, call: Call) -> Answer:
-        """Invite somebody; refuses what the network refuses."""
+        """Invite a person, or refuse as the network does."""
         account, ask = call.account, read(Invite, call.content)
         if _units(ask.message or "") > NOTE_UNITS:
             raise ApiError("provider/invalid_parameters", f"message must have at most {NOTE_UNITS} characters")
@@ -89,7 +89,7 @@ class Users:
         return Answer(self._request(invited), status=201)
 
     def requests(self, call: Call) -> Answer:
-        """The pending invites of the owner."""
+        """Return the pending invites of the owner."""
         kind = call.query.get("type")
         if kind not in ("sent", "received"):
             raise ApiError("api/invalid_parameters", "type must be sent or received")
@@ -109,16 +109,16 @@ class Users:
         return Answer({"object": "RelationRequestCanceled"})
 
     def withdrawn_from(self, call: Call) -> int | None:
-        """Whom a withdrawal is about."""
+        """Return the person of a withdrawal."""
         relation = self.relations.pending_with(call.account.owner, call.values[0])
         return None if relation is None else relation.person
 
     def invited_person(self, call: Call) -> int | None:
-        """Whom an invite is about."""
+        """Return the person of an invite."""
         return self.members.with_id(read(Invite, call.content).user_id)
 
     def known(self, call: Call) -> Answer:
-        """The relations of the owner."""
+        """Return the relations of the owner."""
         if call.values[0] != "me":
             raise ApiError("provider/insufficient_permissions", "the relations of others are not shown")
         page = page_of(call.query, by_cursor=True)
@@ -126,13 +126,13 @@ class Users:
         return Answer(listed(rows, page, by_cursor=True, ceiling=self.ceiling))
 
     def visit(self, call: Call) -> Answer:
-        """Let a person know that the owner looked at their profile."""
+        """Tell a person that the owner visited their profile."""
         person = self._person_of_token(call.account, call.query.get("token", ""))
         self._note("visit", call.account, self.members.member(person), None, "visited")
         return Answer({"object": "ProfileVisited"})
 
     def chat(self, call: Call) -> Answer:
-        """The chats with a person."""
+        """Return the chats with a person."""
         number = self.members.find(call.values[0])
         if number is None:
             raise ApiError("provider/resource_not_found", "there is no such user")

@@ -1,4 +1,4 @@
-"""The provider's envelopes: errors with type and title, answers, and the two ways of paging."""
+"""The provider's envelopes: errors with type and title, answers, and the two kinds of paging."""
 
 import base64
 import binascii
@@ -52,7 +52,7 @@ ERROR_TYPES = frozenset(_STATUSES)
 
 
 class ApiError(Exception):
-    """The provider answers with an error; without a status the usual one of its type."""
+    """An error of the provider; without a status, it has the usual one of its type."""
 
     def __init__(self, type_: str, detail: str, *, status: int | None = None) -> None:
         super().__init__(detail)
@@ -61,7 +61,7 @@ class ApiError(Exception):
         self.status = status or _STATUSES.get(type_, 500)
 
     def body(self) -> Json:
-        """Write the error envelope."""
+        """Return the error envelope."""
         title = self.type.partition("/")[2].replace("_", " ").capitalize()
         named = {"object": "Error", "status": self.status, "type": self.type, "title": title}
         return named | {"detail": self.detail, "req_id": "req-sandbox"}
@@ -69,7 +69,7 @@ class ApiError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an operation answers."""
+    """The answer of an operation."""
 
     body: Json
     status: int = 200
@@ -77,18 +77,18 @@ class Answer:
 
 
 def respond(answer: Answer, *, headers: Mapping[str, str]) -> Response:
-    """Make the HTTP answer."""
+    """Return the HTTP answer."""
     sent = dict(headers) | dict(answer.headers) | {"content-type": "application/json"}
     return Response(encoded(answer.body), status_code=answer.status, headers=sent)
 
 
 def encoded(body: Json) -> bytes:
-    """Write JSON as it travels."""
+    """Return JSON as it is sent."""
     return json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 class Ask(BaseModel):
-    """A request body: fields that nobody documents are refused, so that mistakes show."""
+    """A request body: undocumented fields are refused, so that mistakes show."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -112,17 +112,17 @@ def read(model: type[AnyAsk], content: bytes) -> AnyAsk:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which part of a list is wanted."""
+    """The requested part of a list."""
 
     offset: int
     limit: int
 
 
 def page_of(query: Mapping[str, str], *, by_cursor: bool) -> Page:
-    """Read `limit` and `offset` or `cursor`, whichever of the two the list takes.
+    """Read `limit` and the list's own kind of paging, `offset` or `cursor`.
 
     Raises:
-        ApiError: a number out of bounds, a cursor that is none of ours, or the other way of paging.
+        ApiError: a number out of bounds, an unknown cursor, or the other kind of paging.
     """
     limit = _number(query, "limit", DEFAULT_LIMIT)
     if not 1 <= limit <= MOST_PER_PAGE:
@@ -138,7 +138,7 @@ def page_of(query: Mapping[str, str], *, by_cursor: bool) -> Page:
 
 
 def listed(rows: Sequence[Json], page: Page, *, by_cursor: bool, ceiling: int) -> Json:
-    """Cut a page out of a provider list; a page never holds more than `ceiling`, whatever `limit` says."""
+    """Return a page of a provider list with at most `ceiling` entries, whatever `limit` says."""
     count = min(page.limit, ceiling)
     cut = list(rows[page.offset : page.offset + count])
     body: Json = {"data": cut}
@@ -150,7 +150,7 @@ def listed(rows: Sequence[Json], page: Page, *, by_cursor: bool, ceiling: int) -
 
 
 def listed_by_core(name: str, rows: Sequence[Json], page: Page) -> Json:
-    """Cut a page out of a list of the provider's own things."""
+    """Return a page of a list of the provider's own objects."""
     cut = list(rows[page.offset : page.offset + page.limit])
     return {"object": name, "data": cut, "has_more": page.offset + page.limit < len(rows)}
 

@@ -1,1 +1,1 @@
-"""The payments side: Stripe's Checkout, payment intents, subscriptions and signed events, as far as they are used."""
+"""The payments side: the parts of Stripe's Checkout, payment intents, subscriptions and events that are used."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sandbox.payments.happenings import Happenings
+from sandbox.payments.billing import Billing
 from sandbox.payments.ledger import Ledger, of_customer
 from sandbox.payments.ledger import found as found_one
 from sandbox.payments.subscriptions import Subscriptions
@@ -42,13 +42,13 @@ class Operation:
 class Calls:
     """Performs calls on the ledger."""
 
-    def __init__(self, ledger: Ledger, happenings: Happenings) -> None:
+    def __init__(self, ledger: Ledger, billing: Billing) -> None:
         self._ledger = ledger
-        self._happenings = happenings
-        self._subscriptions = Subscriptions(ledger, happenings)
+        self._billing = billing
+        self._subscriptions = Subscriptions(ledger, billing)
 
     def operations(self) -> tuple[Operation, ...]:
-        """Every call there is."""
+        """Return all operations."""
         return (
             Operation("customers/create", "POST", "/v1/customers", self.create_customer),
             Operation("checkout/create", "POST", SESSIONS, self.create_session),
@@ -67,7 +67,7 @@ class Calls:
         )
 
     def create_customer(self, ask: Ask) -> Object:
-        """Make a customer."""
+        """Create a customer."""
         known(ask.tree, "email", "name", "metadata")
         return self._ledger.put(
             {
@@ -83,7 +83,7 @@ class Calls:
         )
 
     def create_product(self, ask: Ask) -> Object:
-        """Make a product, under an id of the caller's."""
+        """Create a product with the caller's id."""
         known(ask.tree, "id", "name")
         product_id = required(ask.tree, "id")
         if self._ledger.get(product_id) is not None:
@@ -92,7 +92,7 @@ class Calls:
         return self._ledger.put(made | {"name": required(ask.tree, "name")})
 
     def create_session(self, ask: Ask) -> Object:
-        """Open a page on which somebody pays."""
+        """Open a payment page."""
         tree = ask.tree
         known(
             tree,
@@ -153,7 +153,7 @@ class Calls:
         }
 
     def create_intent(self, ask: Ask) -> Object:
-        """Charge a payment method at once."""
+        """Charge a payment method immediately."""
         tree = ask.tree
         known(
             tree,
@@ -170,7 +170,7 @@ class Calls:
             raise invalid("The payment method does not belong to this customer.", param="payment_method")
         if (tree.get("confirm"), tree.get("off_session")) != ("true", "true"):
             raise invalid("Only charges that are confirmed at once, off session, are served here.", param="confirm")
-        intent = self._happenings.charged(method, amount=amount, metadata=tree.get("metadata", {}))
+        intent = self._billing.charged(method, amount=amount, metadata=tree.get("metadata", {}))
         if intent["status"] == "succeeded":
             return intent
         failed = intent["last_payment_error"]
@@ -188,11 +188,11 @@ class Calls:
         return _page(ask, kind, [thing for thing in found if kind != "subscription" or thing["status"] != "canceled"])
 
     def list_events(self, ask: Ask) -> Object:
-        """What was told."""
+        """Return the events."""
         known(ask.tree, "created", "types", "limit", "starting_after")
         since = integer(required(ask.tree, "created"), "gte", least=0)
         kinds = set(required(ask.tree, "types").values())
-        return _page(ask, "event", self._ledger.told(since=since, kinds=kinds))
+        return _page(ask, "event", self._ledger.events_since(since=since, kinds=kinds))
 
     def _customer(self, customer_id: str) -> Object:
         return self._get(customer_id, "customer", param="customer")

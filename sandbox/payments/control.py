@@ -1,12 +1,12 @@
-"""The payments side's part of the control API: paying, cards, refunds, and the events on their way."""
+"""The payments side's part of the control API: payments, cards, refunds and pending events."""
 
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Query
 from pydantic import BaseModel, ConfigDict
 
+from sandbox.payments.billing import Billing
 from sandbox.payments.gate import PROVIDER
-from sandbox.payments.happenings import Happenings
 from sandbox.payments.ledger import Ledger
 from sandbox.payments.outbox import Outbox
 from sandbox.payments.wire import Object, shown
@@ -22,7 +22,7 @@ class Strict(BaseModel):
 
 
 class Completion(Strict):
-    """What somebody does at a page. `pending` is a way of paying that takes days; `paid` or `declined` settles it."""
+    """The outcome of a page. `pending` is a payment method that takes days; `paid` or `declined` settles it."""
 
     session_id: str
     outcome: Literal["paid", "declined", "expired", "pending"]
@@ -30,14 +30,14 @@ class Completion(Strict):
 
 
 class Cards(Strict):
-    """What every card of a customer does from now on."""
+    """The new state of all cards of a customer."""
 
     customer_id: str
     state: Literal["works", "declines", "gone"]
 
 
 class Refund(Strict):
-    """A charge to give back in full."""
+    """A charge to refund in full."""
 
     payment_intent: str
 
@@ -49,14 +49,14 @@ class Repeat(Strict):
 
 
 class Holding(Strict):
-    """Whether events are held back; letting them go may turn their order round."""
+    """Whether events are held back; they may be released in reverse order."""
 
     held: bool
     backwards: bool = False
 
 
-def payments_control(*, state: State, ledger: Ledger, happenings: Happenings, outbox: Outbox) -> APIRouter:
-    """Make the router under `/_control/payments`."""
+def payments_control(*, state: State, ledger: Ledger, billing: Billing, outbox: Outbox) -> APIRouter:
+    """Return the routes under `/_control/payments`."""
     router = APIRouter(prefix="/_control/payments")
 
     @router.get("")
@@ -76,19 +76,19 @@ def payments_control(*, state: State, ledger: Ledger, happenings: Happenings, ou
         settles = session["status"] == "complete" and session["payment_status"] == "unpaid"
         if session["status"] != "open" and not (settles and done.outcome in ("paid", "declined")):
             raise HTTPException(409, f"the page is {session['status']}")
-        told = happenings.complete(session, done.outcome, times=2 if done.twice else 1)
+        events = billing.complete(session, done.outcome, times=2 if done.twice else 1)
         await outbox.flush()
-        return {"session": shown(session), "events": told}
+        return {"session": shown(session), "events": events}
 
     @router.post("/cards")
     async def set_cards(cards: Cards) -> dict[str, int]:
-        changed = happenings.set_card(cards.customer_id, cards.state)
+        changed = billing.set_card(cards.customer_id, cards.state)
         await outbox.flush()
         return {"cards": changed}
 
     @router.post("/refund")
     async def refund(asked: Refund) -> dict[str, str]:
-        event_id = happenings.refund(_find(ledger, asked.payment_intent, "payment_intent"))
+        event_id = billing.refund(_find(ledger, asked.payment_intent, "payment_intent"))
         await outbox.flush()
         return {"event_id": event_id}
 

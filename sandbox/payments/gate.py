@@ -1,4 +1,4 @@
-"""The way every call of the payment provider takes: key, idempotency, faults, the operation itself, log."""
+"""The path of every call of the payment provider: key, idempotency, faults, the operation, log."""
 
 import asyncio
 import hashlib
@@ -25,7 +25,7 @@ _TOO_MANY = 429
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Serves calls; `api_keys` are valid."""
+    """Serves calls with one of the valid `api_keys`."""
 
     state: State
     clock: Clock
@@ -34,7 +34,7 @@ class Gate:
     api_keys: frozenset[str]
 
     async def serve(self, request: Request, operation: Operation) -> Response:
-        """Take one call from its key to its log entry."""
+        """Process one call from its key to its log entry."""
         started, status = time.perf_counter(), None
         try:
             response = await self._answer(request, operation)
@@ -79,7 +79,7 @@ class Gate:
             raise invalid("Invalid API Key provided", status=401)
 
     def _once(self, request: Request, operation: Operation, body: bytes) -> tuple[int, Object, dict[str, str]]:
-        """Perform the call, or repeat the answer of the one that was made with the same idempotency key."""
+        """Perform the call, or repeat the answer to an earlier call with the same idempotency key."""
         raw = body if operation.method == "POST" else request.url.query.encode()
         key = request.headers.get("idempotency-key") if operation.method == "POST" else None
         fingerprint = hashlib.sha256(request.url.path.encode() + b"\n" + body).hexdigest()

@@ -1,4 +1,4 @@
-"""What the payments side remembers: its objects, answered idempotency keys, and events on their way out."""
+"""The stored state of the payments side: objects, answered idempotency keys, and pending events."""
 
 import json
 from collections.abc import Collection, Iterable
@@ -22,7 +22,7 @@ create table if not exists payment_events (
 
 
 class Ledger:
-    """Objects by id and by kind, newest first; written through at once."""
+    """Objects by id and by kind, newest first; each write is stored immediately."""
 
     def __init__(self, state: State, clock: Clock) -> None:
         self._database = state.database
@@ -35,7 +35,7 @@ class Ledger:
         return int(self._clock.now().timestamp())
 
     def put(self, thing: Object) -> Object:
-        """Keep an object, new or changed."""
+        """Store a new or changed object."""
         self._database.execute(
             "insert into payment_objects (id, kind, body) values (?, ?, ?)"
             " on conflict (id) do update set body = excluded.body",
@@ -44,12 +44,12 @@ class Ledger:
         return thing
 
     def get(self, object_id: str) -> Object | None:
-        """An object by its id."""
+        """Return an object by its id."""
         row = self._database.execute("select body from payment_objects where id = ?", (object_id,)).fetchone()
         return None if row is None else self._read(row[0])
 
     def all(self, kind: str) -> list[Object]:
-        """Every object of a kind, newest first."""
+        """Return every object of a kind, newest first."""
         rows = self._database.execute("select body from payment_objects where kind = ? order by number desc", (kind,))
         return [self._read(row[0]) for row in rows.fetchall()]
 
@@ -61,13 +61,13 @@ class Ledger:
         return None if row is None else (row[0], row[1], self._read(row[2]))
 
     def remember_answer(self, key: str, fingerprint: str, status: int, body: Object) -> None:
-        """Keep an answer for repetitions."""
+        """Store an answer for repeated calls."""
         self._database.execute(
             "insert or ignore into payment_keys values (?, ?, ?, ?)", (key, fingerprint, status, json.dumps(body))
         )
 
     def emit(self, kind: str, thing: Object, *, previous: Object | None = None, times: int = 1) -> str:
-        """Send an event about an object, now; held back while events are held."""
+        """Send an event about an object now, or hold it back while events are held."""
         data: Object = {"object": shown(thing)} | ({"previous_attributes": previous} if previous else {})
         event = {
             "id": new_id("evt"),
@@ -91,7 +91,7 @@ class Ledger:
         )
 
     def send_again(self, event_id: str) -> bool:
-        """Send an event once more, whatever became of it."""
+        """Send an event once more, whatever its state."""
         row = self._database.execute("select body from payment_events where id = ?", (event_id,)).fetchone()
         if row is None:
             return False
@@ -104,11 +104,11 @@ class Ledger:
         return bool(self._state.number("payments_hold"))
 
     def hold(self) -> None:
-        """Hold back what is told from now on."""
+        """Hold back events from now on."""
         self._state.remember("payments_hold", 1)
 
     def release(self, *, backwards: bool) -> int:
-        """Send what was held back, in order or the other way round; gives how many."""
+        """Release held events in order or in reverse, and return their number."""
         self._state.remember("payments_hold", 0)
         held = self._database.execute("select number, id, body from payment_events where held = 1 order by number")
         rows = held.fetchall()
@@ -127,25 +127,25 @@ class Ledger:
         return rows.fetchall()
 
     def note_attempt(self, number: int, status: int | None, *, due: float | None) -> None:
-        """Write what became of an attempt, and when the next one is due (None: it is over)."""
+        """Store the result of an attempt, and when the next one is due (None: no further attempt)."""
         self._database.execute(
             "update payment_events set attempts = attempts + 1, status = ?, due = ? where number = ?",
             (status, due, number),
         )
 
     def next_event_at(self) -> datetime | None:
-        """When the next event is to be sent."""
+        """Return when the next event is to be sent."""
         row = self._database.execute("select min(due) from payment_events where held = 0").fetchone()
         return None if row[0] is None else datetime.fromtimestamp(row[0], UTC)
 
-    def told(self, *, since: int, kinds: Collection[str]) -> list[Object]:
-        """The events of these kinds since then, newest first, whether they were delivered or not."""
+    def events_since(self, *, since: int, kinds: Collection[str]) -> list[Object]:
+        """Return the events of these kinds since then, newest first, whether they were delivered or not."""
         rows = self._database.execute("select id, body from payment_events order by number desc")
         found = [self._read(body) for body in dict(reversed(rows.fetchall())).values()]
         return [event for event in reversed(found) if event["created"] >= since and event["type"] in kinds]
 
     def events(self) -> list[Object]:
-        """Every event with its deliveries, oldest first."""
+        """Return every event with its deliveries, oldest first."""
         rows = self._database.execute("select id, body, attempts, status, held from payment_events order by number")
         return [
             {
@@ -159,7 +159,7 @@ class Ledger:
         ]
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete everything."""
         self._database.executescript(
             "delete from payment_objects; delete from payment_keys; delete from payment_events;"
         )
@@ -172,12 +172,12 @@ class Ledger:
 
 
 def of_customer(things: Iterable[Object], customer_id: str | None) -> list[Object]:
-    """Those of one customer, all without one."""
+    """Return those of one customer, all without one."""
     return [thing for thing in things if customer_id in (None, thing.get("customer"))]
 
 
 def found(ledger: Ledger, object_id: str, kind: str, *, param: str = "id") -> Object:
-    """An object of a kind that a call names. Raises the provider's error when there is none."""
+    """Return an object of a kind that a call names. Raises the provider's error when there is none."""
     thing = ledger.get(object_id)
     if thing is None or thing["object"] != kind:
         raise missing(kind, object_id, param=param)

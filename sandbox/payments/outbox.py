@@ -1,4 +1,4 @@
-"""Signed events on their way to the service: sent at once, again after a refusal, given up after three days."""
+"""Signed events to the service: sent immediately, retried after a refusal, dropped after three days."""
 
 import asyncio
 import hashlib
@@ -9,8 +9,8 @@ import httpx
 
 from sandbox.clock import Clock
 from sandbox.faults import FaultKind, Faults
+from sandbox.payments.billing import Billing
 from sandbox.payments.gate import PROVIDER
-from sandbox.payments.happenings import Happenings
 from sandbox.payments.ledger import Ledger
 
 CALLBACK = "callback"
@@ -21,19 +21,19 @@ RETRY_SECONDS = (60, 300, 1800, 7200, 18_000, 36_000, *[43_200] * 4)
 
 
 def signature(secret: str, body: str, *, at: int) -> str:
-    """The `Stripe-Signature` header."""
+    """Return the `Stripe-Signature` header."""
     made = hmac.new(secret.encode(), f"{at}.{body}".encode(), hashlib.sha256).hexdigest()
     return f"t={at},v1={made}"
 
 
 class Outbox:
-    """Sends what the ledger has due; `url` None: there is nobody to tell, and events stay where they are."""
+    """Sends the ledger's due events; without a `url`, events stay in the ledger."""
 
     def __init__(
-        self, ledger: Ledger, happenings: Happenings, clock: Clock, faults: Faults, *, url: str | None, secret: str
+        self, ledger: Ledger, billing: Billing, clock: Clock, faults: Faults, *, url: str | None, secret: str
     ) -> None:
         self._ledger = ledger
-        self._happenings = happenings
+        self._billing = billing
         self._clock = clock
         self._faults = faults
         self._url = url
@@ -41,19 +41,19 @@ class Outbox:
         self._sending = asyncio.Lock()
 
     @property
-    def tells(self) -> bool:
-        """Whether there is somebody to tell."""
+    def has_receiver(self) -> bool:
+        """Whether there is a receiver."""
         return self._url is not None
 
     async def run(self) -> None:
-        """Let happen what is due, and tell it, for ever."""
+        """Execute what is due and send the events, forever."""
         while True:
-            self._happenings.act()
+            self._billing.act()
             await self.flush()
             await asyncio.sleep(LOOK_SECONDS)
 
     async def flush(self) -> None:
-        """Send everything that is due, in order."""
+        """Send all due events in order."""
         if self._url is None:
             return
         async with self._sending, httpx.AsyncClient(trust_env=False, timeout=ANSWER_SECONDS) as http:

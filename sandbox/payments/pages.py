@@ -1,4 +1,4 @@
-"""The hosted page: what is bought, a button that pays and one that is declined."""
+"""The hosted page: the purchase, a button that pays and one that is declined."""
 
 from html import escape
 from urllib.parse import parse_qs
@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from sandbox.payments.happenings import Happenings
+from sandbox.payments.billing import Billing
 from sandbox.payments.ledger import Ledger
 from sandbox.payments.outbox import Outbox
 from sandbox.payments.wire import Object
@@ -22,25 +22,25 @@ _FORM = """<form method="post"><button name="outcome" value="paid">Pay</button>
 class Pages:
     """Serves `/pay/{id}`."""
 
-    def __init__(self, ledger: Ledger, happenings: Happenings, outbox: Outbox) -> None:
+    def __init__(self, ledger: Ledger, billing: Billing, outbox: Outbox) -> None:
         self._ledger = ledger
-        self._happenings = happenings
+        self._billing = billing
         self._outbox = outbox
 
     async def show(self, request: Request) -> Response:
-        """The page."""
+        """Return the page."""
         session = self._session(request)
         return HTMLResponse("no such page", 404) if session is None else _page(session)
 
     async def act(self, request: Request) -> Response:
-        """What a button does."""
+        """Execute a button."""
         session = self._session(request)
         if session is None:
             return HTMLResponse("no such page", 404)
         outcome = parse_qs((await request.body()).decode()).get("outcome", [""])[0]
         if outcome not in ("paid", "declined") or session["status"] != "open":
             return _page(session, note="This page is no longer open." if session["status"] != "open" else "")
-        self._happenings.complete(session, outcome)
+        self._billing.complete(session, outcome)
         await self._outbox.flush()
         if outcome == "declined":
             return _page(session, note="Your card was declined. Try another one.")

@@ -1,4 +1,4 @@
-"""Puts the payments side together: calls, pages, events, control."""
+"""Assembles the payments side: calls, pages, events and control."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from starlette.routing import Route
 
 from sandbox.clock import Clock
 from sandbox.faults import Faults
+from sandbox.payments.billing import Billing
 from sandbox.payments.calls import Calls, Operation
 from sandbox.payments.control import payments_control
 from sandbox.payments.gate import PROVIDER, Gate
-from sandbox.payments.happenings import Happenings
 from sandbox.payments.ledger import Ledger
 from sandbox.payments.outbox import CALLBACK, Outbox
 from sandbox.payments.pages import Pages
@@ -28,7 +28,7 @@ _ANY = ["GET", "POST", "DELETE"]
 
 @dataclass(frozen=True, slots=True)
 class PaymentsSettings:
-    """What can be chosen at the start: valid keys, where events are sent and what signs them."""
+    """Options of the payments side: valid keys, the URL for events and their signing secret."""
 
     api_keys: frozenset[str] = frozenset({DEFAULT_KEY})
     callback_url: str | None = None
@@ -36,13 +36,13 @@ class PaymentsSettings:
 
 
 def payments_side(*, state: State, clock: Clock, faults: Faults, settings: PaymentsSettings) -> Side:
-    """Make the payments side of the sandbox."""
+    """Build the payments side of the sandbox."""
     ledger = Ledger(state, clock)
-    happenings = Happenings(ledger)
-    outbox = Outbox(ledger, happenings, clock, faults, url=settings.callback_url, secret=settings.callback_secret)
+    billing = Billing(ledger)
+    outbox = Outbox(ledger, billing, clock, faults, url=settings.callback_url, secret=settings.callback_secret)
     gate = Gate(state, clock, faults, ledger, settings.api_keys)
-    operations = Calls(ledger, happenings).operations()
-    pages = Pages(ledger, happenings, outbox)
+    operations = Calls(ledger, billing).operations()
+    pages = Pages(ledger, billing, outbox)
 
     def endpoint(operation: Operation) -> Callable[[Request], Awaitable[Response]]:
         async def serve(request: Request) -> Response:
@@ -51,7 +51,7 @@ def payments_side(*, state: State, clock: Clock, faults: Faults, settings: Payme
         return serve
 
     def next_at() -> datetime | None:
-        moments = [happenings.next_at(), ledger.next_event_at() if outbox.tells else None]
+        moments = [billing.next_at(), ledger.next_event_at() if outbox.has_receiver else None]
         return min((moment for moment in moments if moment is not None), default=None)
 
     return Side(
@@ -63,7 +63,7 @@ def payments_side(*, state: State, clock: Clock, faults: Faults, settings: Payme
             Route("/pay/{id}", pages.show, methods=["GET"]),
             Route("/pay/{id}", pages.act, methods=["POST"]),
         ),
-        control=payments_control(state=state, ledger=ledger, happenings=happenings, outbox=outbox),
+        control=payments_control(state=state, ledger=ledger, billing=billing, outbox=outbox),
         next_at=next_at,
         run=outbox.run,
     )

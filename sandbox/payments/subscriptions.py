@@ -1,6 +1,6 @@
-"""Subscriptions by call: begun, changed and ended, with parts of a month charged or credited."""
+"""Calls that start, change and end subscriptions, with prorated charges and credits."""
 
-from sandbox.payments.happenings import Happenings, pays
+from sandbox.payments.billing import Billing, pays
 from sandbox.payments.ledger import Ledger, found
 from sandbox.payments.wire import Ask, Object, declined, integer, invalid, items, known, missing, required
 
@@ -9,14 +9,14 @@ FLAGS = ("off_session", "payment_behavior")
 
 
 class Subscriptions:
-    """Performs the calls. Only changes that fail as a whole when they are not paid are served."""
+    """Performs the calls. It only supports changes that fail as a whole when the payment fails."""
 
-    def __init__(self, ledger: Ledger, happenings: Happenings) -> None:
+    def __init__(self, ledger: Ledger, billing: Billing) -> None:
         self._ledger = ledger
-        self._happenings = happenings
+        self._billing = billing
 
     def create(self, ask: Ask) -> Object:
-        """Begin a subscription; its first month is charged at once."""
+        """Start a subscription and charge its first month."""
         tree = ask.tree
         known(tree, "customer", "default_payment_method", "items", "metadata", *FLAGS)
         found(self._ledger, required(tree, "customer"), "customer", param="customer")
@@ -30,13 +30,13 @@ class Subscriptions:
             raise invalid("Only monthly prices in euro are served here.", param="items[0][price_data]")
         unit, quantity = integer(price, "unit_amount", least=1), integer(line, "quantity", least=1)
         _fails_as_a_whole(tree)
-        if unit * quantity > self._happenings.credit_of(tree["customer"]) and not pays(method):
+        if unit * quantity > self._billing.credit_of(tree["customer"]) and not pays(method):
             raise declined(**DECLINED)
         metadata = tree.get("metadata", {})
-        return self._happenings.subscribe(method, unit, metadata=metadata, quantity=quantity)[0]
+        return self._billing.subscribe(method, unit, metadata=metadata, quantity=quantity)[0]
 
     def update(self, ask: Ask) -> Object:
-        """Let it end with its period, or take that back; charge another method, or more or fewer of it."""
+        """Change whether it ends with its period, its payment method, or its quantity."""
         tree = ask.tree
         known(
             tree,
@@ -55,16 +55,16 @@ class Subscriptions:
         return subscription
 
     def cancel(self, ask: Ask) -> Object:
-        """End it now; what is left of the month is credited when that is asked for."""
+        """End it now; the rest of the month is credited on request."""
         known(ask.tree, "prorate", "invoice_now")
         subscription = self._going_on(ask)
         if (ask.tree.get("prorate"), ask.tree.get("invoice_now")) == ("true", "true"):
             item = subscription["items"]["data"][0]
             if subscription["status"] == "active":
-                self._happenings.bill(
+                self._billing.bill(
                     subscription, "subscription_update", amount=self._part(subscription, -item["quantity"])
                 )
-        self._happenings.end(subscription)
+        self._billing.end(subscription)
         return subscription
 
     def _change_quantity(self, tree: Object, subscription: Object) -> None:
@@ -77,15 +77,15 @@ class Subscriptions:
         _fails_as_a_whole(tree)
         quantity = integer(line, "quantity", least=1)
         amount = self._part(subscription, quantity - item["quantity"])
-        due = amount - self._happenings.credit_of(subscription["customer"])
+        due = amount - self._billing.credit_of(subscription["customer"])
         if amount > 0 and due > 0 and not pays(self._ledger.get(subscription["default_payment_method"])):
             raise declined(**DECLINED)
         item["quantity"] = quantity
         if amount:
-            self._happenings.bill(subscription, "subscription_update", amount=amount)
+            self._billing.bill(subscription, "subscription_update", amount=amount)
 
     def _part(self, subscription: Object, quantity: int) -> int:
-        """What so many more (or fewer) cost for the rest of the month, in cents."""
+        """Return the prorated cost of a change of quantity for the rest of the month, in cents."""
         item = subscription["items"]["data"][0]
         begins, ends = item["current_period_start"], item["current_period_end"]
         left = max(0, ends - self._ledger.now()) / (ends - begins)

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from starlette.responses import Response
 
-# A JSON object as it travels.
+# A JSON object on the wire.
 Object = dict[str, Any]
 
 API_VERSION = "2026-10-28.endive"
@@ -19,7 +19,7 @@ _ID_BYTES = 12
 
 
 class StripeError(Exception):
-    """An error as the provider answers it."""
+    """An error in the provider's format."""
 
     def __init__(self, status: int, kind: str, message: str, **more: object) -> None:
         super().__init__(message)
@@ -28,13 +28,13 @@ class StripeError(Exception):
 
 
 def invalid(message: str, *, param: str | None = None, code: str | None = None, status: int = 400) -> StripeError:
-    """A request that is refused for what it says."""
+    """Return the error of an invalid request."""
     more = {name: value for name, value in (("param", param), ("code", code)) if value is not None}
     return StripeError(status, "invalid_request_error", message, **more)
 
 
 def missing(kind: str, object_id: str, *, param: str = "id") -> StripeError:
-    """An object that does not exist: 404 where the path names it, 400 in a parameter."""
+    """Return the error of a missing object: 404 when the path names it, 400 for a parameter."""
     status = 404 if param == "id" else 400
     return invalid(f"No such {kind}: '{object_id}'", param=param, code="resource_missing", status=status)
 
@@ -50,12 +50,12 @@ class Ask:
 
 
 def declined(**more: object) -> StripeError:
-    """A card that does not pay."""
+    """Return the error of a declined card."""
     return StripeError(402, "card_error", "Your card was declined.", **more)
 
 
 def new_id(prefix: str) -> str:
-    """A fresh id."""
+    """Return a fresh id."""
     return f"{prefix}_{secrets.token_hex(_ID_BYTES)}"
 
 
@@ -74,7 +74,7 @@ def parameters(raw: bytes) -> Object:
 
 
 def items(tree: Mapping[str, Any], name: str) -> list[Object]:
-    """A list parameter, in order."""
+    """Return a list parameter, in order."""
     found = tree.get(name, {})
     if not isinstance(found, dict):
         raise invalid(f"Invalid array: {name}", param=name)
@@ -89,14 +89,14 @@ def known(tree: Mapping[str, Any], *names: str) -> None:
 
 
 def required(tree: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - a text or a tree
-    """A parameter that must be there."""
+    """Return a required parameter."""
     if tree.get(name) in (None, "", {}):
         raise invalid(f"Missing required param: {name}.", param=name, code="parameter_missing")
     return tree[name]
 
 
 def integer(tree: Mapping[str, Any], name: str, *, least: int) -> int:
-    """A whole number of at least `least`."""
+    """Return a whole number of at least `least`."""
     value = str(required(tree, name))
     if not value.isdigit() or int(value) < least:
         raise invalid(f"Invalid integer: {value}", param=name, code="parameter_invalid_integer")
@@ -104,15 +104,15 @@ def integer(tree: Mapping[str, Any], name: str, *, least: int) -> int:
 
 
 def shown(thing: Object) -> Object:
-    """An object without what the sandbox remembers for itself."""
+    """Return an object without the sandbox's internal fields."""
     return {name: value for name, value in thing.items() if not name.startswith("_")}
 
 
 def listing(path: str, page: Sequence[Object], *, more: bool) -> Object:
-    """A page of a list."""
+    """Return a page of a list."""
     return {"object": "list", "url": path, "has_more": more, "data": [shown(thing) for thing in page]}
 
 
 def answer(status: int, body: Object, headers: Mapping[str, str] | None = None) -> Response:
-    """An answer as the provider gives it."""
+    """Return an answer in the provider's format."""
     return Response(json.dumps(body), status_code=status, headers=dict(headers or {}), media_type="application/json")

@@ -1,4 +1,4 @@
-"""Searchable columns: the values of one field for everybody, answering with one truth value per person."""
+"""Searchable columns: the values of one field for all people, with one boolean per person as the answer."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -20,13 +20,13 @@ def tokens_of(text: str) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Who owns which entries of a column: one per person, or any number when `owners` is given."""
+    """The owners of a column's entries: one entry per person, or any number when `owners` is given."""
 
     people: int
     owners: Ints | None = None
 
     def owned(self, chosen: Bools) -> Bools:
-        """Say for everybody whether any of their entries is chosen."""
+        """Return for each person whether any of their entries is chosen."""
         if self.owners is None:
             return chosen
         mask = np.zeros(self.people, dtype=np.bool_)
@@ -47,30 +47,30 @@ class WordColumn:
     withheld: Bools | None = None
 
     def exists(self) -> Bools:
-        """Say who has a value."""
+        """Return which people have a value."""
         present = self.entries.owned(self.codes >= 0)
         return present if self.withheld is None else present | self.withheld
 
     def equal(self, wanted: Sequence[str]) -> Bools:
-        """Say who has one of these values, compared as a whole."""
+        """Return which people have one of these values, compared as a whole."""
         codes = [code for value in wanted if (code := self._code_of.get(value)) is not None]
         return self._having(codes)
 
     def fulfilling(self, test: Callable[[str], bool]) -> Bools:
-        """Say who has a value that passes a test."""
+        """Return which people have a value that passes a test."""
         return self._having([code for code, value in enumerate(self.values) if test(value)])
 
     def with_token(self, test: Callable[[str], bool]) -> Bools:
-        """Say who has a value with a token that passes a test."""
+        """Return which people have a value with a token that passes a test."""
         hits = [self._by_token[token] for token in self._by_token if test(token)]
         return self._having([code for codes in hits for code in codes])
 
     def with_any_token(self, tokens: Sequence[str]) -> Bools:
-        """Say who has a value with at least one of the tokens."""
+        """Return which people have a value with at least one of the tokens."""
         return self._having([code for token in tokens for code in self._by_token.get(token, ())])
 
     def with_phrase(self, tokens: Sequence[str]) -> Bools:
-        """Say who has a value with these tokens next to one another and in this order."""
+        """Return which people have a value with these tokens next to one another and in this order."""
         if not tokens:
             return np.zeros(self.entries.people, dtype=np.bool_)
         rarest = min((self._by_token.get(token, []) for token in tokens), key=len)
@@ -81,7 +81,7 @@ class WordColumn:
             return np.zeros(self.entries.people, dtype=np.bool_)
         chosen = np.zeros(len(self.values) + 1, dtype=np.bool_)
         chosen[np.asarray(codes, dtype=np.int64)] = True
-        # Code -1 reads the last entry, which no value has.
+        # Code -1 reads the last entry, which has no value.
         return self.entries.owned(chosen[self.codes])
 
     @cached_property
@@ -111,23 +111,23 @@ class NumberColumn:
     withheld: Bools | None = None
 
     def exists(self) -> Bools:
-        """Say who has a value."""
+        """Return which people have a value."""
         present = self.entries.owned(self.present)
         return present if self.withheld is None else present | self.withheld
 
     def fulfilling(self, test: Callable[[Ints], Bools]) -> Bools:
-        """Say who has a number that passes a test."""
+        """Return which people have a number that passes a test."""
         return self.entries.owned(self.present & test(self.numbers))
 
 
 @dataclass(frozen=True, eq=False)
 class PresenceColumn:
-    """A field of which one can only ask whether it is there."""
+    """A field that can only be tested for presence."""
 
     there: Bools
 
     def exists(self) -> Bools:
-        """Say who has the field."""
+        """Return which people have the field."""
         return self.there
 
 
@@ -140,14 +140,14 @@ def _contains(tokens: Sequence[str], phrase: Sequence[str]) -> bool:
 
 
 def wildcard(pattern: str) -> Callable[[str], bool]:
-    """Give a test for a pattern in which `*` stands for any text and `?` for one letter."""
+    """Return a test for a pattern in which `*` stands for any text and `?` for one letter."""
     literal = pattern.replace("[", "[[]")
     compiled = re.compile(translate(literal))
     return lambda value: compiled.match(value) is not None
 
 
 def coded(values: Sequence[str | None]) -> tuple[tuple[str, ...], Ints]:
-    """Number the distinct values: gives them, and the code of each entry, -1 for None."""
+    """Return the distinct values and the code of each entry, -1 for None."""
     numbers: dict[str, int] = {}
     codes = [-1 if value is None else numbers.setdefault(value, len(numbers)) for value in values]
     return tuple(numbers), np.array(codes, dtype=np.int64)

@@ -25,7 +25,7 @@ class Companies:
     population: Population
 
     def enrich(self, call: Call) -> Answer:
-        """Give the best match as a flat object; 404 when there is none."""
+        """Return the best match as a flat object, or 404 without one."""
         firm, matched = self._find(call.ask, _INPUTS)
         likelihood = _LIKELIHOOD[matched]
         least = people_ask.whole(call.ask, "min_likelihood", low=0, high=10, default=2)
@@ -48,7 +48,7 @@ class Companies:
         return Answer(body, credits=1)
 
     def clean(self, call: Call) -> Answer:
-        """Give the company meant by a name, website or profile; free."""
+        """Return the company of a name, website or profile, free of charge."""
         firm, matched = self._find(call.ask, ("name", "website", "profile"))
         body = {"status": 200} | self._facts(firm) | {"score": _LIKELIHOOD[matched] / 10, "fuzzy_match": False}
         return Answer(body)
@@ -101,7 +101,7 @@ class Companies:
             keys = {"pdl_id": firm.id, "profile": firm.slug, "website": firm.website, "name": plain(firm.name)}
             for name, key in keys.items():
                 tables[name].setdefault(key, []).append(firm)
-        # A firm is also found by its name without the legal form, unless another one has just that name.
+        # A firm is also found by its name without the legal form, unless another firm has exactly that name.
         for firm in self.population.columns.employers.firms:
             country = self.population.columns.places.countries[firm.country]
             for legal in country.legal:

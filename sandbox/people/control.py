@@ -1,4 +1,4 @@
-"""The people side's part of the control API: the truth behind searches, the call log, people's fates."""
+"""The people side's part of the control API: the data behind searches, the call log, the state of records."""
 
 from typing import Annotated, Any
 
@@ -29,7 +29,7 @@ class LogPage(Strict):
 
 
 class PeopleFilter(Strict):
-    """Whom to list: a phrase of the current title, a country, a locality (lower-case English names)."""
+    """Which people to list: a phrase of the current title, a country, a locality (lower-case English names)."""
 
     title: str | None = None
     country: str | None = None
@@ -38,14 +38,14 @@ class PeopleFilter(Strict):
 
 
 class StateChange(Strict):
-    """The new fate: `present`, `vanished`, `opted_out` or `merged_into:ID`."""
+    """The new state: `present`, `vanished`, `opted_out` or `merged_into:ID`."""
 
     state: str
     still_listed: bool = False
 
 
 class Limits(Strict):
-    """Calls a minute for each operation name, or for `*`."""
+    """Calls per minute for each operation name, or for `*`."""
 
     per_minute: dict[str, Annotated[int, Field(ge=0)]]
 
@@ -65,7 +65,7 @@ def people_control(
     limits: RateLimits,
     operations: frozenset[str],
 ) -> APIRouter:
-    """Make the routes under `/_control/people`."""
+    """Return the routes under `/_control/people`."""
     router = APIRouter(prefix="/_control/people")
 
     @router.get("/log")

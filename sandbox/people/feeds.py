@@ -37,14 +37,14 @@ class Feeds:
     presence: Presence
 
     def opt_outs(self, call: Call) -> StreamingResponse:
-        """Stream one id for each line; faults make the first line endless or cut the stream in its middle."""
+        """Stream one id per line; faults make the first line endless or cut the stream in the middle."""
         endless = call.strike(FaultKind.ENDLESS_LINE) is not None
         cut_off = call.strike(FaultKind.CUT_OFF) is not None
         lines = [f"{person_id}\n" for person_id in self.presence.ids_with(Fate.OPTED_OUT)]
         return StreamingResponse(_stream(lines, endless=endless, cut_off=cut_off), media_type="text/csv")
 
     def changelog(self, call: Call) -> Answer:
-        """Give the changes of one type, or those of given ids, between the two known versions."""
+        """Return the changes of one type, or those of given ids, between the two known versions."""
         ask = call.ask
         self._check_versions(ask)
         wanted = self._wanted(ask)
@@ -138,6 +138,6 @@ async def _stream(lines: list[str], *, endless: bool, cut_off: bool) -> AsyncIte
     for start in range(0, len(kept), _LINES_PER_CHUNK):
         yield "".join(kept[start : start + _LINES_PER_CHUNK]).encode()
     if cut_off:
-        # Half an id, as when a transfer dies.
+        # Half an id, as in an interrupted transfer.
         yield lines[len(kept)][:7].encode() if lines else b""
         raise ConnectionCut

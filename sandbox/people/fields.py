@@ -61,7 +61,7 @@ class Sources:
 
     @cached_property
     def primary(self) -> Ints:
-        """The current main job of everybody, or -1."""
+        """The current main job of each person, or -1."""
         return self.columns.primary_job()
 
     @cached_property
@@ -70,7 +70,7 @@ class Sources:
         return self.columns.has(Oddity.CONTACTS_WITHHELD)
 
     def days(self, owners: Ints, months: Ints, *, exactly: bool = False) -> Ints:
-        """Turn months into days since 1970, padded to the first day as far as a person is vague."""
+        """Convert months into days since 1970, padded to the first day if a person states no exact date."""
         precision = np.full(len(owners), Precision.DAY) if exactly else self.columns.precision[owners]
         day = np.floor(self.columns.draws.unit("day", owners * 8192 + months % 8192) * 28).astype(np.int64)
         padded = np.where(precision == Precision.YEAR, months // 12 * 12, months)
@@ -78,7 +78,7 @@ class Sources:
         return start + np.where(precision == Precision.DAY, day, 0)
 
     def written(self, write: Callable[[int], str | None]) -> tuple[tuple[str, ...], Ints]:
-        """Write one text for everybody."""
+        """Return one text per person."""
         return coded([write(person) for person in range(len(self.population))])
 
 
@@ -100,7 +100,7 @@ def _city(read: Callable[[City], str | None], *, listed: bool = False) -> Callab
 
 
 def _firm_table(sources: Sources, read: Callable[[Employer], str | None], alone: str | None) -> list[str | None]:
-    # Self-employment is employer -1, so its value stands last.
+    # Self-employment is employer -1, so its value is the last one.
     return [*(read(firm) for firm in sources.columns.employers.firms), alone]
 
 
@@ -223,17 +223,17 @@ def _experience_years(sources: Sources) -> Column:
 
 def _job_start(sources: Sources) -> Column:
     jobs = sources.columns.jobs
-    everybody = np.arange(len(sources.population), dtype=np.int64)
+    all_people = np.arange(len(sources.population), dtype=np.int64)
     months = jobs.start[sources.primary]
-    return NumberColumn(sources.people, sources.days(everybody, months), (sources.primary >= 0) & sources.dated)
+    return NumberColumn(sources.people, sources.days(all_people, months), (sources.primary >= 0) & sources.dated)
 
 
 def _verified(sources: Sources) -> Column:
     writer = sources.population.writer
-    everybody = np.arange(len(sources.population), dtype=np.int64)
-    months = np.array([writer.verified_month(person) for person in everybody.tolist()], dtype=np.int64)
-    days = sources.days(everybody, months, exactly=True)
-    return NumberColumn(sources.people, days, np.ones(len(everybody), dtype=np.bool_))
+    all_people = np.arange(len(sources.population), dtype=np.int64)
+    months = np.array([writer.verified_month(person) for person in all_people.tolist()], dtype=np.int64)
+    days = sources.days(all_people, months, exactly=True)
+    return NumberColumn(sources.people, days, np.ones(len(all_people), dtype=np.bool_))
 
 
 def _experience_date(end: bool) -> Callable[[Sources], Column]:  # noqa: FBT001 - the two ends of one span
@@ -287,7 +287,7 @@ def _employed(sources: Sources) -> Column:
     return PresenceColumn((sources.primary >= 0) & (employer != SELF_EMPLOYED))
 
 
-def _everybody(sources: Sources) -> Column:
+def _all_people(sources: Sources) -> Column:
     return PresenceColumn(np.ones(len(sources.population), dtype=np.bool_))
 
 
@@ -366,7 +366,7 @@ FIELDS: Mapping[str, Field] = {
     "personal_emails": Field(_K, _contact(lambda here: here.population.writer.personal_email)),
     "mobile_phone": Field(_K, _contact(lambda here: here.population.writer.mobile_phone)),
     "phone_numbers": Field(_K, _contact(lambda here: here.population.writer.mobile_phone)),
-    "experience": Field(Kind.OBJECT, _everybody),
+    "experience": Field(Kind.OBJECT, _all_people),
     "experience.company.id": Field(_K, _any_firm(lambda firm: firm.id)),
     "experience.company.name": Field(_K, _any_firm(lambda firm: firm.name, alone="self-employed")),
     "experience.company.website": Field(_K, _any_firm(lambda firm: firm.website)),
@@ -407,7 +407,7 @@ class Index:
         self._columns: dict[Callable[[Sources], Column], Column] = {}
 
     def column(self, field: str) -> Column:
-        """Give the column of a field of `FIELDS`."""
+        """Return the column of a field of `FIELDS`."""
         make = FIELDS[field].column
         if make not in self._columns:
             self._columns[make] = make(self._sources)
@@ -416,5 +416,5 @@ class Index:
 
 @lru_cache(maxsize=8)
 def index_of(population: Population) -> Index:
-    """Give the index of a population, made once."""
+    """Return the index of a population, made once."""
     return Index(population)

@@ -1,4 +1,4 @@
-"""The way every provider call takes: key, limits, faults, the operation itself, billing, log."""
+"""The path of every provider call: key, limits, faults, the operation, billing, log."""
 
 import asyncio
 import time
@@ -23,7 +23,7 @@ _OVERSIZE_PADDING = 3 * MOST_BYTES // 2
 
 
 def reserved_key(status: int) -> str:
-    """Give the key that is always answered with 401, 402 or 429: the status behind zeros."""
+    """Return the key that always gets 401, 402 or 429: the status after zeros."""
     return str(status).zfill(KEY_LENGTH)
 
 
@@ -40,7 +40,7 @@ class Call:
     faults: Faults
 
     def strike(self, kind: FaultKind) -> OrderedFault | None:
-        """Say whether an ordered fault of this kind strikes here."""
+        """Return whether an ordered fault of this kind affects this call."""
         return self.faults.strike(PROVIDER, self.operation, kind)
 
 
@@ -57,7 +57,7 @@ class Operation:
 
 @dataclass(slots=True)
 class _Turn:
-    """What is known of a call so far."""
+    """The state of a call in progress."""
 
     api_key: str = ""
     window: Window | None = None
@@ -69,7 +69,7 @@ class _Turn:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Serves provider calls; `api_keys` are valid, `latency_ms` is added to every call."""
+    """Serves provider calls; `api_keys` are the valid keys, `latency_ms` is added to every call."""
 
     clock: Clock
     faults: Faults
@@ -80,7 +80,7 @@ class Gate:
     latency_ms: int
 
     def endpoint(self, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
-        """Make the web endpoint of an operation."""
+        """Return the web endpoint of an operation."""
 
         async def serve(request: Request) -> Response:
             return await self.serve(request, operation)
@@ -88,7 +88,7 @@ class Gate:
         return serve
 
     async def serve(self, request: Request, operation: Operation) -> Response:
-        """Take one call from its key to its log entry."""
+        """Process one call from its key to its log entry."""
         at, started, turn = self.log.begin(), time.perf_counter(), _Turn()
         try:
             response = await self._answer(request, operation, turn)
@@ -175,7 +175,7 @@ class Gate:
         return self._refusal(operation, turn, ApiError(429, "too many calls in this window"))
 
     def _shaped(self, operation: Operation, turn: _Turn, answer: Answer, *, pretty: bool) -> Response:
-        """Bill the answer and write it, spoilt when a fault says so; one that is too large is not billed."""
+        """Bill the answer and return it, corrupted if a fault says so; an answer that is too large is not billed."""
         content = encoded(answer.body, pretty=pretty)
         packed = respond(200, content, {}, compress=turn.compress)
         if len(packed.body) > MOST_BYTES:

@@ -1,4 +1,4 @@
-"""What the provider notes about every call: the log, the credits left, the rate limit windows."""
+"""The provider's records of calls: the log, the remaining credits, the rate limit windows."""
 
 import hashlib
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ _RECENT = 200
 
 
 def key_hash(api_key: str) -> str:
-    """Name an API key without showing it."""
+    """Return a name for an API key that does not reveal it."""
     return hashlib.sha256(api_key.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 class CallLog:
-    """All calls since the last reset, and how many were in flight at once at most."""
+    """All calls since the last reset, and the highest number in flight at once."""
 
     def __init__(self, state: State, clock: Clock) -> None:
         self._state = state
@@ -31,7 +31,7 @@ class CallLog:
         self._peak = int(state.number("people_peak"))
 
     def begin(self) -> datetime:
-        """Note that a call came in; gives its time."""
+        """Note the start of a call and return its time."""
         self._in_flight += 1
         if self._in_flight > self._peak:
             self._peak = self._in_flight
@@ -41,7 +41,7 @@ class CallLog:
     def end(
         self, *, at: datetime, operation: str, api_key: str, status: int | None, credits: int, duration_ms: float
     ) -> None:
-        """Note that a call is over; without a status it never got an answer."""
+        """Note the end of a call; without a status it got no answer."""
         self._in_flight -= 1
         self._state.database.execute(
             "insert into calls (provider, at, operation, api_key, status, credits, duration_ms)"
@@ -50,13 +50,13 @@ class CallLog:
         )
 
     def reset(self) -> None:
-        """Forget all calls; those in flight count on."""
+        """Delete all finished calls; those in flight stay counted."""
         self._state.database.execute("delete from calls where provider = ?", (PROVIDER,))
         self._peak = self._in_flight
         self._state.remember("people_peak", self._peak)
 
     def summary(self, *, limit: int = _RECENT) -> dict[str, Any]:
-        """Give calls per operation and status, the peak, the credits billed, and the latest calls, oldest first."""
+        """Return calls per operation and status, the peak, the credits billed, and the latest calls, oldest first."""
         database = self._state.database
         operations: dict[str, dict[str, Any]] = {}
         counted = database.execute(
@@ -99,19 +99,19 @@ class Credits:
         return self._remaining
 
     def set(self, remaining: int) -> None:
-        """Set what is left."""
+        """Set the balance."""
         self._remaining = remaining
         self._state.remember("people_credits", remaining)
 
     def spend(self, credits: int) -> None:
-        """Take credits; the last call may go over what was left."""
+        """Charge credits; the last call may exceed the balance."""
         if credits:
             self._used += credits
             self._state.remember("people_credits_used", self._used)
             self.set(max(0, self._remaining - credits))
 
     def headers(self, *, spent: int, kind: str) -> dict[str, str]:
-        """Write the credit headers of one call."""
+        """Return the credit headers of one call."""
         return {
             "x-call-credits-spent": str(spent),
             "x-call-credits-type": kind,
@@ -132,7 +132,7 @@ class Window:
     reset: datetime
 
     def headers(self) -> dict[str, str]:
-        """Write the rate limit headers, the objects in single quotes as the provider does."""
+        """Return the rate limit headers, with objects in single quotes like the provider's."""
         return {
             "x-ratelimit-limit": str({"minute": self.limit, "day": None, "month": None}),
             "x-ratelimit-remaining": str({"minute": self.remaining, "day": None, "month": None}),
@@ -161,6 +161,6 @@ class RateLimits:
         return Window(allowed=count <= limit, limit=limit, remaining=max(0, limit - count), reset=start + _WINDOW)
 
     def change(self, limits: Mapping[str, int]) -> None:
-        """Set limits and open all windows anew."""
+        """Set limits and restart all windows."""
         self.per_minute.update(limits)
         self._windows.clear()

@@ -1,4 +1,4 @@
-"""Location clean: the place meant by a text."""
+"""Location clean: the place that a text names."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +20,7 @@ class Locations:
     places: Places
 
     def clean(self, call: Call) -> Answer:
-        """Give the largest place that bears the name within the areas named after it; free."""
+        """Return the largest place with the name within the areas named after it, free of charge."""
         text = ask.text(call.ask, "location")
         if not text or not text.strip():
             raise ApiError(400, "location is missing")

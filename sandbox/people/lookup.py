@@ -1,4 +1,4 @@
-"""Finds one person by addresses, numbers, or a name with something that corroborates it."""
+"""Finds one person by addresses, numbers, or a name with corroborating facts."""
 
 import hashlib
 import unicodedata
@@ -24,7 +24,7 @@ _LIKELY, _PER_EVIDENCE, _MOST_BY_NAME = 3, 3, 9
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A person found, how likely it is them (1 to 10), and which inputs matched."""
+    """A found person, the likelihood of the match (1 to 10), and the matching inputs."""
 
     number: int
     likelihood: int
@@ -51,7 +51,7 @@ class Lookup:
         self._writer = population.writer
 
     def find(self, ask: Mapping[str, Any]) -> list[Match]:
-        """Give the matches for enrich-like inputs, best first.
+        """Return the matches for enrich-like inputs, best first.
 
         Raises:
             ApiError: 400 when the inputs are below the documented minimum.
@@ -175,7 +175,7 @@ def _agrees(facts: Mapping[str, set[str]], field: str, values: Iterable[str]) ->
     known = facts.get(field, set())
     if any(plain(value) in known for value in values):
         return True
-    # A company is also known by its name without the legal form, a place by its first part.
+    # A company also matches by its name without the legal form, a place by its first part.
     if field == "company":
         return any(name.startswith(f"{plain(value)} ") for value in values for name in known)
     if field == "location":

@@ -32,11 +32,11 @@ class People:
     lookup: Lookup
 
     def enrich(self, call: Call) -> Answer:
-        """Give the best match with its likelihood; 404 when there is none."""
+        """Return the best match with its likelihood; 404 when there is none."""
         return Answer(self._enriched(call.ask), credits=1)
 
     def identify(self, call: Call) -> Answer:
-        """Give up to twenty possible people with their scores."""
+        """Return up to twenty possible people with their scores."""
         if "pdl_id" in call.ask:
             raise ApiError(400, "unknown parameter pdl_id")
         _refuse_unknown(call.ask, KNOWN | _CONTROL)
@@ -65,7 +65,7 @@ class People:
         return Answer(items, credits=sum(item["status"] == 200 for item in items))
 
     def retrieve(self, call: Call) -> Answer:
-        """Give one record by id."""
+        """Return one record by id."""
         self._refuse_when_disabled(call)
         _refuse_unknown(call.ask, _RETRIEVE)
         number = self.presence.resolve(call.path["person_id"])
@@ -74,7 +74,7 @@ class People:
         return Answer({"status": 200, "data": self._shown(number, call.ask), "billed": True}, credits=1)
 
     def retrieve_bulk(self, call: Call) -> Answer:
-        """Give up to a hundred records by id; a bare list in the order of the requests."""
+        """Return up to a hundred records by id; a bare list in the order of the requests."""
         self._refuse_when_disabled(call)
         items = []
         for request in _requests(call.ask):

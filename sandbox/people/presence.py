@@ -1,4 +1,4 @@
-"""Who is still there: people who vanish, opt out or are merged into others, from the start or by control."""
+"""The state of records: people who vanish, opt out or are merged into others, from the start or by control."""
 
 import json
 from enum import StrEnum
@@ -14,7 +14,7 @@ from sandbox.state import State
 
 
 class Fate(StrEnum):
-    """What became of a person's record."""
+    """The state of a person's record."""
 
     PRESENT = "present"
     VANISHED = "vanished"
@@ -23,7 +23,7 @@ class Fate(StrEnum):
 
 
 class PersonState(BaseModel):
-    """A person's fate: with `merged` the surviving `into`; `still_listed` keeps an opted-out person findable."""
+    """The state of a person; `into` is the result of a merge, `still_listed` keeps opted-out people findable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -41,7 +41,7 @@ class PersonState(BaseModel):
 
     @property
     def found(self) -> bool:
-        """Whether searches and look-ups still give the record."""
+        """Whether searches and look-ups still return the record."""
         return self.fate is Fate.PRESENT or self.still_listed
 
 
@@ -49,7 +49,7 @@ _PRESENT = PersonState(fate=Fate.PRESENT)
 
 
 class Presence:
-    """The fates of all people, remembered across restarts."""
+    """The states of all people, kept across restarts."""
 
     def __init__(self, population: Population, state: State) -> None:
         self._population = population
@@ -69,7 +69,7 @@ class Presence:
                 self._set(known, PersonState.model_validate(json.loads(body)))
 
     def _begin(self) -> None:
-        """Set the fates that people have from the start."""
+        """Set the initial states."""
         self._fates.clear()
         self.mask[:] = True
         columns = self._population.columns
@@ -79,24 +79,24 @@ class Presence:
             self._set(number, PersonState(fate=Fate.OPTED_OUT))
 
     def restore(self) -> int:
-        """Undo all changes; gives how many people's fates had been changed."""
+        """Undo all changes and return the number of changed people."""
         restored = self._state.database.execute("delete from fates").rowcount
         self._begin()
         return restored
 
     def fate_of(self, number: int) -> PersonState:
-        """Give a person's fate."""
+        """Return a person's state."""
         return self._fates.get(number, _PRESENT)
 
     def change(self, number: int, fate: PersonState) -> None:
-        """Set a person's fate and remember it."""
+        """Set and store a person's state."""
         self._set(number, fate)
         person_id = self._population.person_id(number)
         body = fate.model_dump_json()
         self._state.database.execute("insert or replace into fates values (?, ?)", (person_id, body))
 
     def resolve(self, person_id: str) -> int | None:
-        """Find who answers to an id: merged ids lead to the surviving record; None when nobody does."""
+        """Return the person with an id, following merges to the surviving record; None without one."""
         number = self._former.get(person_id)
         if number is None:
             number = self._population.number_of(person_id)
@@ -110,7 +110,7 @@ class Presence:
         return None
 
     def ids_with(self, fate: Fate) -> list[str]:
-        """List the ids of people with a fate, in order of their numbers."""
+        """Return the ids of people in a state, in order of their numbers."""
         numbers = sorted(number for number, state in self._fates.items() if state.fate is fate)
         return [self._population.person_id(number) for number in numbers]
 

@@ -1,6 +1,6 @@
 """Reads and evaluates the subset of Elasticsearch queries that the provider accepts.
 
-`matching(population, query)` gives the ids of the people a query finds; `compile_query` checks a query without
+`matching(population, query)` returns the ids of the people a query finds; `compile_query` checks a query without
 any population. Everything outside the documented clauses is refused with the clause or field named.
 """
 
@@ -39,15 +39,15 @@ class Clause(ABC):
 
     @abstractmethod
     def evaluate(self, index: Index, people: int) -> Bools:
-        """Say for everybody whether the condition holds."""
+        """Return for each person whether the condition holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchAll(Clause):
-    """Everybody."""
+    """All people."""
 
     def evaluate(self, index: Index, people: int) -> Bools:
-        """Choose everybody."""
+        """Choose all people."""
         return np.ones(people, dtype=np.bool_)
 
 
@@ -81,7 +81,7 @@ class Exists(Clause):
     field: str
 
     def evaluate(self, index: Index, people: int) -> Bools:
-        """Choose those who have one."""
+        """Choose people who have one."""
         return index.column(self.field).exists()
 
 
@@ -93,7 +93,7 @@ class Comparison(Clause):
     test: Callable[[WordColumn], Bools]
 
     def evaluate(self, index: Index, people: int) -> Bools:
-        """Choose those with a value that passes."""
+        """Choose people with a value that passes."""
         column = index.column(self.field)
         if not isinstance(column, WordColumn):
             raise TypeError(self.field)
@@ -108,7 +108,7 @@ class Within(Clause):
     bounds: tuple[tuple[Callable[[Ints, int], Bools], int], ...]
 
     def evaluate(self, index: Index, people: int) -> Bools:
-        """Choose those with one value inside all bounds."""
+        """Choose people with a value inside all bounds."""
         column = index.column(self.field)
         if not isinstance(column, NumberColumn):
             raise TypeError(self.field)
@@ -173,7 +173,7 @@ def _equal(clause: str, field: str, values: Sequence[Scalar]) -> Clause:
         return Bool(
             must=(),
             must_not=(),
-            should=tuple(Within(field, ((operator.eq, number),)) for number in numbers) or (_nobody(),),
+            should=tuple(Within(field, ((operator.eq, number),)) for number in numbers) or (_no_person(),),
         )
     words = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
     if kind is Kind.TEXT:
@@ -181,7 +181,7 @@ def _equal(clause: str, field: str, values: Sequence[Scalar]) -> Clause:
     return Comparison(field, lambda column: column.equal(words))
 
 
-def _nobody() -> Clause:
+def _no_person() -> Clause:
     return Bool(must=(), must_not=(MatchAll(),), should=())
 
 
@@ -313,7 +313,7 @@ class CompiledQuery:
     clause: Clause
 
     def mask(self, population: Population) -> Bools:
-        """Say for everybody, by number, whether a search finds them."""
+        """Return for each person, by number, whether a search finds them."""
         return self.clause.evaluate(index_of(population), len(population)) & population.listed
 
 
@@ -332,6 +332,6 @@ def compile_query(query: object) -> CompiledQuery:
 
 
 def matching(population: Population, query: object) -> set[str]:
-    """Give the ids of all people that a search with this query finds, without HTTP."""
+    """Return the ids of all people that a search with this query finds, without HTTP."""
     numbers = np.flatnonzero(compile_query(query).mask(population))
     return {population.person_id(number) for number in numbers.tolist()}

@@ -55,7 +55,7 @@ class _Reader:
 
 
 def fulfils(expression: str | None, record: Mapping[str, Any]) -> bool:
-    """Say whether a record has the required fields; no expression requires nothing.
+    """Return whether a record has the required fields; no expression requires nothing.
 
     Raises:
         ApiError: 400 for an expression that cannot be read.

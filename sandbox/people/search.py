@@ -21,7 +21,7 @@ from sandbox.people.wire import Answer, ApiError, selected, titled, wanted_field
 MOST_ROWS = 100
 _LAST_OFFSET = 9999
 _KNOWN = frozenset(["query", "sql", "size", "scroll_token", "from", "dataset", "titlecase", "data_include", "pretty"])
-# Which field must be there for a person to belong to a data set; None stands for everybody, "" for nobody.
+# The field that a person must have to belong to a data set; None: all people, "": no person.
 _DATASETS: Mapping[str, str | None] = {
     "all": None,
     "resume": None,
@@ -36,12 +36,12 @@ _DATASETS: Mapping[str, str | None] = {
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What one call asks for."""
+    """The parameters of one call."""
 
     size: int
     start: int
     after: int
-    """The number of the last person that earlier pages gave, -1 for none."""
+    """The number of the last person on earlier pages, -1 for none."""
     digest: str
 
 
@@ -53,7 +53,7 @@ class Search:
     presence: Presence
 
     def perform(self, call: Call) -> Answer:
-        """Give one page.
+        """Return one page.
 
         Raises:
             ApiError: 400 for a bad parameter or query, 404 when nothing (more) is found.
@@ -114,10 +114,10 @@ class Search:
         return _Page(size=size, start=0, after=int(number), digest=digest)
 
     def _dataset(self, names: str | None) -> Bools:
-        everybody = np.ones(len(self.population), dtype=np.bool_)
+        all_people = np.ones(len(self.population), dtype=np.bool_)
         wanted = [name.strip() for name in (names or "resume").split(",") if name.strip()]
         included = [self._members(name) for name in wanted if not name.startswith("-")]
-        found = np.logical_or.reduce(included) if included else everybody
+        found = np.logical_or.reduce(included) if included else all_people
         for name in wanted:
             if name.startswith("-"):
                 found = found & ~self._members(name[1:])

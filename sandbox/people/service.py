@@ -1,4 +1,4 @@
-"""Puts the people side together: population, operations, control."""
+"""Assembles the people side: population, operations and control."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ _GET, _POST, _BOTH = frozenset({"GET"}), frozenset({"POST"}), frozenset({"GET", 
 
 @dataclass(frozen=True, slots=True)
 class PeopleSettings:
-    """What can be chosen at the start: valid keys, latency of every call, calls a minute by operation or `*`."""
+    """Options of the people side: valid keys, latency of every call, calls per minute by operation or `*`."""
 
     api_keys: frozenset[str]
     latency_ms: int = 0
@@ -48,7 +48,7 @@ def _operations(population: Population, presence: Presence) -> tuple[Operation, 
         Operation("person/enrich", "/v5/person/enrich", _BOTH, "enrich", people.enrich),
         Operation("person/identify", "/v5/person/identify", _GET, "person_identify", people.identify),
         Operation("person/bulk", "/v5/person/bulk", _POST, "enrich", people.bulk),
-        # Before the path with an id, which would take "bulk" for one.
+        # Before the path with an id, which would match "bulk".
         Operation("person/retrieve/bulk", "/v5/person/retrieve/bulk", _POST, "retrieve", people.retrieve_bulk),
         Operation("person/retrieve", "/v5/person/retrieve/{person_id}", _GET, "retrieve", people.retrieve),
         Operation("person/subjectrequest", "/v5/person/subjectrequest", _GET, "subject_request", feeds.opt_outs),
@@ -67,7 +67,7 @@ async def _unknown_path(_: Request) -> Response:
 def people_side(
     *, population: Population, state: State, clock: Clock, faults: Faults, settings: PeopleSettings
 ) -> Side:
-    """Make the people side of the sandbox."""
+    """Build the people side of the sandbox."""
     presence = Presence(population, state)
     log, credits = CallLog(state, clock), Credits(state)
     limits = RateLimits(clock, dict(settings.per_minute))

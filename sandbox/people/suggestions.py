@@ -42,7 +42,7 @@ class Suggestions:
     _counts: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
     def perform(self, call: Call) -> Answer:
-        """Give up to `size` values; an empty list when none fits."""
+        """Return up to `size` values, or an empty list."""
         name = ask.text(call.ask, "field")
         if name is None or name not in _COLUMNS:
             raise ApiError(400, f"field must be one of {', '.join(sorted(_COLUMNS))}")

@@ -46,7 +46,7 @@ class ApiError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an operation answers: a JSON body with status 200, and the credits it costs."""
+    """The answer of an operation: a JSON body with status 200, and its cost in credits."""
 
     body: Any
     credits: int = 0
@@ -54,12 +54,12 @@ class Answer:
 
 
 def encoded(body: object, *, pretty: bool = False) -> bytes:
-    """Write JSON the way the provider does."""
+    """Return JSON in the provider's format."""
     return json.dumps(body, ensure_ascii=False, indent=4 if pretty else None).encode("utf-8", "surrogatepass")
 
 
 def respond(status: int, content: bytes, headers: Mapping[str, str], *, compress: bool) -> Response:
-    """Make the HTTP answer, compressed when the caller takes it and it is worth it."""
+    """Return the HTTP answer, compressed when the caller accepts that and it is large enough."""
     sent = dict(headers) | {"content-type": "application/json"}
     if compress and len(content) > _WORTH_COMPRESSING:
         content = gzip.compress(content, 1, mtime=0)
@@ -79,7 +79,7 @@ def selected(record: Mapping[str, Any], data_include: str | None) -> dict[str, A
 
 
 def wanted_fields(data_include: str | None) -> list[str] | None:
-    """Give the top-level fields that a selection keeps; None when it may keep any."""
+    """Return the top-level fields that a selection keeps; None when it may keep any."""
     if data_include is None or data_include.strip().startswith("-"):
         return None
     return [name.strip().split(".")[0] for name in data_include.split(",")]

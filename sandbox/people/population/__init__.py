@@ -1,4 +1,4 @@
-"""The invented people: `build_population` gives them, the same ones for the same seed everywhere."""
+"""The invented people: `build_population` returns the same people for the same seed everywhere."""
 
 from sandbox.people.population.build import Population, build_population
 

@@ -27,7 +27,7 @@ from sandbox.people.population.traits import (
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Invented people, numbered from 0; iterating gives their records as the provider's JSON objects."""
+    """Invented people, numbered from 0; iteration yields their records as the provider's JSON objects."""
 
     columns: Columns
     identities: Identities = field(repr=False)
@@ -45,7 +45,7 @@ class Population:
 
     @cached_property
     def listed(self) -> Bools:
-        """Whom a search may find: everybody but those who opted out and were taken off already."""
+        """The people that a search may find: all except those removed after an opt-out."""
         return ~self.columns.has(Oddity.OPTED_OUT)
 
     def record(self, person: int, wanted: Collection[str] | None = None) -> Record:
@@ -53,17 +53,17 @@ class Population:
         return self.writer.record(person, wanted)
 
     def person_id(self, person: int) -> str:
-        """Give the provider's id of a person."""
+        """Return the provider's id of a person."""
         return self.identities.id_of(person)
 
     def number_of(self, person_id: str) -> int | None:
-        """Find a person by current id; None when nobody has it."""
+        """Return the number of the person with this current id, or None."""
         return self.identities.number_of(person_id)
 
 
 @lru_cache(maxsize=4)
 def build_population(size: int = 20_000, seed: int = 7) -> Population:
-    """Invent `size` people; the same seed gives the same people, and fewer people are the first of more."""
+    """Invent `size` people; same seed, same people; a smaller population is a prefix of a larger one."""
     draws, places, occupations = Draws(seed), load_places(), load_occupations()
     employers, schools = found_employers(seed), load_schools()
     people = np.arange(size, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Draws careers: jobs that follow one another, seniority that grows, education that ends where work begins."""
+"""Draws careers: consecutive jobs, growing seniority, and education that ends before the first job."""
 
 from dataclasses import dataclass
 
@@ -44,7 +44,7 @@ class Backdrop:
         return self.draws.unit(stream, keys)
 
     def has(self, oddity: Oddity) -> Bools:
-        """Say for everybody whether their record has an oddity."""
+        """Return for each person whether their record has an oddity."""
         odd: Bools = (self.oddity & int(oddity)) != 0
         return odd
 
@@ -59,7 +59,7 @@ class _Spans:
 
 
 def _career_months(backdrop: Backdrop) -> Ints:
-    """Draw how long ago everybody began to work: from half a year to 38 years, rather less than more."""
+    """Draw how long ago each person began to work: from half a year to 38 years, shorter times more often."""
     first, second = backdrop.slots("career length", 2).T
     months: Ints = 6 + np.floor(_LONGEST_CAREER_MONTHS * first * (0.35 + 0.65 * second)).astype(np.int64)
     return months
@@ -71,7 +71,7 @@ def _spans(backdrop: Backdrop, months: Ints) -> _Spans:
     place = np.arange(MOST_JOBS, dtype=np.int64)
     real = place < count[:, None]
     parts = np.where(real, 0.4 + backdrop.slots("share of career", MOST_JOBS), 0.0)
-    # A running sum adds in one order everywhere, which a plain sum does not promise.
+    # A running sum has the same order of additions everywhere, which a plain sum does not guarantee.
     sums = np.cumsum(parts, axis=1)
     ends = np.floor(sums * (months / sums[:, -1])[:, None] + 0.5).astype(np.int64)
     ends = np.where(place >= count[:, None] - 1, months[:, None], ends)
@@ -92,7 +92,7 @@ def _ranks(backdrop: Backdrop, spans: _Spans, months: Ints) -> Ints:
     """Let seniority follow the years since the first job, with some faster than others."""
     years = (spans.start - (NOW - months)[:, None]) / 12.0
     length = np.where(spans.end == OPEN, NOW, spans.end) - spans.start
-    # What someone is called grows within a long job too: judge at its middle.
+    # Titles change within a long job too: use its middle.
     years = years + np.minimum(length, 72) / 24.0
     pace, leads, rises, peaks = (column[:, None] for column in backdrop.slots("ambition", 4).T)
     score = years + 4.0 * (pace - 0.5)
@@ -115,7 +115,7 @@ def _ranks(backdrop: Backdrop, spans: _Spans, months: Ints) -> Ints:
 
 
 def _families(backdrop: Backdrop, months: Ints) -> Ints:
-    """Let some begin in a neighbouring occupation."""
+    """Let some people begin in a neighbouring occupation."""
     near = backdrop.occupations.near
     widest = max(len(others) for others in near)
     table = np.array(
@@ -173,7 +173,7 @@ def _with_second_jobs(backdrop: Backdrop, spans: _Spans) -> tuple[Bools, Bools]:
 
 
 def draw_jobs(backdrop: Backdrop) -> tuple[Jobs, Ints]:
-    """Draw everybody's jobs; gives them and the month in which each person began to work."""
+    """Draw all jobs, and return them with the month in which each person began to work."""
     months = _career_months(backdrop)
     spans = _spans(backdrop, months)
     family, ranks = _families(backdrop, months), _ranks(backdrop, spans, months)
@@ -239,6 +239,6 @@ def draw_studies(backdrop: Backdrop, schools: SchoolLists, began: Ints) -> Studi
 
 
 def draw_families(draws: Draws, occupations: Occupations, people: Ints) -> Ints:
-    """Give everybody an occupation in proportion to the families' weights."""
+    """Draw each person's occupation in proportion to the families' weights."""
     weights = np.array([family.weight for family in occupations.families], dtype=np.int64)
     return picks(draws.unit("occupation", people), weights)

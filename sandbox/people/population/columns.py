@@ -16,13 +16,13 @@ DATASET_VERSION, PREVIOUS_VERSION = "35.0", "34.2"
 NOW = DATASET_YEAR * 12 + DATASET_MONTH - 1
 """The month at which the population was observed; months are counted as year * 12 + month - 1."""
 OPEN = -1
-"""End of a job that goes on."""
+"""End of a current job."""
 SELF_EMPLOYED = -1
 """Employer of people who have none."""
 
 
 class Oddity(IntFlag):
-    """Ways in which a record is awkward for whoever reads it."""
+    """Ways in which a record is difficult for its readers."""
 
     NO_FAMILY_NAME = 1
     CONTACTS_WITHHELD = 2
@@ -66,7 +66,7 @@ class Runs:
         return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int64), np.diff(self.starts))
 
     def of(self, person: int) -> range:
-        """Give the entries of one person."""
+        """Return the entries of one person."""
         return range(int(self.starts[person]), int(self.starts[person + 1]))
 
 
@@ -133,12 +133,12 @@ class Columns:
         return len(self.country)
 
     def has(self, oddity: Oddity) -> Bools:
-        """Say for everybody whether their record has an oddity."""
+        """Return for each person whether their record has an oddity."""
         odd: Bools = (self.oddity & int(oddity)) != 0
         return odd
 
     def is_odd(self, person: int, oddity: Oddity) -> bool:
-        """Say whether one person's record has an oddity."""
+        """Return whether one person's record has an oddity."""
         return bool(int(self.oddity[person]) & int(oddity))
 
     def primary_job(self) -> Ints:
@@ -150,7 +150,7 @@ class Columns:
 
     def experience_months(self) -> Ints:
         """For each person the months covered by at least one job."""
-        # Jobs follow one another; only the earlier of two current ones overlaps the next, the main one.
+        # Jobs are consecutive; only the earlier of two current ones overlaps the next one, the main job.
         beside = (self.jobs.end == OPEN) & ~self.jobs.primary
         end = np.select([beside, self.jobs.end == OPEN], [np.roll(self.jobs.start, -1), NOW], self.jobs.end)
         counted = end - self.jobs.start

@@ -1,4 +1,4 @@
-"""Addresses and numbers that reach nobody: reserved domains and subscriber numbers that do not exist."""
+"""Addresses and numbers without a recipient: reserved domains and subscriber numbers that do not exist."""
 
 from urllib.parse import quote
 
@@ -10,23 +10,23 @@ _ODD_KINDS = 4
 
 
 def work_email(name: str, website: str) -> str:
-    """Write an address at the employer's name under a reserved top-level domain."""
+    """Return an address at the employer's name under a reserved top-level domain."""
     host = website if website.endswith(".example") else f"{website}.example"
     return f"{slug_of(name).replace('-', '.')}@{host}"
 
 
 def personal_email(draws: Draws, person: int, name: str) -> str:
-    """Write an address at an invented mail provider."""
+    """Return an address at an invented mail provider."""
     return f"{slug_of(name).replace('-', '.')}{draws.below('mail number', person, 98) + 1}@mail.example"
 
 
 def phone(draws: Draws, person: int, country_code: str) -> str:
-    """Write an international number whose subscriber part begins with zeros, which no network assigns."""
+    """Return an international number whose subscriber part begins with zeros, which no network assigns."""
     return f"+{country_code}000{draws.below('phone', person, 1_000_000):06d}"
 
 
 def profile_slug(draws: Draws, person: int, name: str, *, odd: bool) -> str:
-    """Write the last part of a profile address; odd ones are percent-encoded, non-Latin or carry a symbol."""
+    """Return the last part of a profile address; odd ones are percent-encoded, non-Latin or contain a symbol."""
     tail = base36(draws.word_at("slug", person), 8)
     if not odd:
         return f"{slug_of(name)}-{tail}"

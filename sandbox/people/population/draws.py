@@ -61,7 +61,7 @@ class Draws:
         return mixed(_stream_start(self.seed, stream) ^ mixed(key))
 
     def unit_at(self, stream: str, key: int) -> float:
-        """Draw the same number as `unit` gives for this key."""
+        """Draw the same number as `unit` does for this key."""
         return float((self.word_at(stream, key) >> 11) * 2.0**-53)
 
     def below(self, stream: str, key: int, bound: int) -> int:

@@ -75,7 +75,7 @@ def _draw_cultures(places: Places, lists: NameLists, countries: Ints, units: Flo
 
 
 def draw_names(draws: Draws, places: Places, countries: Ints, people: Ints) -> NamedPeople:
-    """Name everybody: a random first name with a random family name of the same culture."""
+    """Draw each person's first name and family name from the same culture."""
     lists = load_names()
     culture = _draw_cultures(places, lists, countries, draws.unit("culture", people))
     gender = (draws.unit("gender", people) < 0.5).astype(np.int64)

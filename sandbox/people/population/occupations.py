@@ -150,7 +150,7 @@ class Occupations:
 
 
 def _spelled(row: dict[str, Any], rank: Rank, language: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Give the titles of one rank, the main title in all its patterns first."""
+    """Return the titles of one rank, the main title in all its patterns first."""
     if rank is Rank.OWNER:
         yield from ((name, ("owner",)) for name in row.get("owner", ()))
         yield from ((f"freelance {name}", ()) for name in row["titles"][:3])

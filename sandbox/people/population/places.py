@@ -70,7 +70,7 @@ class Places:
     populations: Ints
 
     def largest(self, country: int, count: int) -> range:
-        """Give the indexes of the largest cities of a country."""
+        """Return the indexes of the largest cities of a country."""
         first, last = int(self.first_city[country]), int(self.first_city[country + 1])
         return range(first, min(last, first + count))
 

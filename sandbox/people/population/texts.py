@@ -1,4 +1,4 @@
-"""Headlines and summaries, among them hostile and endless ones that a reader must survive."""
+"""Headlines and summaries, among them hostile and very long ones that readers must handle."""
 
 from sandbox.people.population.draws import Draws
 
@@ -40,26 +40,26 @@ _LONG_SENTENCE = "i have done many things in many places and will now tell about
 
 
 def headline(draws: Draws, person: int, words: dict[str, str]) -> str:
-    """Write the line below a name."""
+    """Return the line below a name."""
     return _HEADLINES[draws.below("headline", person, len(_HEADLINES))].format_map(words)
 
 
 def summary(draws: Draws, person: int, words: dict[str, str]) -> str:
-    """Write what somebody says about themselves."""
+    """Return a person's text about themselves."""
     return _SUMMARIES[draws.below("summary", person, len(_SUMMARIES))].format_map(words)
 
 
 def hostile(draws: Draws, person: int) -> str:
-    """Give one of the texts that try to command whoever reads them."""
+    """Return one of the texts that try to give commands to their reader."""
     return HOSTILE[draws.below("hostile", person, len(HOSTILE))]
 
 
 def endless(draws: Draws, person: int) -> str:
-    """Write a summary of eight to forty thousand characters."""
+    """Return a summary of eight to forty thousand characters."""
     return _LONG_SENTENCE * (100 + draws.below("endless", person, 350))
 
 
 def job_summary(draws: Draws, job: int, skills: str) -> str:
-    """Write what somebody did in one job."""
+    """Return a description of one job."""
     text = _JOB_SUMMARIES[draws.below("job summary", job, len(_JOB_SUMMARIES))]
     return text.format(skills=skills, number=2 + draws.below("team size", job, 14))

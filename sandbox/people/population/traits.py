@@ -1,4 +1,4 @@
-"""Draws what people can do and speak, and in which ways their records are awkward."""
+"""Draws skills, languages, certificates, and the difficulties of records."""
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def draw_precision(draws: Draws, people: Ints) -> Ints:
 
 
 def _chosen(taken: Floats, table: Ints, share: Floats) -> tuple[Ints, Ints]:
-    """Give owners and codes of the entries of `table` (people, slots) whose draw falls below its share."""
+    """Return owners and codes of the entries of `table` (people, slots) whose draw falls below its share."""
     owners, slots = np.nonzero((taken < share) & (table >= 0))
     return owners.astype(np.int64), table[owners, slots]
 
@@ -83,7 +83,7 @@ def _padded(rows: list[list[int]]) -> Ints:
 
 
 def draw_skills(backdrop: Backdrop) -> Words:
-    """Give everybody most skills of their occupation, some of its further ones and a few common ones."""
+    """Draw most skills of each person's occupation, some of its further ones and a few common ones."""
     families = backdrop.occupations.families
     vocabulary = tuple(
         dict.fromkeys(skill for each in families for skill in (*each.skills, *each.more_skills, *_COMMON_SKILLS))
@@ -104,7 +104,7 @@ def draw_skills(backdrop: Backdrop) -> Words:
 
 
 def draw_certifications(backdrop: Backdrop) -> Words:
-    """Give some people certificates of their occupation, with the year of each."""
+    """Draw certificates of the occupation for some people, with the year of each."""
     families = backdrop.occupations.families
     vocabulary = tuple(dict.fromkeys(name for each in families for name in each.certifications))
     code = {name: number for number, name in enumerate(vocabulary)}
@@ -117,7 +117,7 @@ def draw_certifications(backdrop: Backdrop) -> Words:
 
 
 def draw_languages(backdrop: Backdrop, cultures: Ints, culture_names: tuple[str, ...]) -> Words:
-    """Give everybody a mother tongue of the country, and foreign ones that are usual beside it."""
+    """Draw each person's mother tongue and usual foreign languages of the country."""
     countries = backdrop.places.countries
     heritage = tuple(_HERITAGE.get(name, "") for name in culture_names)
     foreign = {word for pairs in (*_FOREIGN.values(), _FOREIGN_ELSEWHERE) for word, _ in pairs}

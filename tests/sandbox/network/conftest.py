@@ -1,4 +1,4 @@
-"""The network side of the served sandbox, with a key and one account, nobody acting by themselves."""
+"""The network side of the served sandbox, with a key and one account, where no person acts on their own."""
 
 from dataclasses import dataclass
 from typing import Any

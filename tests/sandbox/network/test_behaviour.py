@@ -10,9 +10,9 @@ from pathlib import Path
 
 import httpx
 
+from sandbox.network.behaviour_profiles import REPLIES, BehaviourProfiles
 from sandbox.network.people import OWNERS
 from sandbox.network.service import NetworkSettings
-from sandbox.network.temper import REPLIES, Tempers
 from sandbox.people.population.draws import Draws
 from sandbox.people.service import PeopleSettings
 from sandbox.server import Settings
@@ -26,27 +26,27 @@ PATIENCE_SECONDS = 30.0
 
 
 def test_about_half_accept_some_decline_and_the_rest_never_answer() -> None:
-    tempers = [Tempers(Draws(7)).of(OWNERS, person) for person in range(MANY)]
-    accept, decline = sum(t.accepts for t in tempers) / MANY, sum(t.declines for t in tempers) / MANY
+    profiles = [BehaviourProfiles(Draws(7)).of(OWNERS, person) for person in range(MANY)]
+    accept, decline = sum(t.accepts for t in profiles) / MANY, sum(t.declines for t in profiles) / MANY
     assert 0.4 < accept < 0.5
     assert 0.07 < decline < 0.13
-    assert not any(t.accepts and t.declines for t in tempers)
-    assert 0.35 < sum(t.answers_message is not None for t in tempers) / MANY < 0.45
-    assert {t.answers_message for t in tempers} == {None, 1, 2}
-    assert {t.says for t in tempers} == set(REPLIES)
+    assert not any(t.accepts and t.declines for t in profiles)
+    assert 0.35 < sum(t.answers_message is not None for t in profiles) / MANY < 0.45
+    assert {t.answers_message for t in profiles} == {None, 1, 2}
+    assert {t.says for t in profiles} == set(REPLIES)
 
 
 def test_they_take_hours_to_weeks() -> None:
-    tempers = [Tempers(Draws(7)).of(OWNERS, person) for person in range(MANY)]
-    decided = sorted(t.decides_after for t in tempers)
+    profiles = [BehaviourProfiles(Draws(7)).of(OWNERS, person) for person in range(MANY)]
+    decided = sorted(t.decides_after for t in profiles)
     assert timedelta(hours=1) <= decided[0]
     assert decided[-1] <= timedelta(days=21)
     assert decided[MANY // 10] < timedelta(hours=3) < timedelta(days=7) < decided[-MANY // 10]
 
 
-def test_the_same_seed_gives_the_same_behaviour_and_another_owner_another() -> None:
+def test_the_same_seed_yields_the_same_behaviour_and_another_owner_gets_another() -> None:
     def whole(seed: int, owner: int) -> list[object]:
-        return [Tempers(Draws(seed)).of(owner, person) for person in range(100)]
+        return [BehaviourProfiles(Draws(seed)).of(owner, person) for person in range(100)]
 
     assert whole(7, OWNERS) == whole(7, OWNERS)
     assert whole(7, OWNERS) != whole(8, OWNERS)
@@ -83,11 +83,11 @@ def settled(network: Network) -> None:
 
 
 def pass_days(network: Network, days: int) -> list[str]:
-    """Let time pass from one happening to the next; gives what was going to happen at each."""
+    """Advance time from event to event, and return the events that were scheduled at each step."""
     seen: list[str] = []
     end = datetime.fromisoformat(network.control.get("/_control/health").json()["at"]) + timedelta(days=days)
     for _ in itertools.count():
-        coming = network.look("happenings")["data"]
+        coming = network.look("schedule")["data"]
         if not coming or datetime.fromisoformat(coming[0]["due"]) > end:
             return seen
         seen.append(f"{coming[0]['kind']} {coming[0]['body'].get('person')}")
@@ -98,7 +98,7 @@ def pass_days(network: Network, days: int) -> list[str]:
 
 
 def lived(network: Network) -> tuple[list[str], dict[str, int]]:
-    """Invite many, write to whoever accepts, wait; what happened, and how all stand in the end."""
+    """Invite many people, write to those who accept, and return what happened and their final ties."""
     for row in network.people(limit=INVITED):
         assert network.invite(row["person_id"], message="Hi").status_code == 201
     seen = pass_days(network, 25)
@@ -138,7 +138,7 @@ def test_nobody_accepts_what_was_withdrawn_meanwhile(tmp_path: Path) -> None:
 def test_with_nature_switched_off_nobody_does_anything(network: Network) -> None:
     for row in network.people(limit=INVITED):
         network.invite(row["person_id"])
-    assert network.look("happenings")["data"] == []
+    assert network.look("schedule")["data"] == []
     assert network.control.get("/_control/next").json()["at"] is None
 
 
@@ -152,10 +152,10 @@ def test_acceptances_are_told_up_to_eight_hours_late_some_twice_and_out_of_order
                 network.api.post(path, json={"user_id": row["person_id"]}).raise_for_status()
         network.pass_time(21 * 86400 + 60)
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while any(each["kind"] in ("accept", "decline") for each in network.look("happenings")["data"]):
+        while any(each["kind"] in ("accept", "decline") for each in network.look("schedule")["data"]):
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        told = [each for each in network.look("happenings")["data"] if each["kind"] == "delivery"]
+        told = [each for each in network.look("schedule")["data"] if each["kind"] == "delivery"]
         accepted = sum(
             len(network.people(account_id=account["id"], tie="connected", limit=400))
             for account in network.api.get("/v2/accounts/").json()["data"]

@@ -30,7 +30,7 @@ def remembered(network: Network) -> list[Any]:
     sent = f"/v2/{network.account}/users/me/relation-requests?type=sent"
     paths = ["/v2/accounts/", "/v2/webhooks/endpoints/", "/v2/webhooks/conversations/", sent, *talks]
     answers = [network.api.get(path, headers={"cache-control": "no-store"}).json() for path in paths]
-    looks = [network.look(path) for path in ("log", "happenings", "callbacks")]
+    looks = [network.look(path) for path in ("log", "schedule", "callbacks")]
     ties = [row["tie"] for row in network.people(limit=200)]
     faults = network.control.get("/_control/faults").json()
     return [chats, answers, looks, ties, faults, network.steer("switches")]

@@ -1,4 +1,4 @@
-"""What happens at the provider: somebody pays or is declined, months are renewed, charges are given back."""
+"""Payments, declines, renewals and refunds at the provider."""
 
 from calendar import monthrange
 from datetime import UTC, datetime
@@ -8,12 +8,12 @@ from sandbox.payments.wire import Object, new_id
 
 DAY = 24 * 3600
 RETRIES = (3 * DAY, 5 * DAY, 7 * DAY)
-"""After a declined renewal; when the last has failed too, the subscription ends."""
+"""Retries after a declined renewal; when the last one fails too, the subscription ends."""
 WORKS, DECLINES = "works", "declines"
 
 
 def add_months(seconds: int, months: int) -> int:
-    """The same day so many months later, or the last of a shorter month."""
+    """Return the same day `count` months later, or the last day of a shorter month."""
     at = datetime.fromtimestamp(seconds, UTC)
     years, month = divmod(at.month - 1 + months, 12)
     day = min(at.day, monthrange(at.year + years, month + 1)[1])
@@ -21,18 +21,18 @@ def add_months(seconds: int, months: int) -> int:
 
 
 def pays(method: Object | None) -> bool:
-    """Whether a payment method is there and pays."""
+    """Return whether a payment method exists and works."""
     return method is not None and method["customer"] is not None and method["_state"] == WORKS
 
 
-class Happenings:
-    """Changes objects and tells of it. `times` is how often each event is sent."""
+class Billing:
+    """Changes objects and emits events about it. `times` is how often each event is sent."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     def complete(self, session: Object, outcome: str, *, times: int = 1) -> list[str]:
-        """Somebody at the page: `paid`, `declined` (the page stays open), `expired`, `pending` (paid a slow way)."""
+        """Complete a page: `paid`, `declined` (the page stays open), `expired`, `pending` (a slow payment method)."""
         match outcome:
             case "paid" if session["status"] == "complete":
                 return self._settle_pending(session, "checkout.session.async_payment_succeeded", times)
@@ -52,46 +52,46 @@ class Happenings:
                 return [self._ledger.emit("checkout.session.completed", session, times=times)]
 
     def _settle_pending(self, session: Object, kind: str, times: int) -> list[str]:
-        told = self._fulfil(session, times)
+        events = self._fulfil(session, times)
         self._ledger.put(session)
-        return [*told, self._ledger.emit(kind, session, times=times)]
+        return [*events, self._ledger.emit(kind, session, times=times)]
 
     def _pay(self, session: Object, times: int) -> list[str]:
-        told = self._fulfil(session, times)
+        events = self._fulfil(session, times)
         session["status"] = "complete"
         self._ledger.put(session)
-        return [*told, self._ledger.emit("checkout.session.completed", session, times=times)]
+        return [*events, self._ledger.emit("checkout.session.completed", session, times=times)]
 
     def _fulfil(self, session: Object, times: int) -> list[str]:
         method = self._attach(session["customer"])
-        told = [self._ledger.emit("payment_method.attached", method, times=times)]
+        events = [self._ledger.emit("payment_method.attached", method, times=times)]
         session["payment_status"] = "paid"
         if session["mode"] == "payment":
             intent = self._intent(method, session["amount_total"], session["_data"].get("metadata", {}))
             intent["setup_future_usage"] = session["_data"].get("setup_future_usage")
             intent["status"], intent["amount_received"] = "succeeded", intent["amount"]
             session["payment_intent"] = self._ledger.put(intent)["id"]
-            return [*told, self._ledger.emit("payment_intent.succeeded", intent, times=times)]
+            return [*events, self._ledger.emit("payment_intent.succeeded", intent, times=times)]
         metadata = session["_data"].get("metadata", {})
         subscription, begun = self.subscribe(method, session["amount_total"], metadata=metadata, times=times)
         session["subscription"] = subscription["id"]
-        return [*told, *begun]
+        return [*events, *begun]
 
     def subscribe(
         self, method: Object, unit_amount: int, *, metadata: Object, quantity: int = 1, times: int = 1
     ) -> tuple[Object, list[str]]:
-        """A subscription begins and its first month is paid; gives it and the events of that."""
+        """Start a subscription with its first month paid, and return it with its events."""
         subscription = self._new_subscription(method, unit_amount, quantity, metadata)
-        told = [self._ledger.emit("customer.subscription.created", subscription, times=times)]
-        return subscription, [*told, self.bill(subscription, "subscription_create", times=times)]
+        events = [self._ledger.emit("customer.subscription.created", subscription, times=times)]
+        return subscription, [*events, self.bill(subscription, "subscription_create", times=times)]
 
     def bill(self, subscription: Object, reason: str, *, amount: int | None = None, times: int = 1) -> str:
-        """An invoice that is paid, of the month or of another amount; gives its event."""
+        """Create a paid invoice, for the month or for another amount, and return its event."""
         invoice = self._invoice(subscription, reason, paid=True, amount=amount)
         return self._ledger.emit("invoice.paid", invoice, times=times)
 
     def credit_of(self, customer_id: str) -> int:
-        """What the customer has too much, in cents; it is used before a card is."""
+        """Return what the customer has too much, in cents; it is used before a card is."""
         customer = self._ledger.get(customer_id)
         return -int(customer["balance"]) if customer is not None else 0
 
@@ -103,7 +103,7 @@ class Happenings:
         return self._ledger.emit("payment_intent.payment_failed", self._ledger.put(intent), times=times)
 
     def charged(self, method: Object, *, amount: int, metadata: Object) -> Object:
-        """A payment method is charged without the person."""
+        """Charge a payment method without the customer, and return the payment intent."""
         intent = self._intent(method, amount, metadata)
         if method["_state"] == WORKS:
             intent["status"], intent["amount_received"] = "succeeded", amount
@@ -116,7 +116,7 @@ class Happenings:
         return intent
 
     def refund(self, intent: Object) -> str:
-        """A charge is given back in full."""
+        """Refund a charge in full, and return the id of its event."""
         charge = {
             "id": new_id("ch"),
             "object": "charge",
@@ -132,7 +132,7 @@ class Happenings:
         return self._ledger.emit("charge.refunded", self._ledger.put(charge))
 
     def set_card(self, customer_id: str, state: str) -> int:
-        """Every card of a customer works, declines, or is gone from now on; gives how many there are."""
+        """Set the state of all cards of a customer, and return their number."""
         cards = [card for card in self._ledger.all("payment_method") if card["customer"] == customer_id]
         for card in cards:
             if state == "gone":
@@ -144,13 +144,13 @@ class Happenings:
         return len(cards)
 
     def next_at(self) -> datetime | None:
-        """When the next subscription is renewed or ends, or a page expires."""
+        """Return when the next subscription is renewed or ends, or a page expires."""
         moments = [subscription["_due"] for subscription in self._ledger.all("subscription") if subscription["_due"]]
         moments += [page["expires_at"] for page in self._ledger.all("checkout.session") if page["status"] == "open"]
         return datetime.fromtimestamp(min(moments), UTC) if moments else None
 
     def act(self) -> None:
-        """Do what is due by now."""
+        """Do everything that is due."""
         now = self._ledger.now()
         for page in self._ledger.all("checkout.session"):
             if page["status"] == "open" and page["expires_at"] <= now:
@@ -184,7 +184,7 @@ class Happenings:
         self._ledger.emit("customer.subscription.updated", subscription)
 
     def end(self, subscription: Object) -> None:
-        """A subscription ends."""
+        """End a subscription."""
         subscription["status"], subscription["_due"] = "canceled", None
         subscription["ended_at"] = self._ledger.now()
         self._ledger.put(subscription)

@@ -1,4 +1,4 @@
-"""How an invented person behaves towards an owner: accepts, declines, ignores, replies or not, sooner or later."""
+"""Behaviour profiles: whether and when an invented person accepts, declines or replies to an owner."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,34 +21,34 @@ REPLIES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Temper:
-    """What a person does about an owner; the times are counted from the invite, or from the message answered."""
+class BehaviourProfile:
+    """A person's reactions to an owner; times are counted from the invite, or from the answered message."""
 
     accepts: bool
     declines: bool
     decides_after: timedelta
     writes_when_accepting: bool
     answers_message: int | None
-    """Which of the owner's messages is answered, the first or the second; None for nobody who answers."""
+    """Which of the owner's messages is answered, 1 or 2; None if none is."""
     answers_after: timedelta
     says: str
 
 
-class Tempers:
-    """The behaviour of everybody; the same seed gives the same."""
+class BehaviourProfiles:
+    """The behaviour profiles of all people; the same seed yields the same profiles."""
 
     def __init__(self, draws: Draws) -> None:
         self._draws = draws
 
-    def of(self, owner: int, person: int) -> Temper:
-        """How this person behaves towards this owner."""
+    def of(self, owner: int, person: int) -> BehaviourProfile:
+        """Return the behaviour profile of this person towards this owner."""
 
         def unit(what: str) -> float:
             return self._draws.unit_at(f"{what} of {owner}", person)
 
         decision = unit("decision")
         answered = 1 if unit("answered message") < _REPLIES_TO_FIRST else 2
-        return Temper(
+        return BehaviourProfile(
             accepts=decision < _ACCEPTS,
             declines=_ACCEPTS <= decision < _ACCEPTS + _DECLINES,
             decides_after=_between(_FIRST_HOUR, _THREE_WEEKS, unit("decision time")),
@@ -60,5 +60,5 @@ class Tempers:
 
 
 def _between(low: float, high: float, unit: float) -> timedelta:
-    """A duration between two, in seconds, the short ones as likely as the long ones."""
+    """Return a duration between two bounds in seconds, log-uniform in `unit`."""
     return timedelta(seconds=round(low * (high / low) ** unit))
