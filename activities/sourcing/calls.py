@@ -109,7 +109,7 @@ async def fetch_live(
     async with database.transaction() as session:
         standings = await fetch.read_fetch_inputs(session, vault, tenant, ask)
         live = [standing for standing in standings if standing.status is None]
-        named = await people.source_ids(session, source.source.name, fetch.persons(live))
+        named = await people.source_ids(session, source.source.name, fetch.known_ids(live))
         directory = await source.directory(session)
     # Somebody whom this source never named and who was not asked for by URL cannot be asked for.
     keys = {
@@ -126,7 +126,7 @@ async def fetch_live(
         if result.status is FetchStatus.FOUND and result.profile is not None
     }
     again = {keys[result.asked].key for result in results if result.status is FetchStatus.RETRY}
-    return Fetched(profiles, again), fetch.persons(standings) | profiles.keys()
+    return Fetched(profiles, again), fetch.known_ids(standings) | profiles.keys()
 
 
 # Making the upstream calls that callers wait for: search, fetch, match, companies.

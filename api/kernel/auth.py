@@ -47,7 +47,6 @@ class Audiences:
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-CUSTOMER_HEADER = "Service-Customer"
 MAX_SECRET = 512
 MAX_CUSTOMER = 64
 NOBODY = "-"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -86,7 +86,6 @@ def one_of(column: str, words: Iterable[str]) -> CheckConstraint:
 
 
 Payload = dict[str, Any]
-TableArgs = ClassVar[tuple[Any, ...]]
 
 # What belongs to the installation: the clock's offset and housekeeping.
 

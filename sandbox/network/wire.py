@@ -48,7 +48,6 @@ _STATUSES: Mapping[str, int] = {
     "api/proxy_timeout": 504,
     "provider/timeout": 504,
 }
-ERROR_TYPES = frozenset(_STATUSES)
 
 
 class ApiError(Exception):

@@ -26,7 +26,6 @@ DISTRICT_TAILS = re.compile(r"\s+(?:County|Parish|District|Region|Borough|Census
 NO_DISTRICTS = frozenset({"NL", "LU"})  # there the second level is the municipality, the city over again
 LATIN_NAME = re.compile(r"[A-Z'’][^\d;:()]{2,59}$")
 AREA_WORDS = {"AT": ("Bezirk",), "GB": ("County",), "IE": ("County", "Co.")}
-SAINT = re.compile(r"(?:Sint|Sankt|Saint)(?=[ -])")
 ARTICLE = re.compile(r"(?:Le|La|Les)\s+|L['’]")
 FRENCH_SPEAKING = frozenset({"BE", "CA", "CH", "FR", "LU"})
 MOST_COUNTRIES = 60

@@ -12,7 +12,7 @@ from models.reading.languages import BY_CODE, LANGUAGES
 from models.reading.languages.language import Cue, any_phrase
 from models.reading.places.names import Spot
 
-SURE, STRONG, FAIR, WEAK = 4.0, 3.0, 2.0, 1.0
+SURE, STRONG, FAIR = 4.0, 3.0, 2.0
 CURRENCIES = {
     "GB": (STRONG, r"£\s?\d|\bGBP\b"),
     "CH": (SURE, r"\bCHF\b|\bSFr\.?\s?\d|\bFranken\b"),
@@ -30,58 +30,34 @@ CURRENCIES = {
     "AE": (SURE, r"\bAED\b"),
     "ZA": (SURE, r"\bZAR\b"),
 }
-CALLING_CODES = [
-    "AT",
-    "43",
-    "AU",
-    "61",
-    "BE",
-    "32",
-    "CA",
-    "1-514",
-    "CH",
-    "41",
-    "CZ",
-    "420",
-    "DE",
-    "49",
-    "DK",
-    "45",
-    "ES",
-    "34",
-    "FI",
-    "358",
-    "FR",
-    "33",
-    "GB",
-    "44",
-    "IE",
-    "353",
-    "IN",
-    "91",
-    "IT",
-    "39",
-    "LU",
-    "352",
-    "NL",
-    "31",
-    "NO",
-    "47",
-    "NZ",
-    "64",
-    "PL",
-    "48",
-    "PT",
-    "351",
-    "SE",
-    "46",
-    "SG",
-    "65",
-    "ZA",
-    "27",
-    "AE",
-    "971",
-]
+CALLING_CODES = {
+    "AT": "43",
+    "AU": "61",
+    "BE": "32",
+    "CA": "1-514",
+    "CH": "41",
+    "CZ": "420",
+    "DE": "49",
+    "DK": "45",
+    "ES": "34",
+    "FI": "358",
+    "FR": "33",
+    "GB": "44",
+    "IE": "353",
+    "IN": "91",
+    "IT": "39",
+    "LU": "352",
+    "NL": "31",
+    "NO": "47",
+    "NZ": "64",
+    "PL": "48",
+    "PT": "351",
+    "SE": "46",
+    "SG": "65",
+    "ZA": "27",
+    "AE": "971",
+}
+
 WEB_ENDINGS = {
     "AU": r"(?:com|gov|org|edu)\.au",
     "GB": r"(?:co|org|ac|gov|nhs)\.uk",
@@ -89,7 +65,7 @@ WEB_ENDINGS = {
     "ZA": r"co\.za",
 } | {
     code: code.lower()
-    for code in [
+    for code in (
         "AT",
         "BE",
         "CA",
@@ -108,7 +84,7 @@ WEB_ENDINGS = {
         "PL",
         "PT",
         "SE",
-    ]
+    )
 }
 
 
@@ -170,8 +146,9 @@ def _compiled() -> tuple[tuple[str, float, str | None, re.Pattern[str]], ...]:
         for cue in said
     ]
     cues += [(code, weight, None, re.compile(pattern)) for code, (weight, pattern) in CURRENCIES.items()]
-    codes = dict(zip(CALLING_CODES[::2], CALLING_CODES[1::2], strict=True))
-    cues += [(code, STRONG, None, re.compile(rf"(?<!\d)(?:\+|00){number}(?!\d)")) for code, number in codes.items()]
+    cues += [
+        (code, STRONG, None, re.compile(rf"(?<!\d)(?:\+|00){number}(?!\d)")) for code, number in CALLING_CODES.items()
+    ]
     cues += [
         (code, STRONG, None, re.compile(rf"(?:www\.|@)[\w.-]{{1,80}}?\.{ending}(?![\w-])", re.IGNORECASE))
         for code, ending in WEB_ENDINGS.items()

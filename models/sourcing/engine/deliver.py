@@ -1,6 +1,9 @@
-"""Search pages: asked for, and kept as checkpoints that no later run pays for again."""
+"""Search pages kept as checkpoints, and the chunks of people on them delivered as candidates.
 
-from collections.abc import Container, Mapping, Sequence
+A stored page is not paid for again by a later run. A chunk of people becomes candidates in one transaction.
+"""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -19,7 +22,7 @@ from models.people.rules import profiles as rules_profiles
 from models.people.rules.profiles import Profile
 from models.people.store import people
 from models.people.store import profiles as store_profiles
-from models.people.store.people import Sighting
+from models.people.store.people import KnownPerson, Sighting
 from models.sourcing.engine.decide import (
     CHECKPOINT_LIFE,
     PlannedTier,
@@ -61,7 +64,7 @@ async def begin_page(session: AsyncSession, run_id: str, number: int) -> PageToR
 
 
 async def begin_ahead(session: AsyncSession, run_id: str) -> PageToRead | None:
-    """The page after the one whose people are being fetched; null when it is not needed any more."""
+    """Return the page after the one whose people are being fetched; null when it is not needed any more."""
     run, now = await lock_run(session, run_id)
     if run.status in FINAL or run.chunk is None:
         return None
@@ -86,7 +89,7 @@ class PageRead:
 async def keep_page(
     session: AsyncSession, vault: Vault, run_id: str, *, number: int | None, ask: PageToRead, page: PageRead
 ) -> None:
-    """Store the page as a checkpoint. A page somebody else stored first stays; it is then theirs that was paid.
+    """Store the page as a checkpoint. A page that another run stored first stays, and only that one is counted as paid.
 
     A page that was read ahead has no `number`: the checkpoint itself is its fence.
     """
@@ -130,9 +133,6 @@ async def _remember_total(session: AsyncSession, query_key: str, total: int, now
     )
 
 
-# A chunk of people becomes candidates: cache, charges, counters and checkpoint in one transaction.
-
-
 @dataclass(frozen=True, slots=True)
 class ChunkAsk:
     """People whose profiles a workspace wants; `live` are those the cache does not have."""
@@ -156,39 +156,52 @@ async def begin_profiles(session: AsyncSession, run_id: str, number: int) -> Chu
 async def deliver_chunk(
     session: AsyncSession, run_id: str, number: int, fetched: Mapping[str, Profile], *, again: Sequence[str] = ()
 ) -> None:
-    """Make the chunk's people candidates: cache, charges, counters and checkpoint in this one transaction.
+    """Make candidates of the chunk's people: cache, charges, counters and checkpoint in this one transaction.
 
-    `fetched` are profiles just fetched live, by our id; `again` are people the source refused for now: they stay in the
-    chunk. Somebody without a profile no longer exists, costs nothing and is not delivered.
+    `fetched` are profiles just fetched live, by profile id; `again` are people whom the source refused for now: they
+    stay in the chunk. A person without a profile no longer exists, costs nothing and is not delivered.
     """
     chunk = await session.scalar(select(col(Run.chunk)).where(col(Run.id) == run_id))
     await people.lock_people(session, chunk or ())
     run, now = await called(session, run_id, number)
     if run is None or run.chunk is None:
         return
-    found = await people.known_people(session, tenant_of_run(run), run.chunk, run_id=run.id)
-    allowed = {
-        known.profile_id: fetched[known.profile_id].model_copy(update={"fetched_at": now})
-        for known in found.values()
-        if known.profile_id in fetched and not known.suppressed
-    }
-    await people.store_profiles(session, allowed)
-    cached = await people.cached_profiles(session, [known.profile_id for known in found.values() if known.cached])
-    full = cached | allowed
-    settled = [found[one] for one in run.chunk if one in found and one not in again]
-    run.omitted_suppressed += sum(known.suppressed for known in settled) + sum(one not in found for one in run.chunk)
-    new = {known.profile_id: known for known in settled if not (known.suppressed or known.seen or known.delivered)}
-    run.duplicates_skipped += sum(not known.suppressed for known in settled) - len(new)
-    wanted = [one for one in new if one in full]
-    paid = await _charge(session, run, wanted, live=allowed)
-    await _write_candidates(session, run, {one: full[one] for one in paid}, paid, now)
+    known = await people.known_people(session, tenant_of_run(run), run.chunk, run_id=run.id)
+    live = await _store_fetched(session, known.values(), fetched, now)
+    profiles = await people.cached_profiles(session, [one.profile_id for one in known.values() if one.cached]) | live
+    wanted = [one for one in _count_new(run, known, again=again) if one in profiles]
+    paid = await _charge(session, run, wanted, live=live)
+    await _write_candidates(session, run, {one: profiles[one] for one in paid}, paid, now)
     await store_profiles.give_copies(session, tenant_of_run(run), paid)
     if run.mark_seen and paid:
         await people.mark_seen(session, tenant_of_run(run), paid.keys(), run_id=run.id)
-    _settle(run, paid, live=len(fetched), again=[one for one in again if one in found], now=now)
+    _settle(run, paid, live=len(fetched), again=[one for one in again if one in known], now=now)
     if len(paid) < len(wanted):
         await _come_back_for(session, run, wanted[len(paid)], now)
         finish_run(session, run, Stop(RunStatus.COMPLETED, StopReason.BUDGET), now)
+
+
+async def _store_fetched(
+    session: AsyncSession, known: Iterable[KnownPerson], fetched: Mapping[str, Profile], now: datetime
+) -> dict[str, Profile]:
+    """Cache the fetched profiles of people who are not suppressed, and return them."""
+    allowed = {
+        one.profile_id: fetched[one.profile_id].model_copy(update={"fetched_at": now})
+        for one in known
+        if one.profile_id in fetched and not one.suppressed
+    }
+    await people.store_profiles(session, allowed)
+    return allowed
+
+
+def _count_new(run: Run, known: Mapping[str, KnownPerson], *, again: Sequence[str]) -> list[str]:
+    """Count the chunk's people who are left out as suppressed or as duplicates, and return the others."""
+    chunk = run.chunk or ()
+    settled = [known[one] for one in chunk if one in known and one not in again]
+    new = dict.fromkeys(one.profile_id for one in settled if not (one.suppressed or one.seen or one.delivered))
+    run.omitted_suppressed += sum(one.suppressed for one in settled) + sum(one not in known for one in chunk)
+    run.duplicates_skipped += sum(not one.suppressed for one in settled) - len(new)
+    return list(new)
 
 
 async def _charge(session: AsyncSession, run: Run, wanted: Sequence[str], *, live: Container[str]) -> dict[str, int]:
@@ -241,7 +254,7 @@ async def _write_candidates(
 
 
 def _as_of(profile: Profile, today: date) -> Profile:
-    """The profile with its years and tenure counted to the day of delivery, also when it was fetched before."""
+    """Return the profile with its years and tenure counted to the day of delivery, also when it was fetched before."""
     start = profile.current.start_date if profile.current else None
     return profile.model_copy(
         update={
@@ -273,7 +286,7 @@ def _settle(run: Run, paid: Mapping[str, int], *, live: int, again: Sequence[str
 
 
 async def _come_back_for(session: AsyncSession, run: Run, person: str, now: datetime) -> None:
-    """Have an extension go on with the first person of the chunk whom nothing was left for.
+    """Move the checkpoint back so that an extension goes on with the first person of the chunk who was not paid for.
 
     Where people of the chunk stay to be fetched again, the checkpoint stands before them already.
     """
@@ -282,6 +295,6 @@ async def _come_back_for(session: AsyncSession, run: Run, person: str, now: date
         return
     standing = await people.current_ids(session, page.profile_ids)
     on_page = [standing.get(one) for one in page.profile_ids]
-    place = on_page.index(person) if person in on_page else run.page_offset  # the page may have been read anew
+    place = on_page.index(person) if person in on_page else run.page_offset  # the page may have been read again
     run.people_looked_at -= run.page_offset - place
     run.page_offset = place

@@ -1,7 +1,10 @@
-"""Profiles asked for by id or URL: who is meant, what is known already, and the result charged in one transaction."""
+"""Profiles and companies asked for by id, URL, domain or name.
+
+What is known already is looked up first; what the source answers is kept and charged in one transaction.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -16,6 +19,7 @@ from models.market.companies import CompanyDetails
 from models.market.store import KnownCompany
 from models.people.rules.profiles import Profile
 from models.people.store import people, profiles, suppressions
+from models.people.store.people import KnownPerson
 from models.sourcing.engine.calls import BegunCall, complete_call, pay, running
 from models.sourcing.rules.raw_calls import (
     CompaniesAsk,
@@ -33,9 +37,9 @@ from models.sourcing.rules.raw_calls import (
 
 @dataclass(frozen=True, slots=True)
 class FetchInput:
-    """What is known of one input. `status` is null for somebody to be fetched live.
+    """What is known of one input. `status` is null for a person who is to be fetched live.
 
-    `key` names the person within the request: our id, or the URL of somebody never met.
+    `key` names the person within the request: the profile id, or the URL of a person who is not known yet.
     """
 
     wanted: WantedPerson
@@ -45,38 +49,49 @@ class FetchInput:
     profile: Profile | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Register:
+    """What is known of the people of a request: hashes of their URLs, owners of the hashes, suppressions, copies."""
+
+    hashes: Mapping[str, bytes]
+    owners: Mapping[bytes, str]
+    suppressed: Collection[bytes]
+    known: Mapping[str, KnownPerson]
+    cached: Mapping[str, Profile]
+
+    def input_of(self, wanted: WantedPerson) -> FetchInput:
+        """Return one input as if it were the only one of its request."""
+        url_hash = self.hashes[wanted.url] if wanted.url is not None else None
+        profile_id = wanted.profile_id if url_hash is None else self.owners.get(url_hash)
+        known = self.known.get(profile_id) if profile_id is not None else None
+        person = known.profile_id if known is not None else None
+        key = person or wanted.url or wanted.input
+        if (known is not None and known.suppressed) or url_hash in self.suppressed:
+            return FetchInput(wanted, key, person, RowStatus.SUPPRESSED)
+        if person is None and wanted.url is None:
+            return FetchInput(wanted, key, person, RowStatus.NOT_FOUND)
+        copy = self.cached.get(person) if person is not None else None
+        return FetchInput(wanted, key, person, RowStatus.CACHED if copy is not None else None, copy)
+
+
 async def read_fetch_inputs(session: AsyncSession, vault: Vault, tenant: Tenant, ask: FetchAsk) -> list[FetchInput]:
-    """How each input stands now, in input order; of equal people the first counts."""
+    """Return how each input stands now, in input order; an input of a person named before is a duplicate."""
     hashes = {one.url: people.url_hash(vault, one.url) for one in ask.wanted if one.url is not None}
     owners = await people.owners_of_keys(session, hashes.values())
-    blocked = await people.suppressed_keys(session, tenant, hashes.values())
-    met = {one: _met(one, hashes, owners) for one in ask.wanted}
-    known = await people.known_people(session, tenant, {who for who in met.values() if who is not None}, run_id="")
+    suppressed = await people.suppressed_keys(session, tenant, hashes.values())
+    profile_ids = {one.profile_id if one.url is None else owners.get(hashes[one.url]) for one in ask.wanted} - {None}
+    known = await people.known_people(session, tenant, {one for one in profile_ids if one is not None}, run_id="")
     cached = await _fresh(session, {each.profile_id for each in known.values()}, max_age_days=ask.max_age_days)
-    standings: list[FetchInput] = []
+    register = _Register(hashes, owners, suppressed, known, cached)
+    inputs: list[FetchInput] = []
     keys: set[str] = set()
     for one in ask.wanted:
-        who = met[one]
-        standing = known.get(who) if who is not None else None
-        person = standing.profile_id if standing is not None else None
-        key = person or one.url or one.input
-        status: RowStatus | None = None
-        if (standing is not None and standing.suppressed) or (one.url is not None and hashes[one.url] in blocked):
-            status = RowStatus.SUPPRESSED
-        elif key in keys:
-            status = RowStatus.DUPLICATE
-        elif person is None and one.url is None:
-            status = RowStatus.NOT_FOUND
-        elif person in cached:
-            status = RowStatus.CACHED
-        keys.add(key)
-        profile = cached[person] if person is not None and status is RowStatus.CACHED else None
-        standings.append(FetchInput(one, key, person, status, profile))
-    return standings
-
-
-def _met(one: WantedPerson, hashes: Mapping[str, bytes], owners: Mapping[bytes, str]) -> str | None:
-    return one.profile_id if one.url is None else owners.get(hashes[one.url])
+        given = register.input_of(one)
+        if given.key in keys and given.status is not RowStatus.SUPPRESSED:
+            given = replace(given, status=RowStatus.DUPLICATE, profile=None)
+        keys.add(given.key)
+        inputs.append(given)
+    return inputs
 
 
 async def _fresh(session: AsyncSession, profile_ids: Collection[str], *, max_age_days: int) -> dict[str, Profile]:
@@ -87,7 +102,7 @@ async def _fresh(session: AsyncSession, profile_ids: Collection[str], *, max_age
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What the source gave, by our ids; `again` are the keys of people it refused for now."""
+    """The profiles that the source gave, by profile id; `again` are the keys of people it refused for now."""
 
     profiles: Mapping[str, Profile]
     again: Collection[str]
@@ -104,26 +119,25 @@ class Settled:
 async def fetch_results(
     session: AsyncSession, vault: Vault, tenant: Tenant, ask: FetchAsk, *, fetched: Fetched, subject_id: str
 ) -> Settled:
-    """What becomes of each input of a caller who holds the people.
+    """Return the row of each input and its charges; the caller has locked the people.
 
-    New copies of profiles are cached; the tenant may read every copy that it is given from now on.
+    New copies of profiles are cached, and the tenant may read every copy that it is given from now on.
     """
     now = await service_time(session)
     rows: list[FetchedRow] = []
     charges: list[CreditCharge] = []
-    for standing in await read_fetch_inputs(session, vault, tenant, ask):
-        status, profile, price = standing.status, standing.profile, 0
-        person = standing.person
+    for given in await read_fetch_inputs(session, vault, tenant, ask):
+        status, profile, person, price = given.status, given.profile, given.person, 0
         if status is None and person is not None and person in fetched.profiles:
             profile = fetched.profiles[person].model_copy(update={"id": person, "fetched_at": now})
             status, price = RowStatus.FOUND, prices.LIVE_PROFILE
             await people.store_profiles(session, {person: profile})
             charges.append(CreditCharge(f"live:{subject_id}:{person}", "live_profile", subject_id, price))
         elif status is None:
-            status = RowStatus.ERROR if standing.key in fetched.again else RowStatus.NOT_FOUND
+            status = RowStatus.ERROR if given.key in fetched.again else RowStatus.NOT_FOUND
         rows.append(
             FetchedRow(
-                input=standing.wanted.input, status=status, profile_id=person, profile=profile, charged_credits=price
+                input=given.wanted.input, status=status, profile_id=person, profile=profile, charged_credits=price
             )
         )
     await profiles.give_copies(
@@ -133,24 +147,23 @@ async def fetch_results(
 
 
 async def from_cache(session: AsyncSession, vault: Vault, tenant: Tenant, ask: FetchAsk) -> FetchResult | None:
-    """The result, when nobody is to be fetched live. Takes the locks of the people and looks again under them."""
-    standings = await read_fetch_inputs(session, vault, tenant, ask)
-    if any(standing.status is None for standing in standings):
+    """Return the result when no person is to be fetched live; lock the people and look again under their locks."""
+    inputs = await read_fetch_inputs(session, vault, tenant, ask)
+    if any(given.status is None for given in inputs):
         return None
-    await people.lock_people(session, persons(standings))
-    nothing = Fetched({}, ())
-    made = await fetch_results(session, vault, tenant, ask, fetched=nothing, subject_id="")
+    await people.lock_people(session, known_ids(inputs))
+    made = await fetch_results(session, vault, tenant, ask, fetched=Fetched({}, ()), subject_id="")
     return FetchResult(rows=made.rows)
 
 
 def marks_of_fetch(vault: Vault, ask: FetchAsk) -> set[str]:
-    """Marks of everybody whom the request itself names."""
+    """Return the suppression marks of every person whom the request itself names."""
     return {one.profile_id or suppressions.mark_of_key(people.url_hash(vault, one.url or "")) for one in ask.wanted}
 
 
-def persons(standings: Sequence[FetchInput]) -> set[str]:
-    """Everybody of the inputs whom we know."""
-    return {standing.person for standing in standings if standing.person is not None}
+def known_ids(inputs: Sequence[FetchInput]) -> set[str]:
+    """Return the profile ids of the people among the inputs who are known."""
+    return {given.person for given in inputs if given.person is not None}
 
 
 async def settle_fetch(
@@ -162,7 +175,7 @@ async def settle_fetch(
     people_ids: Collection[str],
     fetched: Fetched,
 ) -> None:
-    """Charge and keep the result; `people_ids` is everybody concerned. Raises what `pay` raises."""
+    """Charge and keep the result; `people_ids` are all people concerned. Raises what `pay` raises."""
     await people.lock_people(session, people_ids)
     row = await running(session, call.id)
     if row is None:
@@ -172,9 +185,6 @@ async def settle_fetch(
     complete_call(
         vault, row, FetchResult(rows=made.rows), about=(each.profile_id for each in made.rows if each.profile_id)
     )
-
-
-# Companies asked for by id, domain or name: what is known already, and the result charged in one transaction.
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,49 +197,51 @@ class CompanyInput:
 
 
 async def read_company_inputs(session: AsyncSession, ask: CompaniesAsk) -> list[CompanyInput]:
-    """How each input stands now, in input order; of equal companies the first counts."""
+    """Return how each input stands now, in input order; an input of a company named before is a duplicate."""
     by_id = await market_store.by_ids(session, {one.company_id for one in ask.wanted if one.company_id})
     by_domain = await market_store.at_domains(session, {one.domain for one in ask.wanted if one.domain})
-    standings: list[CompanyInput] = []
-    met: set[str] = set()
+    inputs: list[CompanyInput] = []
+    keys: set[str] = set()
     for one in ask.wanted:
-        known = by_id.get(one.company_id or "") or by_domain.get(one.domain or "")
         if one.name is not None:
             choices = await market_store.companies_named(session, one.name)
             known = choices[0] if len(choices) == 1 else None
-        fresh = known if known is not None and known.fresh else None
-        mark = fresh.id if fresh else one.company_id or one.domain or (one.name or "").casefold()
-        status: CompanyStatus | None = None
-        if mark in met:
-            status = CompanyStatus.DUPLICATE
-        elif fresh is not None:
-            status = CompanyStatus.CACHED
-        elif one.company_id is not None and known is None and not one.shipped:
-            status = CompanyStatus.NOT_FOUND
-        met.add(mark)
-        standings.append(CompanyInput(one, status, fresh))
-    return standings
+        else:
+            known = by_id.get(one.company_id or "") or by_domain.get(one.domain or "")
+        given = _company_input(one, known)
+        key = given.known.id if given.known else one.company_id or one.domain or (one.name or "").casefold()
+        inputs.append(replace(given, status=CompanyStatus.DUPLICATE) if key in keys else given)
+        keys.add(key)
+    return inputs
+
+
+def _company_input(wanted: WantedCompany, known: KnownCompany | None) -> CompanyInput:
+    if known is not None and known.fresh:
+        return CompanyInput(wanted, CompanyStatus.CACHED, known)
+    if wanted.company_id is not None and known is None and not wanted.shipped:
+        return CompanyInput(wanted, CompanyStatus.NOT_FOUND)
+    return CompanyInput(wanted)
 
 
 @dataclass(frozen=True, slots=True)
 class CompanyAnswer:
-    """What the source answered to one input. `suggested` is the id that the company gets if it has none yet."""
+    """The company that the source found for one input; `suggested` is the id it gets if it has none yet."""
 
     source_id: str
     details: CompanyDetails
     suggested: str | None
 
 
-def company_results(standings: Sequence[CompanyInput]) -> CompaniesResult:
-    """The result, when nothing is to be looked up live."""
-    return CompaniesResult(rows=tuple(_row(each) for each in standings))
+def company_results(inputs: Sequence[CompanyInput]) -> CompaniesResult:
+    """Return the result when no company is to be looked up live."""
+    return CompaniesResult(rows=tuple(_row(given) for given in inputs))
 
 
-def _row(standing: CompanyInput) -> CompanyRow:
-    known = standing.known if standing.status is CompanyStatus.CACHED else None
+def _row(given: CompanyInput) -> CompanyRow:
+    known = given.known if given.status is CompanyStatus.CACHED else None
     return CompanyRow(
-        input=standing.wanted.input,
-        status=standing.status or CompanyStatus.NOT_FOUND,
+        input=given.wanted.input,
+        status=given.status or CompanyStatus.NOT_FOUND,
         company_id=known.id if known else None,
         details=known.details if known else None,
     )
@@ -244,31 +256,31 @@ async def settle_companies(
     ask: CompaniesAsk,
     found: Mapping[int, CompanyAnswer],
 ) -> None:
-    """Keep, charge and answer what was found, by the places of the inputs. Raises what `pay` raises: nothing stays."""
+    """Keep and charge the companies found, by the position of their inputs. Raises what `pay` raises, keeping none."""
     await market_store.lock_companies(session)
     row = await running(session, call.id)
     if row is None:
         return
     rows: list[CompanyRow] = []
     charges: list[CreditCharge] = []
-    met: set[str] = set()
-    for place, standing in enumerate(await read_company_inputs(session, ask)):
-        answer = found.get(place)
-        if standing.status is not None or answer is None:
-            rows.append(_row(standing))
-            met |= {standing.known.id} if standing.known else set()
+    named: set[str] = set()
+    for position, given in enumerate(await read_company_inputs(session, ask)):
+        answer = found.get(position)
+        if given.status is not None or answer is None:
+            rows.append(_row(given))
+            named |= {given.known.id} if given.known else set()
             continue
         company_id = await market_store.keep_company(
             session, source=source, source_id=answer.source_id, details=answer.details, suggested=answer.suggested
         )
-        if company_id in met:
-            rows.append(CompanyRow(input=standing.wanted.input, status=CompanyStatus.DUPLICATE))
+        if company_id in named:
+            rows.append(CompanyRow(input=given.wanted.input, status=CompanyStatus.DUPLICATE))
             continue
-        met.add(company_id)
+        named.add(company_id)
         charges.append(CreditCharge(f"company:{call.id}:{company_id}", "live_company", call.id, prices.LIVE_COMPANY))
         rows.append(
             CompanyRow(
-                input=standing.wanted.input,
+                input=given.wanted.input,
                 status=CompanyStatus.FOUND,
                 company_id=company_id,
                 details=answer.details,

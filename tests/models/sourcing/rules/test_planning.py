@@ -19,7 +19,7 @@ from models.sourcing.rules.planning import plan_search, retargeted
 from models.sourcing.rules.plans import Anchor, Origin, SearchPlanValue
 from tests.models.sourcing.rules.knowledge import knowledge
 
-GHENT, ANTWERP, MUNICH_REGION = "loc_2797656", "loc_2803138", "Großraum München"
+GHENT, ANTWERP = "loc_2797656", "loc_2803138"
 TITLES = {"titles": ["Data Engineer"]}
 NEAR_GHENT = {"location": {"anchor_location_id": GHENT, "radius_km": 20}}
 
