@@ -13,11 +13,10 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 
 from api.billing import callbacks_routes
-from api.kernel import context
+from api.kernel import operation
 from api.kernel.auth import Audiences, Networks
-from api.kernel.awaited import UpstreamCaller
 from api.kernel.internal import listening
-from api.kernel.kernel import Kernel
+from api.kernel.kernel import Kernel, UpstreamCaller
 from api.kernel.middleware import Edge
 from api.kernel.operation import OPERATIONS
 from api.kernel.routing import Direct, Paths
@@ -60,7 +59,7 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
         database=database,
         settings=settings,
         vault=Vault(settings.secret_key.get_secret_value()),
-        reference=context.load_reference(),
+        reference=operation.load_reference(),
     )
 
     @contextlib.asynccontextmanager

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from api.access.schemas import AuditEntryView, ChangeCustomer, CreateCustomer, CustomerView
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing, PageAsk
 from models.access.rules.keys import Scope
 from models.access.store import keys, workspaces

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from api.access.schemas import ChangeKey, CreateKey, GrantedTo, KeyCreated, KeyView, RotateKey
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing, PageAsk
 from models.access.rules.keys import SECRET_BYTES, Power, Scope, is_live, key_secret
 from models.access.store import keys as store_keys

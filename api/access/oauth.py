@@ -17,8 +17,7 @@ from api.access.oauth_schemas import (
     RevokeToken,
     Tokens,
 )
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from models.access.rules import oauth as rules_oauth
 from models.access.rules.keys import ALL_SCOPES, Scope, is_live
 from models.access.rules.oauth import ACCESS_LIFE, NONE, RefusedClient, is_document_address, read_registration

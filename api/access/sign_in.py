@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from api.access.oauth import UNKNOWN
 from api.access.oauth_schemas import Choice, Consent, Decide, Decided, Mailed, MailLink, OpenLink
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from models.access.rules.keys import Scope
 from models.access.rules.oauth import CODE_LIFE, SIGN_IN_LIFE, host_of, is_loopback
 from models.access.rules.signup import TOKEN_BYTES, address_key

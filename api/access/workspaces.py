@@ -15,8 +15,7 @@ from api.access.schemas import (
     WorkspaceCreated,
     WorkspaceView,
 )
-from api.kernel.context import Context
-from api.kernel.operation import Effect, Operation, operation
+from api.kernel.operation import Context, Effect, Operation, operation
 from models.access.rules.keys import ALL_SCOPES, Power, Scope
 from models.access.rules.signup import (
     DAY,

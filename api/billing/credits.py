@@ -3,8 +3,7 @@
 from collections import defaultdict
 
 from api.access.schemas import BalanceView, CreditPlan, Expiry, GrantView, LedgerEntryView, OutreachCost, SourceBalance
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing, PageAsk
 from api.sourcing.raw_schemas import PricePreview
 from api.sourcing.runs_schemas import WouldFail

@@ -7,9 +7,8 @@ import asyncio
 from dataclasses import dataclass
 
 from api.billing.schemas import AutoRefillView, CheckoutPreview, CheckoutView, OpenCheckout, SetAutoRefill
-from api.kernel.awaited import Awaited
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.kernel import Awaited
+from api.kernel.operation import Context, Effect, operation
 from models.access.rules.keys import Scope
 from models.base import outbox
 from models.base.database import Database

@@ -13,8 +13,7 @@ from api.events.schemas import (
     EndpointView,
     ListDeliveries,
 )
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing, PageAsk
 from models.access.rules.keys import Scope
 from models.access.store import workspaces

@@ -1,8 +1,7 @@
 """Events: read by pollers and by whoever looks one up."""
 
 from api.events.schemas import EventView, ListEvents
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing
 from models.access.rules.keys import Scope
 from models.events.store import events

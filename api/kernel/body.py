@@ -1,15 +1,63 @@
-"""Request bodies: read with a limit, checked as text and as JSON, then validated strictly as what they claim to be."""
+"""Request bodies: read with a limit, checked as text and JSON, brought to the newest version, validated strictly."""
 
 import json
 from collections import Counter
-from typing import NoReturn, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypeVar
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 from starlette.requests import Request
 
-from api.kernel.middleware import refused
-from api.kernel.versions import Convert, converted
-from models.base.errors import InvalidRequest
+from models.access.rules.keys import CURRENT_VERSION, SUPPORTED_VERSIONS
+from models.base.errors import InvalidRequest, UnsupportedVersion
+
+VERSION_HEADER = "Service-Version"
+
+Convert = Callable[[JsonValue], JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What changed with the version `since`, by operation name."""
+
+    since: str
+    requests: Mapping[str, Convert] = field(default_factory=dict)
+    answers: Mapping[str, Convert] = field(default_factory=dict)
+
+
+CHANGES: tuple[Change, ...] = ()
+"""Newest first. Nothing has been broken yet: 2026-10-13 answers as 2026-11-01 does."""
+
+
+def requested_version(header: str | None, pinned: str | None) -> str:
+    """The version of a request: the header's, else the one its key pins. Raises `UnsupportedVersion`."""
+    version = (pinned or CURRENT_VERSION) if header is None else header
+    if version not in SUPPORTED_VERSIONS:
+        raise UnsupportedVersion(SUPPORTED_VERSIONS)
+    return version
+
+
+def request_converters(version: str, operation: str, changes: Sequence[Change] = CHANGES) -> list[Convert]:
+    """What makes a request of `version` one of the newest, to be applied in order."""
+    return [
+        change.requests[operation]
+        for change in reversed(changes)
+        if change.since > version and operation in change.requests
+    ]
+
+
+def answer_converters(version: str, operation: str, changes: Sequence[Change] = CHANGES) -> list[Convert]:
+    """What makes an answer of the newest version one of `version`, to be applied in order."""
+    return [change.answers[operation] for change in changes if change.since > version and operation in change.answers]
+
+
+def converted(value: JsonValue, converters: Sequence[Convert]) -> JsonValue:
+    """The value after every converter."""
+    for convert in converters:
+        value = convert(value)
+    return value
+
 
 V = TypeVar("V")
 
@@ -132,3 +180,35 @@ def validated(checked: ParsedBody, adapter: TypeAdapter[V]) -> V:
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
         raise refused(problems, checked.value) from None
+
+
+def refused(problems: Sequence[Mapping[str, Any]], given: JsonValue) -> InvalidRequest:
+    """What pydantic found wrong first, with the dotted path of the field. `given` is the value that was checked."""
+    first = problems[0]
+    field = dotted(first.get("loc", ()), given)
+    message = _message(first)
+    return InvalidRequest(f"{field}: {message}" if field else message, field=field)
+
+
+def dotted(location: Sequence[int | str], given: JsonValue) -> str | None:
+    """The path of a field. Names of union members, which pydantic puts into its locations, are left out."""
+    path: list[str] = []
+    for place, step in enumerate(location):
+        last = place == len(location) - 1
+        if isinstance(given, dict) and isinstance(step, str) and (step in given or last):
+            given = given.get(step)
+        elif isinstance(given, list) and isinstance(step, int):
+            given = given[step] if step < len(given) else None
+        elif path or not last:
+            continue
+        path.append(str(step))
+    return ".".join(path) or None
+
+
+def _message(problem: Mapping[str, Any]) -> str:
+    if problem.get("type") == "extra_forbidden":
+        return "this field is not known."
+    if problem.get("type") == "missing":
+        return "this field is required."
+    text = str(problem.get("msg", "is not valid")).removeprefix("Value error, ")
+    return text if text.endswith(".") else f"{text}."

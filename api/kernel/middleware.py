@@ -5,7 +5,7 @@ import re
 import secrets
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,26 +13,19 @@ from typing import Any
 
 import structlog
 from opentelemetry.trace import INVALID_SPAN, Span, SpanKind
-from pydantic import JsonValue
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars, bound_contextvars, unbind_contextvars
 
-from api.kernel import auth, versions
+from api.kernel import auth
+from api.kernel import body as kernel_body
 from api.kernel.auth import Audiences
 from models.access.rules.keys import CURRENT_VERSION, Caller
 from models.access.rules.keys import Scope as Permission
 from models.access.store import keys
 from models.access.store.keys import Admission
 from models.base.database import Database, constraint, sqlstate, unreachable
-from models.base.errors import (
-    DatabaseUnavailable,
-    InternalError,
-    InvalidRequest,
-    MethodNotAllowed,
-    ServiceError,
-    Unauthorized,
-)
+from models.base.errors import DatabaseUnavailable, InternalError, MethodNotAllowed, ServiceError, Unauthorized
 from models.base.tenants import Tenant
 from models.operate import metrics, traces
 from models.operate.traces import Fact
@@ -72,38 +65,6 @@ def _headers(error: ServiceError) -> dict[str, str]:
     if isinstance(error, Unauthorized):
         headers["WWW-Authenticate"] = error.challenge
     return headers
-
-
-def refused(problems: Sequence[Mapping[str, Any]], given: JsonValue) -> InvalidRequest:
-    """What pydantic found wrong first, with the dotted path of the field. `given` is the value that was checked."""
-    first = problems[0]
-    field = dotted(first.get("loc", ()), given)
-    message = _message(first)
-    return InvalidRequest(f"{field}: {message}" if field else message, field=field)
-
-
-def dotted(location: Sequence[int | str], given: JsonValue) -> str | None:
-    """The path of a field. Names of union members, which pydantic puts into its locations, are left out."""
-    path: list[str] = []
-    for place, step in enumerate(location):
-        last = place == len(location) - 1
-        if isinstance(given, dict) and isinstance(step, str) and (step in given or last):
-            given = given.get(step)
-        elif isinstance(given, list) and isinstance(step, int):
-            given = given[step] if step < len(given) else None
-        elif path or not last:
-            continue
-        path.append(str(step))
-    return ".".join(path) or None
-
-
-def _message(problem: Mapping[str, Any]) -> str:
-    if problem.get("type") == "extra_forbidden":
-        return "this field is not known."
-    if problem.get("type") == "missing":
-        return "this field is required."
-    text = str(problem.get("msg", "is not valid")).removeprefix("Value error, ")
-    return text if text.endswith(".") else f"{text}."
 
 
 # Defects as the log tells them: without the data that met them.
@@ -283,7 +244,7 @@ class Edge:
         auth.check_rate(found, self._limit)
         if not public:
             self._check_caller(found, scope["path"], presented=hashed is not None)
-        entry.version = versions.requested_version(
+        entry.version = kernel_body.requested_version(
             headers.get("service-version"), found.caller.version if found.caller else None
         )
         if not public:
@@ -314,7 +275,7 @@ class _Answer:
         if message["type"] == "http.response.start":
             entry.started = True
             entry.status = message["status"]
-            common = {"X-Request-Id": entry.request_id, versions.HEADER: entry.version, **entry.extra}
+            common = {"X-Request-Id": entry.request_id, kernel_body.VERSION_HEADER: entry.version, **entry.extra}
             message["headers"] = [*message.get("headers", ()), *_raw(common)]
         elif self._without_body and message["type"] == "http.response.body":
             message = {**message, "body": b""}

@@ -1,13 +1,172 @@
-"""Operations: a name, a scope, an effect and a handler."""
+"""Operations: a name, a scope, an effect, a route and a handler, and the context that a handler is given."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
-from api.kernel.context import Context
-from models.access.rules.keys import Scope
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from api.kernel.schemas import Listing, PageAsk
+from models.access.rules.keys import Caller, Scope
+from models.access.store import workspaces
+from models.base import outbox
+from models.base.clock import service_time
+from models.base.database import Database, Statements
+from models.base.idempotency import Use
+from models.base.paging import Cursors, Page, Slice
+from models.base.secrets import Vault
 from models.base.settings import Settings
+from models.base.subjects import Subject
+from models.base.tables import Payload
+from models.base.tenants import Tenant
+from models.billing.store.credits import Payer
+from models.market import reference as market_reference
+from models.sourcing.rules.filters import PEOPLE_DATA_LABS
+from models.sourcing.rules.plans import Knowledge
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What the project ships about the world, and the part of it that planning rests on."""
+
+    shipped: market_reference.ShippedReference
+    knowledge: Knowledge
+
+
+def load_reference() -> Reference:
+    """Load everything."""
+    shipped = market_reference.reference()
+    return Reference(
+        shipped=shipped,
+        knowledge=Knowledge(
+            titles=shipped.titles,
+            places=shipped.places,
+            companies=shipped.companies,
+            statistics=shipped.statistics,
+            source=PEOPLE_DATA_LABS,
+        ),
+    )
+
+
+# What a handler is given: the session, who calls, the time, and the doorbell.
+
+
+R = TypeVar("R")
+V = TypeVar("V")
+
+CURSOR_PURPOSE = "cursor"
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """One reading of a list: the page wanted, and the listing made of what was found."""
+
+    page: Page
+    cursors: Cursors
+
+    def listing(self, found: Slice[R], view: Callable[[R], V]) -> Listing[V]:
+        """The answer: each row as `view` shows it."""
+        following = self.cursors.write(found.next)
+        return Listing(data=[view(row) for row in found.rows], next_cursor=following, has_more=following is not None)
+
+
+@dataclass(slots=True)
+class Context:
+    """One attempt at one operation. A repeated transaction gets a new one.
+
+    `now` is service time, read when the transaction began; a handler that takes locks reads it again with
+    `await ctx.read_clock()` once it has them. `version` is the API version of the request. `statements` is for
+    operations that only read one row, often. `about` takes the marks of people whom the answer names without their ids
+    (`models.people.store.suppressions`): the stored answer is forgotten with them.
+    """
+
+    session: AsyncSession
+    statements: Statements
+    now: datetime
+    dry_run: bool
+    version: str
+    settings: Settings
+    vault: Vault
+    reference: Reference
+    operation_name: str
+    known_caller: Caller | None
+    known_tenant: Tenant | None
+    known_use: Use | None = None
+    network: str = ""
+    """Where the call came from, for limits by network."""
+    rung: list[Subject] = field(default_factory=list)
+    about: set[str] = field(default_factory=set)
+    if_refused: Callable[[AsyncSession], Awaitable[None]] | None = None
+    """Done in a transaction of its own when the handler refuses an executing call: what is told although nothing is
+    done, such as a cap that was reached. Set it right before raising."""
+    afterwards: Callable[[Database], Awaitable[object]] | None = None
+    """Gives the answer in the handler's stead, once the transaction is committed and rung: for what answers later."""
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls; operations without a scope have nobody."""
+        if self.known_caller is None:
+            raise AssertionError(f"{self.operation_name} takes no key and has no caller")
+        return self.known_caller
+
+    @property
+    def tenant(self) -> Tenant:
+        """The account, or the customer that the key or the Service-Customer header selects."""
+        if self.known_tenant is None:
+            raise AssertionError(f"{self.operation_name} takes no key and has no tenant")
+        return self.known_tenant
+
+    @property
+    def payer(self) -> Payer:
+        """Who pays for what this call starts."""
+        return Payer(self.tenant.workspace_id, self.caller.api_key_id, self.tenant.customer_id)
+
+    @property
+    def use(self) -> Use:
+        """The Idempotency-Key this call uses; previews and operations that do not spend use none."""
+        if self.known_use is None:
+            raise AssertionError(f"{self.operation_name} is not executed under a key")
+        return self.known_use
+
+    async def read_clock(self) -> datetime:
+        """Read service time again, after the locks are held."""
+        self.now = await service_time(self.session)
+        return self.now
+
+    async def ring(self, subject: Subject) -> None:
+        """Ring a waiting row of this transaction: its workflow hears of it after the commit."""
+        await self.session.flush()
+        await outbox.wake(self.session, subject)
+        self.rung.append(subject)
+
+    async def note(self, action: str, *, subject_id: str | None = None, data: Payload | None = None) -> None:
+        """Write an audit entry in this transaction."""
+        await workspaces.write_audit_entry(
+            self.session,
+            self.tenant,
+            action=action,
+            subject_id=subject_id,
+            api_key_id=self.caller.api_key_id,
+            now=self.now,
+            data=data,
+        )
+
+    def paging(self, ask: PageAsk, *, within: str = "") -> Paging:
+        """Read the cursor of a list. `within` names the object whose list it is, where there is one.
+
+        Raises `InvalidRequest` with field `cursor` for a cursor that is damaged or of another list.
+        """
+        filters = ask.model_dump(mode="json", exclude=set(ask.free))
+        cursors = Cursors(
+            self.vault.keyed_hash(CURSOR_PURPOSE, "tag"),
+            list_name=f"{self.operation_name}/{self.tenant.id}/{within}",
+            filters=filters,
+        )
+        page = Page(ask.limit, cursors.read(ask.cursor), ask.created_after, ask.created_before)
+        return Paging(page, cursors)
+
 
 A = TypeVar("A")
 B = TypeVar("B")

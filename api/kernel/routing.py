@@ -16,10 +16,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.kernel import body, versions
-from api.kernel.body import ParsedBody
+from api.kernel import body
+from api.kernel.body import ParsedBody, refused
 from api.kernel.kernel import Kernel, OperationCall, Outcome, Shape, permit
-from api.kernel.middleware import RequestEntry, entry_of, refused
+from api.kernel.middleware import RequestEntry, entry_of
 from api.kernel.operation import OPERATIONS, Operation
 from api.kernel.schemas import Listing, PageAsk
 from models.base.errors import InvalidRequest
@@ -111,7 +111,7 @@ class OperationRoute(APIRoute):
             incoming = self._entered(request.scope, request.receive)
             if adapter is not None:
                 value = body.parse_body(await body.read_body(request))
-                converters = versions.request_converters(incoming.call.version, self.operation.name)
+                converters = body.request_converters(incoming.call.version, self.operation.name)
                 incoming.checked = ParsedBody(value, converters)
                 incoming.ask = body.validated(incoming.checked, adapter)
             try:
@@ -269,7 +269,7 @@ class Invoker:
 
     def _response(self, operation: Operation[Any, Any], outcome: Outcome) -> Response:
         content = outcome.body
-        converters = versions.answer_converters(self._entry.version, operation.name)
+        converters = body.answer_converters(self._entry.version, operation.name)
         if converters:
             content = ParsedBody(body.parse_body(content), converters).text.encode()
         media_type = "application/json" if content else None

@@ -11,7 +11,7 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field, JsonValue, StringConstraints, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-from api.kernel.middleware import refused
+from api.kernel.body import refused
 from api.kernel.operation import Effect, Operation
 from api.kernel.schemas import Ask
 from api.mcp.invocation import Invocation, Json, fingerprint

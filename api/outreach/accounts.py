@@ -7,8 +7,7 @@ it.
 import asyncio
 from collections.abc import Callable
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing
 from api.outreach.accounts_schemas import AccountConnecting, AccountView, ConnectAccount, ListAccounts
 from models.access.rules.keys import Scope

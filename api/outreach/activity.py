@@ -2,8 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.outreach.activity_schemas import ActivityCounts, ActivityDay, ActivityView, AskActivity, Rate
 from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest

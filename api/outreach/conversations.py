@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing
 from api.outreach.actions import action_preview, in_the_way, tell_cap
 from api.outreach.actions_schemas import ActionPreview, ActionView

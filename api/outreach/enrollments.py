@@ -4,8 +4,7 @@ from collections.abc import Sequence as Ordered
 from dataclasses import replace
 from datetime import datetime
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing
 from api.outreach.actions import tell_cap
 from api.outreach.enrollments_schemas import (

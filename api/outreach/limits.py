@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.outreach.limits_schemas import RISK_WARNING, ChangeLimits, LimitsView
 from api.outreach.settings import refuse_problems
 from api.outreach.settings_schemas import changed_caps

@@ -3,8 +3,7 @@
 from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing
 from api.outreach.sequences_schemas import (
     ChangeSequence,

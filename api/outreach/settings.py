@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.outreach.settings_schemas import ChangeSettings, SettingsView, changed_caps
 from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing, PageAsk
 from api.people.lists_schemas import (
     AddPeople,

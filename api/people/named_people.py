@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from api.kernel.context import Context
+from api.kernel.operation import Context
 from api.people.registers_schemas import NamePerson
 from models.base.errors import InvalidRequest, NotFound, Suppressed
 from models.people.rules.identity import InvalidProfileUrl, canonical_profile_url

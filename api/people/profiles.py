@@ -1,7 +1,6 @@
 """Cached profiles: read without a charge, and given up (contract, section 5 "Raw layer")."""
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.people.profiles_schemas import ProfileView
 from models.access.rules.keys import Scope
 from models.people.store import profiles

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing
 from api.people.named_people import canonical, find_people, in_body, in_lists, sort_out, writable
 from api.people.registers_schemas import (

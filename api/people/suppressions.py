@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Answer, Listing, PageAsk
 from api.people.named_people import find_person, in_body
 from api.people.registers_schemas import ErasureView, NamePerson, NewSuppression, RequestErasure, SuppressionView

@@ -1,9 +1,8 @@
 """Companies looked up live at the people source, and ids of companies checked."""
 
 from api.billing import credits
-from api.kernel.awaited import Awaited, after_call
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.kernel import Awaited, after_call
+from api.kernel.operation import Context, Effect, operation
 from api.sourcing.companies_schemas import CompaniesFetched, FetchCompanies, FetchedCompany
 from api.sourcing.raw import admit_raw_call
 from api.sourcing.raw_schemas import PricePreview

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing, PageAsk
 from api.sourcing.intents_schemas import CreateIntent, GivenIntent, IntentView
 from api.sourcing.raw import check_intent

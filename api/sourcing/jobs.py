@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from api.billing import credits
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing
 from api.sourcing.candidates_schemas import CandidateShape
 from api.sourcing.contacts_schemas import ContactLookupView, FetchContacts

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing
 from api.sourcing.lookups_schemas import (
     AreaView,

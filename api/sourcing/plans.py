@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing
 from api.sourcing.intents import IntentChange, IntentDraft, change_intent, new_draft, stored_draft, stored_intent
 from api.sourcing.intents_schemas import GivenIntent

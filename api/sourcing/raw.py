@@ -4,9 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from api.billing import credits
-from api.kernel.awaited import Awaited, after_call
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.kernel import Awaited, after_call
+from api.kernel.operation import Context, Effect, operation
 from api.sourcing.candidates_schemas import CandidateShape
 from api.sourcing.intents_schemas import UNKNOWN_COMPANY
 from api.sourcing.jobs_schemas import JobView

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing
 from api.sourcing.candidates_schemas import VIEWS, CandidateRow, FullCandidate, ListCandidates
 from api.sourcing.intents import IntentDraft, new_draft, stored_draft, stored_intent, stored_plan

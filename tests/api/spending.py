@@ -11,8 +11,7 @@ from fastapi import FastAPI
 from sqlalchemy import text
 from starlette.responses import Response
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.routing import Invoke, Router
 from api.kernel.schemas import Answer, Ask
 from models.access.rules.keys import Scope

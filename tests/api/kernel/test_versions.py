@@ -6,13 +6,13 @@ import pytest
 from fastapi import FastAPI
 from pydantic import JsonValue
 
-from api.kernel import versions
-from api.kernel.versions import Change, answer_converters, converted, request_converters
+from api.kernel import body
+from api.kernel.body import Change, answer_converters, converted, request_converters
 from tests.api import spending
 from tests.api.conftest import Workspace, application
 
 
-def renamed(before: str, after: str) -> versions.Convert:
+def renamed(before: str, after: str) -> body.Convert:
     def convert(value: JsonValue) -> JsonValue:
         assert isinstance(value, dict)
         return {after if name == before else name: inner for name, inner in value.items()}
@@ -48,8 +48,8 @@ def test_changes_apply_to_versions_before_them_newest_answer_first() -> None:
 async def test_requests_and_answers_of_an_older_version_are_converted(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(versions.request_converters, "__defaults__", ((NEWEST,),))
-    monkeypatch.setattr(versions.answer_converters, "__defaults__", ((NEWEST,),))
+    monkeypatch.setattr(body.request_converters, "__defaults__", ((NEWEST,),))
+    monkeypatch.setattr(body.answer_converters, "__defaults__", ((NEWEST,),))
     old = {"Service-Version": "2026-10-13", "Idempotency-Key": "k"}
     first = await workspace.http.post("/v1/tests/spend", json={"sum": 5}, headers=old)
     assert first.status_code == 202, first.text

@@ -9,8 +9,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.responses import Response
 
-from api.kernel.context import Context
-from api.kernel.operation import Effect, operation
+from api.kernel.operation import Context, Effect, operation
 from api.kernel.routing import Invoke, Router
 from api.kernel.schemas import Answer, Ask
 from models import erase

@@ -17,8 +17,7 @@ from activities.sourcing.people import PeopleCalls
 from activities.upstream.people_data_labs import client
 from activities.upstream.people_data_labs.source import PeopleDataLabs
 from activities.upstream.slots import UpstreamSlots
-from api.kernel.awaited import UpstreamCaller
-from api.kernel.kernel import Kernel
+from api.kernel.kernel import Kernel, UpstreamCaller
 from models.base.database import Database
 from models.base.steps import Step
 from models.market.reference import reference

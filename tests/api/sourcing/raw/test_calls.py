@@ -12,9 +12,8 @@ from fastapi import FastAPI
 from activities.sourcing.calls import RawCalls
 from activities.sourcing.people import PeopleCalls
 from activities.upstream.people_data_labs.source import PeopleDataLabs
-from api.kernel import awaited
-from api.kernel.awaited import UpstreamCaller
-from api.kernel.kernel import Kernel
+from api.kernel import kernel as kernel_kernel
+from api.kernel.kernel import Kernel, UpstreamCaller
 from models.base.database import Database
 from models.sourcing.engine import calls as engine_calls
 from models.sourcing.rules.raw_calls import MOST_WAITING, MOST_WAITING_OF_WORKSPACE
@@ -396,7 +395,7 @@ async def test_a_call_lost_on_its_way_is_made_anew(
 async def test_a_process_that_is_to_stop_answers_who_waits_and_the_call_goes_on(
     app: FastAPI, workspace: Workspace, database: Database, calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(awaited, "LEFT_SECONDS", 0.1)
+    monkeypatch.setattr(kernel_kernel, "LEFT_SECONDS", 0.1)
     await fund(database, workspace)
     stopping = asyncio.Event()
     app.state.kernel.upstream = UpstreamCaller(database, calls, stopping=stopping)

@@ -12,8 +12,7 @@ from temporalio.worker import Worker
 from activities.interceptors import SilentFailures
 from activities.sourcing.calls import RawCalls
 from activities.sourcing.people import PeopleCalls
-from api.kernel.awaited import UpstreamCaller
-from api.kernel.kernel import Kernel
+from api.kernel.kernel import Kernel, UpstreamCaller
 from models.base.database import Database
 from models.base.steps import Queue
 from tests.api.conftest import Workspace, error_of, run_sql

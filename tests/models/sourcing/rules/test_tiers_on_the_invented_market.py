@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from activities.sourcing.people import KnownNames
 from activities.upstream.people_data_labs.query import query_of
-from api.kernel import context
+from api.kernel import operation
 from models.base.errors import InvalidRequest
 from models.market.reference import reference
 from models.reading.intents import Intent
@@ -45,7 +45,7 @@ def population() -> Population:
 
 @cache
 def known() -> Knowledge:
-    return context.load_reference().knowledge
+    return operation.load_reference().knowledge
 
 
 @cache
