@@ -11,21 +11,21 @@ from mcp.server import Server
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 
-from api.billing import callbacks_routes
+from api import operations
+from api.billing import callbacks as payment_callbacks
 from api.kernel import operation
 from api.kernel.auth import Audiences, Networks
 from api.kernel.internal import listening
 from api.kernel.kernel import Kernel, UpstreamCaller
 from api.kernel.middleware import Edge
-from api.kernel.operation import OPERATIONS
 from api.kernel.routing import Direct, Paths
 from api.mcp.endpoint import Endpoint
 from api.mcp.server import create_server
 from api.oauth import documents, endpoints, pages
-from api.outreach import callbacks_routes as outreach_callbacks_routes
+from api.outreach import callbacks as outreach_callbacks
 from api.pages import connected, documentation, health, opt_out, verification
-from api.routes import ROUTERS
 from models.access.rules.keys import CURRENT_VERSION
 from models.base.database import Database
 from models.base.errors import InternalError, InvalidRequest, MethodNotAllowed, NotFound
@@ -77,11 +77,11 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
 
     stopping = asyncio.Event()
     mcp = Endpoint(settings, mcp_server or create_server(), stopping)
-    routes = [route for router in ROUTERS for route in router.routes]
-    routes += [*health.ROUTES, *callbacks_routes.ROUTES, *outreach_callbacks_routes.ROUTES]
+    routes: list[BaseRoute] = [*operations.routes()]
+    routes += [*health.ROUTES, *payment_callbacks.ROUTES, *outreach_callbacks.ROUTES]
     routes += [*documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES, *connected.ROUTES, *mcp.routes()]
     routes += [*documents.ROUTES, *endpoints.ROUTES, *pages.ROUTES]
-    paths, audiences = Paths(OPERATIONS), Audiences(settings.public_url)
+    paths, audiences = Paths(), Audiences(settings.public_url)
     app = FastAPI(
         title="Recruiting sourcing and outreach service",
         version=CURRENT_VERSION,

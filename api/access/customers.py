@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from api.access.schemas import AuditEntryView, ChangeCustomer, CreateCustomer, CustomerView
-from api.kernel.operation import Context, Effect, operation
+from api.access.workspaces import ACCOUNT
+from api.kernel.operation import Context, Effect, Noun, operation
 from api.kernel.schemas import Listing, PageAsk
 from models.access.rules.keys import Scope
 from models.access.store import keys, workspaces
@@ -11,6 +12,8 @@ from models.access.tables import AuditEntry, Customer
 from models.base.errors import Conflict, InvalidRequest, NotFound
 from models.base.ids import new_id
 from models.base.tenants import customer_of
+
+CUSTOMERS = Noun("Customers", "Those on whose behalf a workspace acts, each with data of its own.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class CustomerChange:
     change: ChangeCustomer
 
 
-@operation("customers.list", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+@operation("customers.list", scope=Scope.ACCOUNT_READ, effect=Effect.READ, route=CUSTOMERS.get("/customers"))
 async def list_customers(ctx: Context, ask: PageAsk) -> Listing[CustomerView]:
     """Every customer, disabled ones included."""
     paging = ctx.paging(ask)
@@ -30,15 +33,22 @@ async def list_customers(ctx: Context, ask: PageAsk) -> Listing[CustomerView]:
     return paging.listing(found, lambda row: _shown(row, spent.get(row.id, 0)))
 
 
-@operation("customers.get", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+@operation(
+    "customers.get", scope=Scope.ACCOUNT_READ, effect=Effect.READ, route=CUSTOMERS.get("/customers/{customer_id:id}")
+)
 async def get_customer(ctx: Context, customer_id: str) -> CustomerView:
     """One customer."""
     return await _view(ctx, await _find(ctx, customer_id))
 
 
-@operation("customers.create", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+@operation(
+    "customers.create",
+    scope=Scope.ACCOUNT_WRITE,
+    effect=Effect.WRITE,
+    route=CUSTOMERS.post("/customers", status=201, location="/customers/{answer.id}"),
+)
 async def create_customer(ctx: Context, ask: CreateCustomer) -> CustomerView:
-    """Add a customer."""
+    """Add a customer. `external_id` is your own name for it and unique."""
     await workspaces.lock_workspace(ctx.session, ctx.tenant.workspace_id)
     now = await ctx.read_clock()
     await _check_external_id(ctx, ask.external_id)
@@ -55,9 +65,14 @@ async def create_customer(ctx: Context, ask: CreateCustomer) -> CustomerView:
     return _shown(row, 0)
 
 
-@operation("customers.change", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+@operation(
+    "customers.change",
+    scope=Scope.ACCOUNT_WRITE,
+    effect=Effect.WRITE,
+    route=CUSTOMERS.patch("/customers/{customer_id:id}"),
+)
 async def change_customer(ctx: Context, ask: CustomerChange) -> CustomerView:
-    """Change the fields given. A disabled customer's keys and runs end with their next step."""
+    """Change a customer, or disable it: its keys are refused, its runs fail."""
     await workspaces.lock_workspace(ctx.session, ctx.tenant.workspace_id)
     await ctx.read_clock()
     row = await _find(ctx, ask.customer_id)
@@ -100,9 +115,9 @@ def _shown(row: Customer, spent_today: int) -> CustomerView:
 # The audit trail of the account.
 
 
-@operation("audit_entries.list", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+@operation("audit_entries.list", scope=Scope.ACCOUNT_READ, effect=Effect.READ, route=ACCOUNT.get("/audit-entries"))
 async def list_entries(ctx: Context, ask: PageAsk) -> Listing[AuditEntryView]:
-    """Who changed what, newest first."""
+    """Who changed what on the account."""
     paging = ctx.paging(ask)
     return paging.listing(
         await workspaces.page_of_audit_entries(ctx.session, ctx.tenant.workspace_id, paging.page), _entry_view

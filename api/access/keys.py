@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from api.access.schemas import ChangeKey, CreateKey, GrantedTo, KeyCreated, KeyView, RotateKey
-from api.kernel.operation import Context, Effect, operation
+from api.kernel.operation import Context, Effect, Noun, operation
 from api.kernel.schemas import Listing, PageAsk
 from models.access.rules.keys import SECRET_BYTES, Power, Scope, is_live, key_secret
 from models.access.store import keys as store_keys
@@ -16,6 +16,8 @@ from models.access.store.keys import NewKey, power_of
 from models.access.tables import ApiKey
 from models.base.errors import Conflict, Forbidden, InvalidRequest, NotFound, Unauthorized
 from models.base.tenants import Tenant
+
+KEYS = Noun("API keys", "Keys of a workspace: their scopes, caps, rotation and end.")
 
 LAST_DIGITS = 4
 GRANT = "oauth"
@@ -38,24 +40,29 @@ class KeyRotation:
     rotation: RotateKey
 
 
-@operation("api_keys.list", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+@operation("api_keys.list", scope=Scope.ACCOUNT_READ, effect=Effect.READ, route=KEYS.get("/api-keys"))
 async def list_keys(ctx: Context, ask: PageAsk) -> Listing[KeyView]:
-    """Every key of the workspace, and every grant to an MCP client, revoked ones included."""
+    """Every key of the workspace, revoked ones included."""
     paging = ctx.paging(ask)
     found = await store_keys.page_of_keys(ctx.session, ctx.tenant.workspace_id, paging.page)
     shown = await _views(ctx, found.rows)
     return paging.listing(found, lambda key: shown[key.id])
 
 
-@operation("api_keys.get", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+@operation("api_keys.get", scope=Scope.ACCOUNT_READ, effect=Effect.READ, route=KEYS.get("/api-keys/{key_id:id}"))
 async def get_key(ctx: Context, key_id: str) -> KeyView:
     """One key."""
     return await _view(ctx, await _find(ctx, key_id))
 
 
-@operation("api_keys.create", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+@operation(
+    "api_keys.create",
+    scope=Scope.ACCOUNT_WRITE,
+    effect=Effect.WRITE,
+    route=KEYS.post("/api-keys", status=201, location="/api-keys/{answer.id}"),
+)
 async def create_key(ctx: Context, ask: CreateKey) -> KeyCreated:
-    """Make a key that is no wider than the caller's."""
+    """Make a key that is no wider than the caller's. Its secret is shown this once."""
     own = await _enter(ctx)
     _check_expiry(ctx, ask.expires_at)
     power = Power(ask.scopes, ask.daily_cap_credits, ask.customer_id)
@@ -67,9 +74,9 @@ async def create_key(ctx: Context, ask: CreateKey) -> KeyCreated:
     return KeyCreated(**(await _view(ctx, key)).model_dump(), secret=secret)
 
 
-@operation("api_keys.change", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+@operation("api_keys.change", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE, route=KEYS.patch("/api-keys/{key_id:id}"))
 async def change_key(ctx: Context, ask: KeyChange) -> KeyView:
-    """Change name, scopes, cap or expiry of a key; neither the key nor the result may be wider than the caller's."""
+    """Change a key; a field that is left out stays, `null` takes a cap or an expiry away."""
     own = await _enter(ctx)
     key = await _live(ctx, ask.key_id)
     change, given = ask.change, ask.change.model_fields_set
@@ -97,9 +104,11 @@ async def change_key(ctx: Context, ask: KeyChange) -> KeyView:
     return await _view(ctx, key)
 
 
-@operation("api_keys.rotate", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+@operation(
+    "api_keys.rotate", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE, route=KEYS.post("/api-keys/{key_id:id}/rotate")
+)
 async def rotate_key(ctx: Context, ask: KeyRotation) -> KeyCreated:
-    """Give a key a new secret; the previous one works until the overlap is over, an earlier one no longer."""
+    """Give a key a new secret, shown this once. The previous one works until the overlap is over."""
     own = await _enter(ctx)
     key = await _live(ctx, ask.key_id)
     _check_width(power_of(key), own)
@@ -114,9 +123,11 @@ async def rotate_key(ctx: Context, ask: KeyRotation) -> KeyCreated:
     return KeyCreated(**(await _view(ctx, key)).model_dump(), secret=secret)
 
 
-@operation("api_keys.revoke", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+@operation(
+    "api_keys.revoke", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE, route=KEYS.delete("/api-keys/{key_id:id}")
+)
 async def revoke_key(ctx: Context, key_id: str) -> None:
-    """End a key, or a grant with all its tokens, with the next request. Revoking it again changes nothing."""
+    """Revoke a key. It is refused from the next request on."""
     own = await _enter(ctx)
     key = await _find(ctx, key_id)
     _check_width(power_of(key), own)

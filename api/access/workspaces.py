@@ -1,12 +1,18 @@
 """Signing up, confirming the address, and the workspace itself (contract, section 4)."""
 
 import hashlib
+import json
 import secrets
 from datetime import datetime
 from math import ceil
+from urllib.parse import unquote
+
+from pydantic import ValidationError
+from starlette.requests import Request
 
 from api.access.keys import new_key
 from api.access.schemas import (
+    Attribution,
     ChangeWorkspace,
     SignUp,
     VerificationSent,
@@ -15,7 +21,7 @@ from api.access.schemas import (
     WorkspaceCreated,
     WorkspaceView,
 )
-from api.kernel.operation import Context, Effect, Operation, operation
+from api.kernel.operation import Context, Effect, Noun, operation
 from models.access.rules.keys import ALL_SCOPES, Power, Scope
 from models.access.rules.signup import (
     DAY,
@@ -34,14 +40,40 @@ from models.base.tenants import Tenant
 from models.billing.rules.prices import SIGNUP_CREDITS, SIGNUP_LIFE
 from models.billing.store import credits
 
+ACCOUNT = Noun("Account", "The workspace: signing up, confirming the address, its settings, and who did what.")
+
 SIGNUP = "signup"
 NETWORK_PURPOSE = "signup-network"
 FIRST_KEY = "First key"
+FIRST_VISIT = "svc_attr"
+"""The cookie in which a website keeps how a visitor came."""
 
 
-@operation("workspaces.create", scope=None, effect=Effect.WRITE)
-async def sign_up(ctx: Context, ask: SignUp) -> WorkspaceCreated:
-    """Make a workspace with its first key, and mail its owner a confirmation link."""
+def with_first_visit(ask: SignUp, request: Request) -> SignUp:
+    """Take the attribution from the first-visit cookie unless the body gives one."""
+    cookie = request.cookies.get(FIRST_VISIT)
+    if ask.attribution is not None or cookie is None:
+        return ask
+    return ask.model_copy(update={"attribution": first_visit(cookie)})
+
+
+def first_visit(cookie: str) -> Attribution | None:
+    """Return what the first-visit cookie says, URL-encoded JSON of the same fields; null when it is malformed."""
+    try:
+        attribution = Attribution.model_validate_json(json.dumps(json.loads(unquote(cookie, errors="strict"))))
+    except (ValidationError, ValueError, RecursionError):
+        return None
+    return None if "\\u0000" in attribution.model_dump_json() else attribution
+
+
+@operation(
+    "workspaces.create",
+    scope=None,
+    effect=Effect.WRITE,
+    route=ACCOUNT.post("/workspaces", status=201, completed=with_first_visit),
+)
+async def create_workspace(ctx: Context, ask: SignUp) -> WorkspaceCreated:
+    """Make a workspace. The key in the answer is shown this once; a confirmation link is mailed to `email`."""
     if is_disposable(ask.email, DISPOSABLE_DOMAINS):
         raise InvalidRequest(
             "Addresses of services that lend mailboxes are not accepted.",
@@ -94,15 +126,20 @@ async def _check_network(ctx: Context) -> None:
         raise RateLimited(max(1, ceil((midnight - ctx.now).total_seconds())))
 
 
-sign_up_alias: Operation[SignUp, WorkspaceCreated] = operation("signup", scope=None, effect=Effect.WRITE)(
-    sign_up.handler
+@operation(
+    "signup",
+    scope=None,
+    effect=Effect.WRITE,
+    route=ACCOUNT.post("/signup", status=201, completed=with_first_visit),
 )
-"""The same at `POST /v1/signup`."""
+async def sign_up(ctx: Context, ask: SignUp) -> WorkspaceCreated:
+    """The same as `POST /v1/workspaces`."""
+    return await create_workspace.handler(ctx, ask)
 
 
-@operation("workspaces.verify", scope=None, effect=Effect.WRITE, fails=[404])
+@operation("workspaces.verify", scope=None, effect=Effect.WRITE, route=ACCOUNT.post("/workspaces/verify"), fails=[404])
 async def verify(ctx: Context, ask: Verify) -> VerificationView:
-    """Confirm an address with the token that was mailed to it, once, and add the signup credits."""
+    """Confirm the address with the token from the mailed link. It works once, and adds the signup credits."""
     link = await workspaces.find_link(ctx.session, hash_of(ask.token))
     if link is None:
         raise InvalidVerificationLink(INVALID_LINK)
@@ -129,9 +166,14 @@ async def verify(ctx: Context, ask: Verify) -> VerificationView:
 INVALID_LINK = "This confirmation link is invalid, was used, or has expired."
 
 
-@operation("workspace.send_verification", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+@operation(
+    "workspace.send_verification",
+    scope=Scope.ACCOUNT_WRITE,
+    effect=Effect.WRITE,
+    route=ACCOUNT.post("/workspace/verification"),
+)
 async def send_verification(ctx: Context, _: None) -> VerificationSent:
-    """Mail the confirmation link again, at most three times in 24 hours."""
+    """Mail the confirmation link again, at most three times a day."""
     workspace = await workspaces.lock_workspace(ctx.session, ctx.tenant.workspace_id)
     now = await ctx.read_clock()
     if workspace.verified_at is not None:
@@ -143,15 +185,15 @@ async def send_verification(ctx: Context, _: None) -> VerificationSent:
     return VerificationSent(workspace_id=workspace.id, email=workspace.email, expires_at=expires_at)
 
 
-@operation("workspace.get", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+@operation("workspace.get", scope=Scope.ACCOUNT_READ, effect=Effect.READ, route=ACCOUNT.get("/workspace"))
 async def get_workspace(ctx: Context, _: None) -> WorkspaceView:
-    """The caller's workspace."""
+    """The workspace of the key."""
     return await _view(ctx, await workspaces.find_workspace(ctx.session, ctx.tenant.workspace_id))
 
 
-@operation("workspace.change", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+@operation("workspace.change", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE, route=ACCOUNT.patch("/workspace"))
 async def change_workspace(ctx: Context, ask: ChangeWorkspace) -> WorkspaceView:
-    """Change the fields given."""
+    """Change the workspace; a field that is left out stays as it is."""
     given = ask.model_fields_set
     for name in given - {"first_name"}:
         if getattr(ask, name) is None:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from api.access.schemas import BalanceView, CreditPlan, Expiry, GrantView, LedgerEntryView, OutreachCost, SourceBalance
-from api.kernel.operation import Context, Effect, operation
+from api.kernel.operation import Context, Effect, Noun, operation
 from api.kernel.schemas import Listing, PageAsk
 from api.sourcing.raw_schemas import PricePreview
 from api.sourcing.runs_schemas import WouldFail
@@ -15,12 +15,14 @@ from models.billing.store import credits
 from models.billing.tables import Grant
 from models.sourcing.engine.calls import payment_refusal
 
+CREDITS = Noun("Credits", "Balance, ledger, plans, buying and auto-refill.")
+
 SOURCES = ("signup", "plan", "top_up", "adjustment")
 
 
-@operation("billing.balance", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+@operation("billing.balance", scope=Scope.ACCOUNT_READ, effect=Effect.READ, route=CREDITS.get("/billing/balance"))
 async def get_balance(ctx: Context, _: None) -> BalanceView:
-    """What can be spent now, soonest expiry first."""
+    """What can be spent, where it comes from and when it expires."""
     workspace_id = ctx.tenant.workspace_id
     grants = await credits.open_grants(ctx.session, workspace_id)
     by_source: dict[str, int] = defaultdict(int)
@@ -59,16 +61,16 @@ async def _outreach(ctx: Context) -> OutreachCost:
     )
 
 
-@operation("billing.ledger", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+@operation("billing.ledger", scope=Scope.ACCOUNT_READ, effect=Effect.READ, route=CREDITS.get("/billing/ledger"))
 async def list_ledger(ctx: Context, ask: PageAsk) -> Listing[LedgerEntryView]:
-    """Every movement of credits, newest first."""
+    """Every movement of credits."""
     paging = ctx.paging(ask)
     found = await credits.page_of_ledger_entries(ctx.session, ctx.tenant.workspace_id, paging.page)
     shown = set(LedgerEntryView.model_fields)
     return paging.listing(found, lambda entry: LedgerEntryView.model_validate(entry.model_dump(include=shown)))
 
 
-@operation("billing.plans", scope=None, effect=Effect.READ)
+@operation("billing.plans", scope=None, effect=Effect.READ, route=CREDITS.get("/billing/plans"))
 async def list_billing_plans(_ctx: Context, _: None) -> Listing[CreditPlan]:
     """The plans and the pack."""
     return Listing(

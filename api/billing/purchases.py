@@ -6,6 +6,7 @@ The API asks nothing of the provider: it writes the payment and waits for the wo
 import asyncio
 from dataclasses import dataclass
 
+from api.billing.credits import CREDITS
 from api.billing.schemas import AutoRefillView, CheckoutPreview, CheckoutView, OpenCheckout, SetAutoRefill
 from api.kernel.kernel import Awaited
 from api.kernel.operation import Context, Effect, operation
@@ -26,9 +27,14 @@ LOOK_SECONDS = 0.25
 RETRY_SECONDS = 5
 
 
-@operation("billing.checkout", scope=Scope.ACCOUNT_WRITE, effect=Effect.SPEND)
-async def open_checkout(ctx: Context, ask: OpenCheckout) -> CheckoutPreview | Awaited[CheckoutView]:
-    """Open a page on which a person pays for a plan or the pack."""
+@operation(
+    "billing.checkout",
+    scope=Scope.ACCOUNT_WRITE,
+    effect=Effect.SPEND,
+    route=CREDITS.post("/billing/checkout", status=201),
+)
+async def open_checkout(ctx: Context, ask: OpenCheckout) -> Awaited[CheckoutView] | CheckoutPreview:
+    """Open a page of the payment provider on which a person pays, or preview what would be bought."""
     offer = OFFER_OF[ask.item]
     workspace_id = ctx.tenant.workspace_id
     await payments.refuse_second_plan(ctx.session, workspace_id, offer)
@@ -85,15 +91,19 @@ def _preview(ask: OpenCheckout, offer: Offer) -> CheckoutPreview:
     )
 
 
-@operation("billing.get_auto_refill", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+@operation(
+    "billing.get_auto_refill", scope=Scope.ACCOUNT_READ, effect=Effect.READ, route=CREDITS.get("/billing/auto-refill")
+)
 async def get_auto_refill(ctx: Context, _: None) -> AutoRefillView:
-    """How auto-refill is set and how it stands."""
+    """When a pack is bought by itself, and how that stands."""
     return await _view(ctx)
 
 
-@operation("billing.set_auto_refill", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+@operation(
+    "billing.set_auto_refill", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE, route=CREDITS.put("/billing/auto-refill")
+)
 async def set_auto_refill(ctx: Context, ask: SetAutoRefill) -> AutoRefillView:
-    """Set when a pack is bought and how much a month may cost. Declines so far are forgotten."""
+    """Buy a pack when the balance falls below a threshold, up to so much a UTC month."""
     workspace_id = ctx.tenant.workspace_id
     wished = Wishes(ask.enabled, ask.threshold_credits, ask.monthly_cap_cents)
     await refills.save(ctx.session, workspace_id, wished, now=ctx.now)

@@ -13,7 +13,7 @@ from api.events.schemas import (
     EndpointView,
     ListDeliveries,
 )
-from api.kernel.operation import Context, Effect, operation
+from api.kernel.operation import Context, Effect, Noun, operation
 from api.kernel.schemas import Listing, PageAsk
 from models.access.rules.keys import Scope
 from models.access.store import workspaces
@@ -25,6 +25,8 @@ from models.base.settings import Settings
 from models.events.rules.deliveries import ENDPOINTS, SECRET_BYTES, AttemptError, EndpointStatus, hint, new_secret
 from models.events.store import deliveries, events
 from models.events.tables import WebhookEndpoint
+
+WEBHOOKS = Noun("Webhook endpoints", "Addresses that events are sent to, and the deliveries.")
 
 RESOLVER = Resolver()
 RESOLVE_SECONDS = 5.0
@@ -76,23 +78,36 @@ def _target(settings: Settings, url: str) -> Target:
         raise InvalidRequest(f"url {error}.", field="url") from error
 
 
-@operation("webhook_endpoints.list", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+@operation(
+    "webhook_endpoints.list", scope=Scope.ACCOUNT_READ, effect=Effect.READ, route=WEBHOOKS.get("/webhook-endpoints")
+)
 async def list_endpoints(ctx: Context, ask: PageAsk) -> Listing[EndpointView]:
-    """Every endpoint of the account."""
+    """Every endpoint of the account, disabled ones included."""
     paging = ctx.paging(ask)
     found = await deliveries.page_of_endpoints(ctx.session, ctx.tenant.workspace_id, paging.page)
     return paging.listing(found, EndpointView.of)
 
 
-@operation("webhook_endpoints.get", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+@operation(
+    "webhook_endpoints.get",
+    scope=Scope.ACCOUNT_READ,
+    effect=Effect.READ,
+    route=WEBHOOKS.get("/webhook-endpoints/{endpoint_id:id}"),
+)
 async def get_endpoint(ctx: Context, endpoint_id: str) -> EndpointView:
     """One endpoint."""
     return EndpointView.of(await deliveries.load_endpoint(ctx.session, ctx.tenant.workspace_id, endpoint_id))
 
 
-@operation("webhook_endpoints.create", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE, beforehand=_check_new)
+@operation(
+    "webhook_endpoints.create",
+    scope=Scope.ACCOUNT_WRITE,
+    effect=Effect.WRITE,
+    route=WEBHOOKS.post("/webhook-endpoints", status=201, location="/webhook-endpoints/{answer.id}"),
+    beforehand=_check_new,
+)
 async def create_endpoint(ctx: Context, ask: CreateEndpoint) -> EndpointSecret:
-    """Add an endpoint; its secret is in this answer alone."""
+    """Add an endpoint, at most 10 for an account. Its secret is shown this once."""
     workspace_id = ctx.tenant.workspace_id
     await workspaces.lock_workspace(ctx.session, workspace_id)
     now = await ctx.read_clock()
@@ -117,9 +132,15 @@ async def create_endpoint(ctx: Context, ask: CreateEndpoint) -> EndpointSecret:
     return _with_secret(row, secret)
 
 
-@operation("webhook_endpoints.change", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE, beforehand=_check_changed)
+@operation(
+    "webhook_endpoints.change",
+    scope=Scope.ACCOUNT_WRITE,
+    effect=Effect.WRITE,
+    route=WEBHOOKS.patch("/webhook-endpoints/{endpoint_id:id}"),
+    beforehand=_check_changed,
+)
 async def change_endpoint(ctx: Context, ask: EndpointChange) -> EndpointView:
-    """Change the fields given. Disabling drops what is pending, enabling does not bring it back."""
+    """Change an endpoint. `disabled` drops its pending deliveries for good."""
     row = await _lock(ctx, ask.endpoint_id)
     change, given = ask.change, ask.change.model_fields_set
     for name in given & {"url", "events", "status"}:
@@ -138,17 +159,27 @@ async def change_endpoint(ctx: Context, ask: EndpointChange) -> EndpointView:
     return EndpointView.of(row)
 
 
-@operation("webhook_endpoints.delete", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+@operation(
+    "webhook_endpoints.delete",
+    scope=Scope.ACCOUNT_WRITE,
+    effect=Effect.WRITE,
+    route=WEBHOOKS.delete("/webhook-endpoints/{endpoint_id:id}"),
+)
 async def delete_endpoint(ctx: Context, endpoint_id: str) -> None:
-    """Delete an endpoint and drop what is pending."""
+    """Delete an endpoint and drop its pending deliveries."""
     row = await _lock(ctx, endpoint_id)
     await deliveries.remove_endpoint(ctx.session, row)
     await ctx.note("webhook_endpoint.deleted", subject_id=row.id)
 
 
-@operation("webhook_endpoints.rotate_secret", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+@operation(
+    "webhook_endpoints.rotate_secret",
+    scope=Scope.ACCOUNT_WRITE,
+    effect=Effect.WRITE,
+    route=WEBHOOKS.post("/webhook-endpoints/{endpoint_id:id}/rotate-secret"),
+)
 async def rotate_secret(ctx: Context, endpoint_id: str) -> EndpointSecret:
-    """Give an endpoint a new secret at once; attempts that are pending are signed with it."""
+    """Give an endpoint a new secret, shown this once. The old one stops at once, for queued retries too."""
     row = await _lock(ctx, endpoint_id)
     secret = new_secret(secrets.token_bytes(SECRET_BYTES))
     row.secret, row.secret_hint = ctx.vault.seal(deliveries.SECRET_PURPOSE, secret.encode()), hint(secret)
@@ -156,9 +187,14 @@ async def rotate_secret(ctx: Context, endpoint_id: str) -> EndpointSecret:
     return _with_secret(row, secret)
 
 
-@operation("webhook_endpoints.test", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+@operation(
+    "webhook_endpoints.test",
+    scope=Scope.ACCOUNT_WRITE,
+    effect=Effect.WRITE,
+    route=WEBHOOKS.post("/webhook-endpoints/{endpoint_id:id}/test"),
+)
 async def test_endpoint(ctx: Context, endpoint_id: str) -> EndpointTested:
-    """Send one signed `ping` now, without a retry, and tell what was answered."""
+    """Send one signed `ping` now and tell what the endpoint answered. It is not retried."""
     row = await deliveries.load_endpoint(ctx.session, ctx.tenant.workspace_id, endpoint_id)
     if row.status != EndpointStatus.ENABLED:
         raise Conflict("This endpoint is disabled.", status=row.status)
@@ -187,18 +223,28 @@ def _untested(event_id: str) -> EndpointTested:
     return EndpointTested(event_id=event_id, status_code=None, error=AttemptError.NOT_ATTEMPTED, duration_ms=0)
 
 
-@operation("deliveries.list", scope=Scope.ACCOUNT_READ, effect=Effect.READ)
+@operation(
+    "deliveries.list",
+    scope=Scope.ACCOUNT_READ,
+    effect=Effect.READ,
+    route=WEBHOOKS.get("/webhook-endpoints/{endpoint_id:id}/deliveries"),
+)
 async def list_deliveries(ctx: Context, ask: ListDeliveries) -> Listing[DeliveryView]:
-    """The delivery log of an endpoint."""
+    """The endpoint's deliveries with every attempt, newest first."""
     await deliveries.load_endpoint(ctx.session, ctx.tenant.workspace_id, ask.endpoint_id)
     paging = ctx.paging(ask, within=ask.endpoint_id)
     found = await deliveries.page_of_deliveries(ctx.session, ask.endpoint_id, paging.page, status=ask.status)
     return paging.listing(found, DeliveryView.of)
 
 
-@operation("deliveries.retry", scope=Scope.ACCOUNT_WRITE, effect=Effect.WRITE)
+@operation(
+    "deliveries.retry",
+    scope=Scope.ACCOUNT_WRITE,
+    effect=Effect.WRITE,
+    route=WEBHOOKS.post("/webhook-endpoints/{endpoint_id:id}/deliveries/{delivery_id:id}/retry"),
+)
 async def retry_delivery(ctx: Context, ask: DeliveryRetry) -> DeliveryView:
-    """Queue one more attempt now."""
+    """Queue one more attempt now, whatever has become of the delivery."""
     endpoint = await _lock(ctx, ask.endpoint_id)
     delivery = await deliveries.retry_delivery(ctx.session, endpoint, ask.delivery_id)
     await ctx.ring(deliveries.delivery_subject(delivery.id))

@@ -6,10 +6,10 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
 
 from api.kernel.kernel import REPLAYED
 from api.kernel.operation import OPERATIONS, Effect, Operation
+from api.kernel.routing import OperationRoute
 from models.access.rules.keys import CURRENT_VERSION, SUPPORTED_VERSIONS, Scope
 from models.events.rules.catalogue import DATA_OF, EventType
 
@@ -23,28 +23,6 @@ SUMMARY = (
 CONTACT_NAME = "Whoever operates this installation"
 
 LICENSE: Mapping[str, str] = {"name": "Apache License 2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"}
-
-NOUNS: Mapping[str, str] = {
-    "Account": "The workspace: signing up, confirming the address, its settings, and who did what.",
-    "API keys": "Keys of a workspace: their scopes, caps, rotation and end.",
-    "Customers": "Those on whose behalf a workspace acts, each with data of its own.",
-    "Credits": "Balance, ledger, plans, buying and auto-refill.",
-    "Lookups": "Places, areas, companies and values that filters know.",
-    "Intents": "What is looked for, read from an advertisement or a sentence.",
-    "Search plans": "An intent as a ladder of priced searches.",
-    "Runs": "Working a plan until enough candidates are delivered.",
-    "People": "Cached profiles.",
-    "Lists": "Lists of people, kept by hand.",
-    "Registers": "Who was seen, who must not be contacted, and who was erased.",
-    "Raw layer": "The people source itself: searching, fetching, matching, contact details.",
-    "Events": "What happened, to be polled or sent by webhook.",
-    "Webhook endpoints": "Addresses that events are sent to, and the deliveries.",
-    "Outreach accounts": "Accounts at the network, their limits, and how outreach is set.",
-    "Outreach": "Sequences, and the people in them.",
-    "Outreach actions": "Single steps, and direct sends.",
-    "Outreach conversations": "Conversations with candidates, answers, and figures.",
-}
-"""The tags, in the order of the documentation."""
 
 ID_PATTERN = "^[A-Za-z0-9_-]{1,100}$"
 """What an id in a path may be; anything else is not found."""
@@ -307,14 +285,16 @@ STATUSES = ("400", "401", "402", "403", "404", "409", "429", "500", "502", "503"
 
 def openapi_document(app: FastAPI, *, server: str) -> Document:
     """The OpenAPI document of an application."""
-    routes = [route for route in app.router.routes if isinstance(route, APIRoute)]
+    routes = [route for route in app.router.routes if isinstance(route, OperationRoute)]
     made = get_openapi(title=app.title, version=CURRENT_VERSION, openapi_version="3.1.0", routes=routes)
     made["info"] |= {
         "description": SUMMARY,
         "contact": {"name": CONTACT_NAME, "url": server},
         "license": dict(LICENSE),
     }
-    made["tags"] = [{"name": name, "description": text} for name, text in NOUNS.items()]
+    made["tags"] = [
+        {"name": noun.name, "description": noun.text} for noun in dict.fromkeys(route.noun for route in routes)
+    ]
     made["servers"] = [{"url": server}]
     components = made.setdefault("components", {})
     components["parameters"] = EXTRA_PARAMETERS

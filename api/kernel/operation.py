@@ -1,12 +1,14 @@
 """Operations: a name, a scope, an effect, a route and a handler, and the context that a handler is given."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
+from pydantic import BaseModel
 from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.requests import Request
 
 from api.kernel.schemas import Listing, PageAsk
 from models.access.rules.keys import Caller, Scope
@@ -25,6 +27,11 @@ from models.billing.store.credits import Payer
 from models.market import reference as market_reference
 from models.sourcing.rules.filters import PEOPLE_DATA_LABS
 from models.sourcing.rules.plans import Knowledge
+
+R = TypeVar("R")
+V = TypeVar("V")
+
+CURSOR_PURPOSE = "cursor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +55,6 @@ def load_reference() -> Reference:
             source=PEOPLE_DATA_LABS,
         ),
     )
-
-
-# What a handler is given: the session, who calls, the time, and the doorbell.
-
-
-R = TypeVar("R")
-V = TypeVar("V")
-
-CURSOR_PURPOSE = "cursor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +183,87 @@ class Effect(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class OtherAnswer:
+    """A second answer of a route: `status` and `location` instead of the route's own when `applies` to the answer."""
+
+    status: int
+    model: type[BaseModel]
+    description: str
+    applies: Callable[[Any], bool]
+    location: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What `Accept: text/csv` gives: these columns of every row of the list, asked for with `asked` changed."""
+
+    columns: Sequence[str]
+    asked: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestRoute:
+    """Where REST serves an operation, under `/v1`; what it takes and answers is the handler's signature.
+
+    `location` is the address of what was made, as a template of the answer: `/runs/{answer.run.id}`. `completed` fills
+    in what the HTTP request alone says, such as a cookie.
+    """
+
+    noun: "Noun"
+    method: str
+    path: str
+    status: int = 200
+    location: str | None = None
+    other: OtherAnswer | None = None
+    sheet: Sheet | None = None
+    completed: Callable[[Any, Request], Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """A group of routes in the documentation, with its text. Its methods make the routes."""
+
+    name: str
+    text: str
+
+    def get(self, path: str, *, sheet: Sheet | None = None) -> RestRoute:
+        """Return a route that reads; `sheet` gives its list as a spreadsheet too."""
+        return RestRoute(noun=self, method="GET", path=path, sheet=sheet)
+
+    def post(
+        self,
+        path: str,
+        *,
+        status: int = 200,
+        location: str | None = None,
+        other: OtherAnswer | None = None,
+        completed: Callable[[Any, Request], Any] | None = None,
+    ) -> RestRoute:
+        """Return a route that makes something or does it; see `RestRoute` for the arguments."""
+        return RestRoute(
+            noun=self, method="POST", path=path, status=status, location=location, other=other, completed=completed
+        )
+
+    def put(self, path: str) -> RestRoute:
+        """Return a route that replaces something."""
+        return RestRoute(noun=self, method="PUT", path=path)
+
+    def patch(self, path: str) -> RestRoute:
+        """Return a route that changes the fields given."""
+        return RestRoute(noun=self, method="PATCH", path=path)
+
+    def delete(self, path: str) -> RestRoute:
+        """Return a route that removes something and answers nothing."""
+        return RestRoute(noun=self, method="DELETE", path=path, status=204)
+
+
+@dataclass(frozen=True, slots=True)
 class Operation(Generic[A, B]):
-    """One thing that the service does, whoever asks.
+    """One thing that the service does, for REST and for tools alike.
 
     `scope` null: no key is needed. `for_customers`: a customer-bound key may call it; false makes it an account route.
-    `beforehand` looks at what is asked before the transaction begins: the place for what takes long.
-    `fails` are statuses of errors that it answers beyond those of every operation of its scope and effect.
+    `route` null: REST does not serve it. `beforehand` checks the input before the transaction begins: the place for
+    checks that take long. `fails` are statuses of errors beyond those of every operation of its scope and effect.
     """
 
     name: str
@@ -198,6 +271,7 @@ class Operation(Generic[A, B]):
     effect: Effect
     handler: Handler[A, B]
     for_customers: bool
+    route: RestRoute | None = None
     beforehand: Beforehand[A] | None = None
     fails: frozenset[int] = frozenset()
 
@@ -216,6 +290,7 @@ def operation(
     *,
     scope: Scope | None,
     effect: Effect,
+    route: RestRoute | None = None,
     for_customers: bool | None = None,
     beforehand: Beforehand[Any] | None = None,
     fails: Iterable[int] = (),
@@ -232,6 +307,7 @@ def operation(
             effect=effect,
             handler=handler,
             for_customers=not account if for_customers is None else for_customers,
+            route=route,
             beforehand=beforehand,
             fails=frozenset(fails),
         )

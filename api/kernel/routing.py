@@ -1,13 +1,19 @@
-"""What the application serves: which methods a path takes, and which paths need no key."""
+"""Routes: how HTTP reaches an operation, which methods a path takes, and which paths need no key.
+
+The key is checked first, then the query, then the body; then the kernel is called.
+"""
 
 import hashlib
 import re
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, TypeVar
+from inspect import Parameter, Signature
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, TypeAdapter
@@ -17,12 +23,21 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.kernel import body
-from api.kernel.body import ParsedBody, refused
-from api.kernel.kernel import Kernel, OperationCall, Outcome, Shape, permit
+from api.kernel.body import ParsedBody
+from api.kernel.kernel import Awaited, Kernel, OperationCall, Shape, permit
 from api.kernel.middleware import RequestEntry, entry_of
-from api.kernel.operation import OPERATIONS, Operation
+from api.kernel.operation import Operation, OtherAnswer, RestRoute
 from api.kernel.schemas import Listing, PageAsk
+from api.kernel.spreadsheet import AS_CSV, spreadsheet, wants_csv
 from models.base.errors import InvalidRequest
+
+PREFIX = "/v1"
+DRY_RUN = "dry_run"
+KEY_HEADER = "Idempotency-Key"
+MAX_KEY = 255
+MAX_LIMIT = 100
+IDS = re.compile(r"{(\w+):id}")
+_VISIBLE = range(0x21, 0x7F)
 
 
 class KeyedRoute(Route):
@@ -30,26 +45,25 @@ class KeyedRoute(Route):
 
 
 class Paths:
-    """The paths of one application, known once its routes are."""
+    """The paths of one application, known once it has its routes."""
 
-    def __init__(self, operations: Mapping[str, Operation[Any, Any]]) -> None:
-        self._operations = operations
+    def __init__(self) -> None:
         self._routes: list[Route] = []
         self._public: frozenset[str] = frozenset()
         self._public_patterns: tuple[re.Pattern[str], ...] = ()
 
     def learn(self, routes: Sequence[BaseRoute]) -> None:
-        """Take in every route."""
+        """Read every route."""
         self._routes = [route for route in routes if isinstance(route, Route)]
         public = [route for route in self._routes if self._needs_no_key(route)]
         self._public = frozenset(route.path for route in public if not route.param_convertors)
         self._public_patterns = tuple(route.path_regex for route in public if route.param_convertors)
 
     def _needs_no_key(self, route: Route) -> bool:
-        """Pages and documents have no operation; an operation without a scope is for everybody."""
-        if not isinstance(route, APIRoute):
-            return not isinstance(route, KeyedRoute)
-        return self._operations[route.operation_id or ""].scope is None
+        """Pages and documents have no operation; an operation without a scope needs none."""
+        if isinstance(route, OperationRoute):
+            return route.operation.scope is None
+        return not isinstance(route, KeyedRoute)
 
     def is_public(self, path: str) -> bool:
         """Whether something at this path is served without a key."""
@@ -63,22 +77,6 @@ class Paths:
         if "GET" in found:
             found.add("HEAD")
         return tuple(sorted(found))
-
-
-# How a route reaches its operation: the key is checked, then the query, then the body, then the kernel is called.
-
-
-A = TypeVar("A")
-B = TypeVar("B")
-P = TypeVar("P", bound=PageAsk)
-V = TypeVar("V")
-
-PREFIX = "/v1"
-DRY_RUN = "dry_run"
-KEY_HEADER = "Idempotency-Key"
-MAX_KEY = 255
-MAX_LIMIT = 100
-_VISIBLE = range(0x21, 0x7F)
 
 
 class IdConvertor(Convertor[str]):
@@ -98,8 +96,99 @@ class IdConvertor(Convertor[str]):
 register_url_convertor("id", IdConvertor())
 
 
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """How the input of an operation is put together: ids of the path, and what the query or the body holds.
+
+    `model` is the type of the query or body, null when everything is in the path; `default` stands for no body.
+    """
+
+    ids: tuple[str, ...]
+    model: Any
+    default: Any
+    compose: Callable[[Mapping[str, str], Any], Any]
+
+
+def inputs_of(asked: object, path: str) -> Inputs:
+    """Read the inputs of a route off the type that its handler asks for.
+
+    That is None, `str` for the one id of the path, a model of the query or body, a model that adds the path's ids to
+    the fields of a base class, or a dataclass of the path's ids and one model. Raises `ValueError` for another type.
+    """
+    ids = tuple(IDS.findall(path))
+    if asked is NoneType and not ids:
+        return Inputs(ids, None, Parameter.empty, lambda _ids, _model: None)
+    if asked is str and len(ids) == 1:
+        return Inputs(ids, None, Parameter.empty, lambda given, _: given[ids[0]])
+    if is_dataclass(asked):
+        others = [each for each in fields(asked) if each.name not in ids]
+        if len(others) <= 1 and len(fields(asked)) == len(ids) + len(others):
+            kinds, made = get_type_hints(asked), cast(Callable[..., Any], asked)
+            if not others:
+                return Inputs(ids, None, Parameter.empty, lambda given, _: made(**given))
+            (other,) = others
+            default = Parameter.empty if other.default is MISSING else other.default
+            return Inputs(ids, kinds[other.name], default, lambda given, model: made(**given, **{other.name: model}))
+    if isinstance(asked, type) and issubclass(asked, BaseModel) and (not ids or set(ids) <= asked.model_fields.keys()):
+        bases = [base for base in asked.__mro__ if issubclass(base, BaseModel)]
+        model = next(base for base in bases if not set(ids) & base.model_fields.keys())
+        if model is asked:
+            return Inputs(ids, asked, Parameter.empty, lambda _, given: given)
+        return Inputs(ids, model, Parameter.empty, lambda given, query: asked(**given, **dict(query)))
+    raise ValueError(f"{path}: a route cannot make a {asked} of its ids, query and body")
+
+
+def answers_of(answered: object, other: OtherAnswer | None) -> object:
+    """Return the type of a route's usual answer: the handler's, without waiting and without the `other` answer."""
+    members = get_args(answered) if get_origin(answered) in (Union, UnionType) else (answered,)
+    shown = [get_args(each)[0] if get_origin(each) is Awaited else each for each in members]
+    usual = [each for each in dict.fromkeys(shown) if other is None or each is not other.model] or shown
+    return None if usual == [NoneType] else Union[tuple(usual)]  # noqa: UP007 - the members are known at run time
+
+
 class OperationRoute(APIRoute):
-    """A route whose operation id names an operation."""
+    """Serves an operation by HTTP: made of its route, its handler's signature and its handler's docstring."""
+
+    def __init__(self, operation: Operation[Any, Any], route: RestRoute) -> None:
+        self.operation = operation
+        self.noun = route.noun
+        self._route = route
+        hints = get_type_hints(operation.handler)
+        asked = [kind for name, kind in hints.items() if name != "return"][1]
+        self._inputs = inputs_of(asked, route.path)
+        self._shape = Shape(status=self._status_of, location=self._location_of)
+        super().__init__(
+            PREFIX + route.path,
+            self._endpoint(),
+            methods=[route.method],
+            status_code=route.status,
+            operation_id=operation.name,
+            tags=[route.noun.name],
+            response_model=answers_of(hints["return"], route.other),
+            responses=self._more_responses(),
+        )
+
+    def _endpoint(self) -> Callable[..., Coroutine[Any, Any, Response]]:
+        """What FastAPI calls, with the signature that it reads."""
+        inputs = self._inputs
+
+        async def endpoint(request: _Incoming, ask: object = None, **ids: str) -> Response:
+            return await self._answer(request, inputs.compose(ids, ask), ids)
+
+        parameters = [Parameter("request", Parameter.KEYWORD_ONLY, annotation=Request)]
+        parameters += [Parameter(name, Parameter.KEYWORD_ONLY, annotation=str) for name in inputs.ids]
+        if inputs.model is not None:
+            kind = Annotated[inputs.model, Query()] if self._route.method == "GET" else inputs.model
+            parameters.append(Parameter("ask", Parameter.KEYWORD_ONLY, annotation=kind, default=inputs.default))
+        handler = self.operation.handler
+        endpoint.__name__, endpoint.__doc__ = handler.__name__, handler.__doc__
+        endpoint.__signature__ = Signature(parameters)  # type: ignore[attr-defined] # which `inspect` documents
+        return endpoint
+
+    def _more_responses(self) -> dict[int | str, dict[str, Any]]:
+        other = self._route.other
+        told = {} if other is None else {other.status: {"model": other.model, "description": other.description}}
+        return told | (AS_CSV if self._route.sheet else {})
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """FastAPI's handler with the checks that come before the input is validated."""
@@ -118,39 +207,67 @@ class OperationRoute(APIRoute):
                 return await handle(incoming)
             except RequestValidationError as error:
                 problems = error.errors()
-                raise refused([{**problem, "loc": problem["loc"][1:]} for problem in problems], None) from None
+                raise body.refused([{**problem, "loc": problem["loc"][1:]} for problem in problems], None) from None
 
         return handler
 
     @cached_property
-    def operation(self) -> Operation[Any, Any]:
-        """What the route calls."""
-        if self.operation_id not in OPERATIONS:
-            raise ValueError(f"{self.path}: {self.operation_id!r} is not the name of an operation")
-        return OPERATIONS[self.operation_id]
-
-    @cached_property
     def is_direct(self) -> bool:
         """Whether all that the route takes is in its path, so that there is nothing for FastAPI to read."""
-        takes = self.dependant
-        read = (takes.query_params, takes.header_params, takes.cookie_params, takes.body_params)
-        return not any(read) and [inner.call for inner in takes.dependencies] == [_invoker]
+        return self._inputs.model is None
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request to a direct route, whose path has been matched."""
-        incoming = self._entered(scope, receive)
-        response: Response = await self.endpoint(**scope["path_params"], invoke=Invoker(incoming))
+        response: Response = await self.endpoint(self._entered(scope, receive), **scope["path_params"])
         await response(scope, receive, send)
+
+    async def _answer(self, request: "_Incoming", ask: object, ids: Mapping[str, str]) -> Response:
+        """Invoke the operation and answer with the route's status and address, or with a spreadsheet."""
+        kernel: Kernel = request.app.state.kernel
+        sheet, completed = self._route.sheet, self._route.completed
+        if sheet is not None and isinstance(ask, PageAsk) and wants_csv(request.headers.get("accept")):
+            pages = self._pages(kernel, ask.model_copy(update=dict(sheet.asked)), request.call)
+            return await spreadsheet(pages, sheet.columns, name="-".join(ids.values()))
+        if completed is not None:
+            ask = completed(ask, request)
+        call = request.fingerprinted() if self.operation.executes else request.call
+        outcome = await kernel.invoke(self.operation, ask, call, shape=self._shape)
+        content = outcome.body
+        converters = body.answer_converters(call.version, self.operation.name)
+        if converters:
+            content = ParsedBody(body.parse_body(content), converters).text.encode()
+        media_type = "application/json" if content else None
+        return Response(content, status_code=outcome.status, headers=outcome.headers, media_type=media_type)
+
+    async def _pages(self, kernel: Kernel, ask: PageAsk, call: OperationCall) -> AsyncIterator[Listing[Any]]:
+        """Every page of a list, from its beginning and in the largest steps; no connection is held between them."""
+        following: str | None = None
+        while True:
+            step = ask.model_copy(update={"cursor": following, "limit": MAX_LIMIT})
+            page: Listing[Any] = await kernel.read(self.operation, step, call)
+            yield page
+            following = page.next_cursor
+            if following is None:
+                return
+
+    def _other(self, answer: object) -> OtherAnswer | None:
+        other = self._route.other
+        return other if other is not None and other.applies(answer) else None
+
+    def _status_of(self, answer: object) -> int:
+        other = self._other(answer)
+        return self._route.status if other is None else other.status
+
+    def _location_of(self, answer: object) -> str | None:
+        other = self._other(answer)
+        template = self._route.location if other is None else other.location
+        return None if template is None else PREFIX + template.format(answer=answer)
 
     @cached_property
     def _query_names(self) -> frozenset[str]:
         names = {DRY_RUN} if self.operation.executes else set()
-        for field in self.dependant.query_params:
-            annotation = field.field_info.annotation
-            if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-                names |= annotation.model_fields.keys()
-            else:
-                names.add(field.alias)
+        if self._route.method == "GET" and self._inputs.model is not None:
+            names |= self._inputs.model.model_fields.keys()
         return frozenset(names)
 
     def _entered(self, scope: Scope, receive: Receive) -> "_Incoming":
@@ -208,81 +325,13 @@ class _Incoming(Request):
         """The same: the content type does not matter, a body is JSON."""
         return self.ask
 
-
-class Router(APIRouter):
-    """The routes of one noun."""
-
-    def __init__(self, *, tags: list[str]) -> None:
-        super().__init__(prefix=PREFIX, tags=list(tags), route_class=OperationRoute, redirect_slashes=False)
-
-
-class Invoker:
-    """Calls an operation for the request of a route."""
-
-    def __init__(self, request: _Incoming) -> None:
-        self._request = request
-        self._entry = entry_of(request.scope)
-        self._kernel: Kernel = request.app.state.kernel
-
-    async def __call__(
-        self,
-        operation: Operation[A, B],
-        ask: A,
-        *,
-        location: Callable[[B], str | None] | None = None,
-        status: Callable[[B], int] | None = None,
-    ) -> Response:
-        """Invoke and answer with the route's status, or `status(answer)`, and `location(answer)` as its address."""
-        usual = self._request.scope["route"].status_code or 200
-        shape = Shape(status=status or (lambda _: usual), location=location)
-        call = self._fingerprinted() if operation.executes else self._request.call
-        outcome = await self._kernel.invoke(operation, ask, call, shape=shape)
-        return self._response(operation, outcome)
-
-    async def pages(self, operation: Operation[P, Listing[V]], ask: P) -> AsyncIterator[Listing[V]]:
-        """Every page of a list, from its beginning and in the largest steps; no connection is held between them."""
-        following: str | None = None
-        while True:
-            step = ask.model_copy(update={"cursor": following, "limit": MAX_LIMIT})
-            page = await self._kernel.read(operation, step, self._request.call)
-            yield page
-            following = page.next_cursor
-            if following is None:
-                return
-
-    def _fingerprinted(self) -> OperationCall:
-        call, request = self._request.call, self._request
-        query = sorted(pair for pair in parse_qsl(_query(request), keep_blank_values=True) if pair[0] != DRY_RUN)
-        content = request.checked.canonical() if request.checked else b""
-        parts = [request.method, request.url.path, repr(query)]
-        told = "\n".join(parts).encode() + b"\n" + content
-        return OperationCall(
-            version=call.version,
-            now=call.now,
-            caller=call.caller,
-            tenant=call.tenant,
-            dry_run=call.dry_run,
-            idempotency_key=call.idempotency_key,
-            network=call.network,
-            fingerprint=hashlib.sha256(told).digest(),
-        )
-
-    def _response(self, operation: Operation[Any, Any], outcome: Outcome) -> Response:
-        content = outcome.body
-        converters = body.answer_converters(self._entry.version, operation.name)
-        if converters:
-            content = ParsedBody(body.parse_body(content), converters).text.encode()
-        media_type = "application/json" if content else None
-        return Response(content, status_code=outcome.status, headers=outcome.headers, media_type=media_type)
-
-
-async def _invoker(request: Request) -> Invoker:
-    if not isinstance(request, _Incoming):
-        raise TypeError("operations are invoked from routes of this module alone")
-    return Invoker(request)
-
-
-Invoke = Annotated[Invoker, Depends(_invoker)]
+    def fingerprinted(self) -> OperationCall:
+        """Return the call with what an equal request must come with again: method, path, query and body."""
+        query = parse_qsl(self.scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        kept = sorted(pair for pair in query if pair[0] != DRY_RUN)
+        content = self.checked.canonical() if self.checked else b""
+        parts = [self.method, self.url.path, repr(kept)]
+        return replace(self.call, fingerprint=hashlib.sha256("\n".join(parts).encode() + b"\n" + content).digest())
 
 
 def _call(entry: RequestEntry, request: Request, operation: Operation[Any, Any]) -> OperationCall:
@@ -341,8 +390,3 @@ def _check_query(request: Request, names: frozenset[str]) -> None:
         if given.count(name) > 1:
             raise InvalidRequest("This query parameter is given twice.", field=shown)
         body.check_text(value, field=shown)
-
-
-def _query(request: Request) -> str:
-    raw: bytes = request.scope["query_string"]
-    return raw.decode("latin-1")

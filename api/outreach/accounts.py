@@ -7,7 +7,7 @@ it.
 import asyncio
 from collections.abc import Callable
 
-from api.kernel.operation import Context, Effect, operation
+from api.kernel.operation import Context, Effect, Noun, operation
 from api.kernel.schemas import Listing
 from api.outreach.accounts_schemas import AccountConnecting, AccountView, ConnectAccount, ListAccounts
 from models.access.rules.keys import Scope
@@ -24,31 +24,46 @@ from models.outreach.store import accounts, sequences
 from models.outreach.store.accounts import LockedAccount
 from models.outreach.tables import OutreachAccount
 
+ACCOUNTS = Noun("Outreach accounts", "Accounts at the network, their limits, and how outreach is set.")
+
 WAIT_SECONDS = 20
 """How long a call waits for what the worker does at the provider."""
 LOOK_SECONDS = 0.05
 BUSY_SECONDS = 5
 
 
-@operation("outreach_accounts.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_accounts.list", scope=Scope.OUTREACH_READ, effect=Effect.READ, route=ACCOUNTS.get("/outreach/accounts")
+)
 async def list_accounts(ctx: Context, ask: ListAccounts) -> Listing[AccountView]:
-    """The accounts of the workspace, or of the customer."""
+    """Every account, newest first."""
     paging = ctx.paging(ask)
     rules = await sequences.read_settings(ctx.session, ctx.tenant)
     found = await accounts.list_accounts(ctx.session, ctx.tenant, paging.page, status=ask.status)
     return paging.listing(found, lambda row: AccountView.of(row, rules, ctx.now))
 
 
-@operation("outreach_accounts.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_accounts.get",
+    scope=Scope.OUTREACH_READ,
+    effect=Effect.READ,
+    route=ACCOUNTS.get("/outreach/accounts/{account_id:id}"),
+)
 async def get_account(ctx: Context, account_id: str) -> AccountView:
-    """One account, a removed one too."""
+    """One account."""
     row = await accounts.get_account(ctx.session, ctx.tenant, account_id)
     return AccountView.of(row, await sequences.read_settings(ctx.session, ctx.tenant), ctx.now)
 
 
-@operation("outreach_accounts.connect", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE, fails=[502])
+@operation(
+    "outreach_accounts.connect",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=ACCOUNTS.post("/outreach/accounts", status=201, location="/outreach/accounts/{answer.account.id}"),
+    fails=[502],
+)
 async def connect_account(ctx: Context, ask: ConnectAccount) -> AccountConnecting:
-    """Make a record and the link by which its owner signs in, or go on with an unfinished one."""
+    """Get a link by which the owner of a network account signs in. 49 EUR a month once it is connected."""
     await _may_connect(ctx)
     await outreach_plans.check_can_connect(ctx.session, ctx.tenant.workspace_id, configured=ctx.settings.sells)
     rules = await sequences.lock_settings(ctx.session, ctx.tenant)
@@ -65,9 +80,15 @@ async def connect_account(ctx: Context, ask: ConnectAccount) -> AccountConnectin
     return await _with_link(ctx, LockedAccount(account, rules, now))
 
 
-@operation("outreach_accounts.reconnect", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE, fails=[502])
+@operation(
+    "outreach_accounts.reconnect",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=ACCOUNTS.post("/outreach/accounts/{account_id:id}/reconnect"),
+    fails=[502],
+)
 async def reconnect_account(ctx: Context, account_id: str) -> AccountConnecting:
-    """Make a link by which the owner of this account signs in again."""
+    """Get a link by which the owner signs in again. Resume the account afterwards."""
     await _may_connect(ctx)
     held = await _held(ctx, account_id)
     if held.account.status not in (
@@ -81,7 +102,12 @@ async def reconnect_account(ctx: Context, account_id: str) -> AccountConnecting:
     return await _with_link(ctx, held)
 
 
-@operation("outreach_accounts.pause", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation(
+    "outreach_accounts.pause",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=ACCOUNTS.post("/outreach/accounts/{account_id:id}/pause"),
+)
 async def pause_account(ctx: Context, account_id: str) -> AccountView:
     """Send nothing from this account until it is resumed."""
     held = await _held(ctx, account_id)
@@ -90,9 +116,14 @@ async def pause_account(ctx: Context, account_id: str) -> AccountView:
     return AccountView.of(held.account, held.rules, held.now)
 
 
-@operation("outreach_accounts.resume", scope=Scope.OUTREACH_SEND, effect=Effect.WRITE)
+@operation(
+    "outreach_accounts.resume",
+    scope=Scope.OUTREACH_SEND,
+    effect=Effect.WRITE,
+    route=ACCOUNTS.post("/outreach/accounts/{account_id:id}/resume"),
+)
 async def resume_account(ctx: Context, account_id: str) -> AccountView:
-    """Send again; after a disconnect or a restriction this is the owner's review, and the provider is asked."""
+    """Send again. Needed after a pause by hand, a disconnect or a restriction; a network pause ends by itself."""
     await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
     held = await _held(ctx, account_id)
     asked = await account_states.resume_by_hand(ctx.session, held)
@@ -103,9 +134,14 @@ async def resume_account(ctx: Context, account_id: str) -> AccountView:
     return AccountView.of(held.account, held.rules, held.now)
 
 
-@operation("outreach_accounts.delete", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation(
+    "outreach_accounts.delete",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=ACCOUNTS.delete("/outreach/accounts/{account_id:id}"),
+)
 async def delete_account(ctx: Context, account_id: str) -> None:
-    """Remove an account: open enrollments fail, what is planned is cancelled, the provider disconnects it."""
+    """Remove an account. Its open enrollments fail; its messages are deleted after 30 days."""
     held = await accounts.lock_account(ctx.session, ctx.tenant, account_id)
     await stop.remove_account(ctx.session, held)
     await ctx.note("outreach_account.removed", subject_id=account_id)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from api.kernel.operation import Context, Effect, operation
+from api.kernel.operation import Context, Effect, Noun, operation
 from api.kernel.schemas import Listing
 from api.outreach.actions_schemas import (
     ActionPreview,
@@ -35,13 +35,15 @@ from models.outreach.store import accounts, actions, calendars, sequences
 from models.outreach.tables import Action, OutreachAccount
 from models.people.store import suppressions
 
+ACTIONS = Noun("Outreach actions", "Single steps, and direct sends.")
+
 
 @dataclass(frozen=True, slots=True)
 class Approval:
     """One held action, and what was previewed of it."""
 
     action_id: str
-    ask: ApproveAction
+    given: ApproveAction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,11 @@ class Settling:
     ask: SettleAction
 
 
-@operation("outreach_actions.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_actions.list", scope=Scope.OUTREACH_READ, effect=Effect.READ, route=ACTIONS.get("/outreach/actions")
+)
 async def list_actions(ctx: Context, ask: ListActions) -> Listing[ActionView]:
-    """Actions, newest first."""
+    """Every action, newest first; `outcome=awaiting_approval` are those that wait for somebody."""
     paging = ctx.paging(ask)
     filters = actions.ActionFilters(ask.outcome, ask.enrollment_id, ask.sequence_id, ask.account_id, ask.profile_id)
     found = await actions.list_actions(ctx.session, ctx.tenant, filters, paging.page)
@@ -62,17 +66,27 @@ async def list_actions(ctx: Context, ask: ListActions) -> Listing[ActionView]:
     return paging.listing(found, lambda row: ActionView.of(row, hidden=row.profile_id in hidden))
 
 
-@operation("outreach_actions.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_actions.get",
+    scope=Scope.OUTREACH_READ,
+    effect=Effect.READ,
+    route=ACTIONS.get("/outreach/actions/{action_id:id}"),
+)
 async def get_action(ctx: Context, action_id: str) -> ActionView:
-    """One action."""
+    """One action, with what moved its time."""
     row = await actions.get_action(ctx.session, ctx.tenant, action_id)
     hidden = await suppressions.suppressed_among(ctx.session, ctx.tenant, [row.profile_id])
     return ActionView.of(row, hidden=bool(hidden))
 
 
-@operation("outreach_actions.approve", scope=Scope.OUTREACH_SEND, effect=Effect.SEND)
+@operation(
+    "outreach_actions.approve",
+    scope=Scope.OUTREACH_SEND,
+    effect=Effect.SEND,
+    route=ACTIONS.post("/outreach/actions/{action_id:id}/approve"),
+)
 async def approve_action(ctx: Context, ask: Approval) -> ActionView | ActionPreview:
-    """Let a held step go out exactly as it stands, or preview it with the hash that binds an approval to it."""
+    """Let a held step go out as it stands; `?dry_run=true` shows the message, its time and the `preview_hash`."""
     writer = writer_of(ctx)
     if not ctx.dry_run:
         await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
@@ -85,7 +99,7 @@ async def approve_action(ctx: Context, ask: Approval) -> ActionView | ActionPrev
         error = await in_the_way(ctx, scene.account, seen.slot)
         return action_preview(action, seen.slot, error, preview_hash=seen.preview_hash)
     try:
-        engine_actions.approve(seen, preview_hash=ask.ask.preview_hash)
+        engine_actions.approve(seen, preview_hash=ask.given.preview_hash if ask.given else None)
     except OutreachCapReached as error:
         tell_cap(ctx, scene.account, error)
         raise
@@ -93,15 +107,25 @@ async def approve_action(ctx: Context, ask: Approval) -> ActionView | ActionPrev
     return ActionView.of(action)
 
 
-@operation("outreach_actions.reject", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation(
+    "outreach_actions.reject",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=ACTIONS.post("/outreach/actions/{action_id:id}/reject"),
+)
 async def reject_action(ctx: Context, action_id: str) -> ActionView:
-    """Skip a held step; its enrollment goes on with the next one."""
+    """Skip a held step."""
     _, action = await engine_actions.reject(ctx.session, ctx.tenant, action_id)
     await ctx.ring(_subject(action))
     return ActionView.of(action)
 
 
-@operation("outreach_actions.cancel", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation(
+    "outreach_actions.cancel",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=ACTIONS.post("/outreach/actions/{action_id:id}/cancel"),
+)
 async def cancel_action(ctx: Context, action_id: str) -> ActionView:
     """Cancel a direct send that has not gone out."""
     _, action = await engine_actions.cancel_send(ctx.session, ctx.tenant, action_id)
@@ -109,9 +133,14 @@ async def cancel_action(ctx: Context, action_id: str) -> ActionView:
     return ActionView.of(action)
 
 
-@operation("outreach_actions.settle", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation(
+    "outreach_actions.settle",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=ACTIONS.post("/outreach/actions/{action_id:id}/settle"),
+)
 async def settle_action(ctx: Context, ask: Settling) -> ActionView:
-    """Say what became of an action whose outcome is unknown: its enrollment goes on, or ends."""
+    """Say what became of an action whose outcome is unknown. It is never sent again by itself."""
     sent = ask.ask.outcome is Settlement.SENT
     scene, action = await engine_actions.settle(ctx.session, ctx.tenant, ask.action_id, sent=sent)
     ctx.now = scene.now
@@ -192,9 +221,14 @@ def action_preview(
 GIVEN = ("full_name", "first_name", "company")
 
 
-@operation("outreach_sends.create", scope=Scope.OUTREACH_SEND, effect=Effect.SEND)
+@operation(
+    "outreach_sends.create",
+    scope=Scope.OUTREACH_SEND,
+    effect=Effect.SEND,
+    route=ACTIONS.post("/outreach/sends", status=202, location="/outreach/actions/{answer.id}"),
+)
 async def send(ctx: Context, ask: SendAsk) -> ActionView | ActionPreview:
-    """Queue one action for one person, or preview its text and time."""
+    """Queue one invite, message, profile visit or invite withdrawal, or preview it with `?dry_run=true`."""
     written = _text(ask)
     named = in_body(NamePerson(profile_id=ask.profile_id, profile_url=ask.profile_url))
     if not ctx.dry_run:

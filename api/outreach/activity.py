@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from api.kernel.operation import Context, Effect, operation
 from api.outreach.activity_schemas import ActivityCounts, ActivityDay, ActivityView, AskActivity, Rate
+from api.outreach.conversations import CONVERSATIONS
 from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest
 from models.outreach.store import accounts, actions
@@ -13,7 +14,12 @@ USUAL = timedelta(days=30)
 LONGEST = timedelta(days=366)
 
 
-@operation("outreach_activity.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_activity.get",
+    scope=Scope.OUTREACH_READ,
+    effect=Effect.READ,
+    route=CONVERSATIONS.get("/outreach/activity"),
+)
 async def get_activity(ctx: Context, ask: AskActivity) -> ActivityView:
     """What was done per day and type, and how many accepted and replied."""
     if ask.account_id is not None:

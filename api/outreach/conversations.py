@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from api.kernel.operation import Context, Effect, operation
+from api.kernel.operation import Context, Effect, Noun, operation
 from api.kernel.schemas import Listing
 from api.outreach.actions import action_preview, in_the_way, tell_cap
 from api.outreach.actions_schemas import ActionPreview, ActionView
@@ -23,6 +23,8 @@ from models.outreach.engine import actions as engine_actions
 from models.outreach.rules.states import NOTED, ConversationIntent
 from models.outreach.store import accounts, conversations
 from models.people.store import people, seen
+
+CONVERSATIONS = Noun("Outreach conversations", "Conversations with candidates, answers, and figures.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,14 @@ class Replying:
     ask: WriteReply
 
 
-@operation("outreach_conversations.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_conversations.list",
+    scope=Scope.OUTREACH_READ,
+    effect=Effect.READ,
+    route=CONVERSATIONS.get("/outreach/conversations"),
+)
 async def list_conversations(ctx: Context, ask: ListConversations) -> Listing[ConversationView]:
-    """Conversations, newest first, without those of people suppressed since."""
+    """Chats with people who were enrolled or sent to, newest first."""
     paging = ctx.paging(ask)
     filters = conversations.ConversationFilters(ask.account_id, ask.profile_id, ask.intent, ask.unread)
     found = await conversations.list_conversations(ctx.session, ctx.tenant, filters, paging.page)
@@ -59,24 +66,36 @@ async def list_conversations(ctx: Context, ask: ListConversations) -> Listing[Co
     return paging.listing(found, lambda row: ConversationView.of(row, unread.get(row.id, 0)))
 
 
-@operation("outreach_conversations.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_conversations.get",
+    scope=Scope.OUTREACH_READ,
+    effect=Effect.READ,
+    route=CONVERSATIONS.get("/outreach/conversations/{conversation_id:id}"),
+)
 async def get_conversation(ctx: Context, conversation_id: str) -> ConversationView:
     """One conversation."""
     row = await conversations.get_conversation(ctx.session, ctx.tenant, conversation_id)
     return ConversationView.of(row, (await conversations.unread(ctx.session, [row.id])).get(row.id, 0))
 
 
-@operation("outreach_conversations.messages", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_conversations.messages",
+    scope=Scope.OUTREACH_READ,
+    effect=Effect.READ,
+    route=CONVERSATIONS.get("/outreach/conversations/{conversation_id:id}/messages"),
+)
 async def list_messages(ctx: Context, ask: ConversationReading) -> Listing[MessageView]:
-    """What was written in a conversation, newest first."""
+    """What was written, newest first. What the candidate wrote stands in `untrusted_text`."""
     paging = ctx.paging(ask.ask, within=ask.conversation_id)
     found = await conversations.messages(ctx.session, ctx.tenant, ask.conversation_id, paging.page)
     return paging.listing(found, MessageView.of)
 
 
-@operation("outreach_replies.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_replies.list", scope=Scope.OUTREACH_READ, effect=Effect.READ, route=CONVERSATIONS.get("/outreach/replies")
+)
 async def list_replies(ctx: Context, ask: ListReplies) -> Listing[ReplyView]:
-    """What candidates wrote, newest first, without people suppressed since."""
+    """What candidates wrote, newest first; `unread=true` is what nobody has read yet."""
     paging = ctx.paging(ask)
     filters = conversations.ReplyFilters(ask.unread, ask.since, ask.account_id)
     found = await conversations.replies(ctx.session, ctx.tenant, filters, paging.page)
@@ -84,9 +103,14 @@ async def list_replies(ctx: Context, ask: ListReplies) -> Listing[ReplyView]:
     return paging.listing(found, lambda row: ReplyView.within(row, within[row.conversation_id]))
 
 
-@operation("outreach_conversations.change", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation(
+    "outreach_conversations.change",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=CONVERSATIONS.patch("/outreach/conversations/{conversation_id:id}"),
+)
 async def change_conversation(ctx: Context, ask: Labelling) -> ConversationView:
-    """Mark as read or unread, or label. `not_interested` stops everything open with the person at once."""
+    """Mark as read, or label: `not_interested` also means that the person is not contacted any more."""
     given = ask.change.model_fields_set
     if "read" in given and ask.change.read is None:
         raise InvalidRequest("read cannot be null.", field="read")
@@ -108,9 +132,16 @@ async def _note(ctx: Context, profile_id: str, intent: ConversationIntent) -> No
     await seen.note_seen(ctx.session, ctx.tenant, standing, NOTED[intent])
 
 
-@operation("outreach_replies.create", scope=Scope.OUTREACH_SEND, effect=Effect.SEND)
+@operation(
+    "outreach_replies.create",
+    scope=Scope.OUTREACH_SEND,
+    effect=Effect.SEND,
+    route=CONVERSATIONS.post(
+        "/outreach/conversations/{conversation_id:id}/replies", status=202, location="/outreach/actions/{answer.id}"
+    ),
+)
 async def reply(ctx: Context, ask: Replying) -> ActionView | ActionPreview:
-    """Queue an answer, or preview when it would go out."""
+    """Answer: goes out within working hours, ahead of sequences; `?dry_run=true` shows when."""
     written = ask.ask.text
     if not written.strip():
         raise InvalidRequest("An answer needs words.", field="text")

@@ -21,6 +21,7 @@ from api.outreach.enrollments_schemas import (
     ResumePreview,
     SkippedPerson,
 )
+from api.outreach.sequences import OUTREACH
 from api.people.named_people import canonical, in_body
 from api.sourcing.runs_schemas import WouldFail
 from models.access.rules.keys import Scope
@@ -41,9 +42,14 @@ from models.outreach.tables import Enrollment, OutreachSequence
 from models.people.store import people, suppressions
 
 
-@operation("outreach_enrollments.create", scope=Scope.OUTREACH_SEND, effect=Effect.SEND)
+@operation(
+    "outreach_enrollments.create",
+    scope=Scope.OUTREACH_SEND,
+    effect=Effect.SEND,
+    route=OUTREACH.post("/outreach/enrollments", status=201),
+)
 async def enroll(ctx: Context, ask: Enroll) -> Enrolled | EnrollmentPreview:
-    """Enroll people from one or more sources, or say what would become of each of them."""
+    """Enroll up to 500 people into a sequence; `?dry_run=true` gives a row for each, and writes nothing."""
     asked = _sources(ask)
     sequence = await sequences.get_sequence(ctx.session, ctx.tenant, ask.sequence_id)
     named = await engine_enroll.gather(ctx.session, ctx.vault, ctx.tenant, asked)
@@ -163,9 +169,14 @@ def _skipped(one: EnrollingDecision) -> SkippedPerson:
     )
 
 
-@operation("outreach_enrollments.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_enrollments.list",
+    scope=Scope.OUTREACH_READ,
+    effect=Effect.READ,
+    route=OUTREACH.get("/outreach/enrollments"),
+)
 async def list_enrollments(ctx: Context, ask: ListEnrollments) -> Listing[EnrollmentView]:
-    """Enrollments, newest first."""
+    """Enrollments, newest first, by `status`, `sequence_id`, `account_id` and `profile_id`."""
     paging = ctx.paging(ask)
     ids = await people.ids_of_person(ctx.session, ask.profile_id) if ask.profile_id else None
     filters = EnrollmentFilters(ask.status, ask.sequence_id, ask.account_id, ids)
@@ -174,36 +185,56 @@ async def list_enrollments(ctx: Context, ask: ListEnrollments) -> Listing[Enroll
     )
 
 
-@operation("outreach_enrollments.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_enrollments.get",
+    scope=Scope.OUTREACH_READ,
+    effect=Effect.READ,
+    route=OUTREACH.get("/outreach/enrollments/{enrollment_id:id}"),
+)
 async def get_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentWithActions:
-    """One enrollment with its actions; without texts for somebody who is suppressed."""
+    """One enrollment with its actions."""
     row = await sequences.get_enrollment(ctx.session, ctx.tenant, enrollment_id)
     hidden = await suppressions.suppressed_among(ctx.session, ctx.tenant, [row.profile_id])
     actions = await sequences.actions_of_enrollment(ctx.session, row.id)
     return EnrollmentWithActions.made(row, list(actions), hidden=bool(hidden))
 
 
-@operation("outreach_enrollments.pause", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation(
+    "outreach_enrollments.pause",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=OUTREACH.post("/outreach/enrollments/{enrollment_id:id}/pause"),
+)
 async def pause_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView:
-    """Hold the next steps; pausing again changes nothing."""
+    """Hold the next steps of a person."""
     scene, enrollment = await _scene(ctx, enrollment_id)
     stop.pause_by_hand(scene, enrollment)
     await ctx.ring(sequences.enrollment_subject(enrollment.id))
     return EnrollmentView.of(enrollment)
 
 
-@operation("outreach_enrollments.stop", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation(
+    "outreach_enrollments.stop",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=OUTREACH.post("/outreach/enrollments/{enrollment_id:id}/stop"),
+)
 async def stop_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView:
-    """End an enrollment for good: nothing more is sent, and the person stays marked contacted."""
+    """End it for good: nothing more is sent, and the person stays marked contacted."""
     scene, enrollment = await _scene(ctx, enrollment_id)
     await stop.stop(ctx.session, scene, enrollment)
     ctx.rung.append(sequences.enrollment_subject(enrollment.id))
     return EnrollmentView.of(enrollment)
 
 
-@operation("outreach_enrollments.resume", scope=Scope.OUTREACH_SEND, effect=Effect.SEND)
+@operation(
+    "outreach_enrollments.resume",
+    scope=Scope.OUTREACH_SEND,
+    effect=Effect.SEND,
+    route=OUTREACH.post("/outreach/enrollments/{enrollment_id:id}/resume"),
+)
 async def resume_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView | ResumePreview:
-    """Go on from now, or say when the next step would go out."""
+    """Go on from now; `?dry_run=true` shows when the next step goes out."""
     scene, enrollment = await _scene(ctx, enrollment_id)
     stop.refuse_resume(scene, enrollment)
     going = await stop.resumes_at(ctx.session, scene, enrollment)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from api.kernel.operation import Context, Effect, operation
+from api.outreach.accounts import ACCOUNTS
 from api.outreach.limits_schemas import RISK_WARNING, ChangeLimits, LimitsView
 from api.outreach.settings import refuse_problems
 from api.outreach.settings_schemas import changed_caps
@@ -22,18 +23,28 @@ class LimitsChange:
     change: ChangeLimits
 
 
-@operation("outreach_limits.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_limits.get",
+    scope=Scope.OUTREACH_READ,
+    effect=Effect.READ,
+    route=ACCOUNTS.get("/outreach/accounts/{account_id:id}/limits"),
+)
 async def get_limits(ctx: Context, account_id: str) -> LimitsView:
-    """Today's numbers of an account."""
+    """Today's caps of an account, what is used of them, and when there is room again."""
     account = await accounts.get_account(ctx.session, ctx.tenant, account_id)
     rules = await sequences.read_settings(ctx.session, ctx.tenant)
     usage = await calendars.usage(ctx.session, [account], ctx.now)
     return LimitsView.of(account, rules, usage[account.id], ctx.now)
 
 
-@operation("outreach_limits.change", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation(
+    "outreach_limits.change",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=ACCOUNTS.patch("/outreach/accounts/{account_id:id}/limits"),
+)
 async def change_limits(ctx: Context, ask: LimitsChange) -> LimitsView:
-    """Change the caps given; a raise above the default is acknowledged, noted in the audit, and warned of."""
+    """Change an account's caps. Above the default only with `risk_acknowledged: true`."""
     held = await accounts.lock_account(ctx.session, ctx.tenant, ask.account_id)
     account, ctx.now = held.account, held.now
     if account.status == AccountStatus.REMOVED:

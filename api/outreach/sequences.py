@@ -3,7 +3,7 @@
 from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
 
-from api.kernel.operation import Context, Effect, operation
+from api.kernel.operation import Context, Effect, Noun, operation
 from api.kernel.schemas import Listing
 from api.outreach.sequences_schemas import (
     ChangeSequence,
@@ -23,6 +23,8 @@ from models.outreach.store import accounts, sequences
 from models.outreach.store.sequences import Counts, DraftSequence
 from models.outreach.tables import OutreachSequence
 
+OUTREACH = Noun("Outreach", "Sequences, and the people in them.")
+
 
 @dataclass(frozen=True, slots=True)
 class SequenceChange:
@@ -32,9 +34,11 @@ class SequenceChange:
     change: ChangeSequence
 
 
-@operation("outreach_templates.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_templates.list", scope=Scope.OUTREACH_READ, effect=Effect.READ, route=OUTREACH.get("/outreach/templates")
+)
 async def list_templates(_: Context, __: None) -> Listing[TemplateView]:
-    """The ready sequences."""
+    """The ready sequences: `network_first` and `network_invite_note_message`."""
     return Listing(
         data=[
             TemplateView(
@@ -49,9 +53,14 @@ async def list_templates(_: Context, __: None) -> Listing[TemplateView]:
     )
 
 
-@operation("outreach_sequences.create", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation(
+    "outreach_sequences.create",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=OUTREACH.post("/outreach/sequences", status=201, location="/outreach/sequences/{answer.id}"),
+)
 async def create_sequence(ctx: Context, ask: CreateSequence) -> SequenceView:
-    """Save a sequence, from its fields or from a template. Sends nothing."""
+    """Save a sequence, from its fields or from a template. Sends nothing and costs nothing."""
     name, asked = _asked(ask)
     account = await accounts.get_account(ctx.session, ctx.tenant, ask.account_id)
     if account.status == AccountStatus.REMOVED:
@@ -98,16 +107,23 @@ def _refuse(problems: Ordered[FieldProblem]) -> None:
         raise InvalidRequest(f"{problem.field.rpartition('.')[2]} {problem.message}.", field=problem.field)
 
 
-@operation("outreach_sequences.list", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_sequences.list", scope=Scope.OUTREACH_READ, effect=Effect.READ, route=OUTREACH.get("/outreach/sequences")
+)
 async def list_sequences(ctx: Context, ask: ListSequences) -> Listing[SequenceView]:
-    """Sequences, newest first; archived ones only when they are asked for."""
+    """Sequences, newest first; archived ones only with `status=archived`."""
     paging = ctx.paging(ask)
     found = await sequences.list_sequences(ctx.session, ctx.tenant, paging.page, status=ask.status)
     counts = await sequences.count_enrollments(ctx.session, [row.id for row in found.rows])
     return paging.listing(found, lambda row: SequenceView.of(row, counts.get(row.id, Counts())))
 
 
-@operation("outreach_sequences.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_sequences.get",
+    scope=Scope.OUTREACH_READ,
+    effect=Effect.READ,
+    route=OUTREACH.get("/outreach/sequences/{sequence_id:id}"),
+)
 async def get_sequence(ctx: Context, sequence_id: str) -> SequenceView:
     """One sequence, with how many people are in it."""
     return await _view(ctx, await sequences.get_sequence(ctx.session, ctx.tenant, sequence_id))
@@ -118,9 +134,14 @@ ABOUT_NOBODY = frozenset({"name"})
 """Fields whose change concerns nobody who is enrolled."""
 
 
-@operation("outreach_sequences.change", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation(
+    "outreach_sequences.change",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=OUTREACH.patch("/outreach/sequences/{sequence_id:id}"),
+)
 async def change_sequence(ctx: Context, ask: SequenceChange) -> SequenceView:
-    """Change the fields given, for whoever has not reached the step; open enrollments ask anew what is next."""
+    """Change name, steps, pace or status; steps are matched by their `id`, and started ones are never repeated."""
     change, given = ask.change, ask.change.model_fields_set
     for name in sorted(given & NEVER_NULL):
         if getattr(change, name) is None:
@@ -147,9 +168,14 @@ def _values(ctx: Context, row: OutreachSequence, change: ChangeSequence) -> dict
     return values | {"steps": sequences.stored(steps)}
 
 
-@operation("outreach_sequences.delete", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation(
+    "outreach_sequences.delete",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=OUTREACH.delete("/outreach/sequences/{sequence_id:id}"),
+)
 async def delete_sequence(ctx: Context, sequence_id: str) -> None:
-    """Delete a sequence in which nobody is any more."""
+    """Delete a sequence; 409 while enrollments are open: stop them, or archive it."""
     await sequences.delete_sequence(ctx.session, ctx.tenant, sequence_id)
 
 

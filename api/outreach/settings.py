@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from api.kernel.operation import Context, Effect, operation
+from api.outreach.accounts import ACCOUNTS
 from api.outreach.settings_schemas import ChangeSettings, SettingsView, changed_caps
 from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest
@@ -14,15 +15,22 @@ from models.outreach.store import sequences
 HOURS = ("time_zone", "start_hour", "end_hour", "days")
 
 
-@operation("outreach_settings.get", scope=Scope.OUTREACH_READ, effect=Effect.READ)
+@operation(
+    "outreach_settings.get", scope=Scope.OUTREACH_READ, effect=Effect.READ, route=ACCOUNTS.get("/outreach/settings")
+)
 async def get_settings(ctx: Context, _: None) -> SettingsView:
-    """The settings of the workspace, or of the customer."""
+    """Working hours, and the caps that were lowered for all accounts."""
     return SettingsView.of(await sequences.read_settings(ctx.session, ctx.tenant))
 
 
-@operation("outreach_settings.change", scope=Scope.OUTREACH_WRITE, effect=Effect.WRITE)
+@operation(
+    "outreach_settings.change",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=ACCOUNTS.patch("/outreach/settings"),
+)
 async def change_settings(ctx: Context, ask: ChangeSettings) -> SettingsView:
-    """Change the fields given, and plan anew what is planned."""
+    """Change working hours or lower caps. What is planned is planned anew."""
     row = await sequences.lock_settings_row(ctx.session, ctx.tenant)
     now = await ctx.read_clock()
     before = sequences.rules_of(row)

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from api.kernel.operation import Context, Effect, operation
+from api.kernel.operation import Context, Effect, Noun, Sheet, operation
 from api.kernel.schemas import Listing, PageAsk
 from api.people.lists_schemas import (
+    LIST_COLUMNS,
     AddPeople,
     ChangeList,
     ChangePerson,
@@ -21,6 +22,8 @@ from models.base.errors import InvalidRequest, NotFound
 from models.people.store import lists, people
 from models.people.store.lists import PersonFacts
 from models.people.tables import PeopleList
+
+LISTS = Noun("Lists", "Lists of people, kept by hand.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +62,12 @@ class ListEntry:
 class EntryChange:
     """A person in a list and what is to be noted."""
 
-    entry: ListEntry
+    list_id: str
+    profile_id: str
     change: ChangePerson
 
 
-@operation("lists.list", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation("lists.list", scope=Scope.SOURCING_READ, effect=Effect.READ, route=LISTS.get("/lists"))
 async def list_lists(ctx: Context, ask: PageAsk) -> Listing[ListView]:
     """Every list, newest first."""
     paging = ctx.paging(ask)
@@ -72,22 +76,27 @@ async def list_lists(ctx: Context, ask: PageAsk) -> Listing[ListView]:
     return paging.listing(found, lambda row: _shown(row, counts.get(row.id, 0)))
 
 
-@operation("lists.create", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+@operation(
+    "lists.create",
+    scope=Scope.SOURCING_WRITE,
+    effect=Effect.WRITE,
+    route=LISTS.post("/lists", status=201, location="/lists/{answer.id}"),
+)
 async def create_list(ctx: Context, ask: CreateList) -> ListView:
     """Make an empty list."""
     made = await lists.create_people_list(ctx.session, ctx.tenant, name=ask.name, description=ask.description)
     return _shown(made, 0)
 
 
-@operation("lists.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation("lists.get", scope=Scope.SOURCING_READ, effect=Effect.READ, route=LISTS.get("/lists/{list_id:id}"))
 async def get_list(ctx: Context, list_id: str) -> ListView:
     """One list."""
     return await _view(ctx, await lists.load_people_list(ctx.session, ctx.tenant, list_id))
 
 
-@operation("lists.change", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+@operation("lists.change", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE, route=LISTS.patch("/lists/{list_id:id}"))
 async def change_list(ctx: Context, ask: ListChange) -> ListView:
-    """Change the fields given."""
+    """Change name or description."""
     change, given = ask.change, ask.change.model_fields_set
     if "name" in given and change.name is None:
         raise InvalidRequest("name cannot be null.", field="name")
@@ -98,15 +107,20 @@ async def change_list(ctx: Context, ask: ListChange) -> ListView:
     return await _view(ctx, row)
 
 
-@operation("lists.delete", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+@operation("lists.delete", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE, route=LISTS.delete("/lists/{list_id:id}"))
 async def delete_list(ctx: Context, list_id: str) -> None:
-    """Delete a list with its entries."""
+    """Delete a list with its entries; the people stay in the seen register."""
     await lists.delete_people_list(ctx.session, ctx.tenant, list_id)
 
 
-@operation("lists.people.list", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation(
+    "lists.people.list",
+    scope=Scope.SOURCING_READ,
+    effect=Effect.READ,
+    route=LISTS.get("/lists/{list_id:id}/people", sheet=Sheet(LIST_COLUMNS)),
+)
 async def list_people(ctx: Context, ask: ListPeople) -> Listing[ListPersonView]:
-    """A page of a list's people, newest first, without people suppressed since."""
+    """A list's people, newest first; with `Accept: text/csv` a spreadsheet of all of them."""
     await lists.load_people_list(ctx.session, ctx.tenant, ask.list_id)
     paging = ctx.paging(ask, within=ask.list_id)
     found = await lists.page_of_list_people(ctx.session, ctx.tenant, ask.list_id, paging.page)
@@ -115,9 +129,14 @@ async def list_people(ctx: Context, ask: ListPeople) -> Listing[ListPersonView]:
     return paging.listing(found, lambda row: ListPersonView.of(row, known.get(row.profile_id, nothing)))
 
 
-@operation("lists.people.add", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+@operation(
+    "lists.people.add",
+    scope=Scope.SOURCING_WRITE,
+    effect=Effect.WRITE,
+    route=LISTS.post("/lists/{list_id:id}/people", status=201),
+)
 async def add_people(ctx: Context, ask: Addition) -> PeopleAdded:
-    """Put people into a list; people in it stay as they are, suppressed ones are left out."""
+    """Put up to 10,000 people into a list, by `profile_ids` and `profile_urls`; suppressed people are left out."""
     owner = await lists.load_people_list(ctx.session, ctx.tenant, ask.list_id, keep=True)
     named = in_lists(ask.people.profile_ids, ask.people.profile_urls, most=MAX_BULK)
     sorted_out = await sort_out(ctx, await find_people(ctx, named))
@@ -139,11 +158,16 @@ async def create_with_people(ctx: Context, ask: NewList) -> PeopleAdded:
     return await add_people.handler(ctx, Addition(made.id, ask.people))
 
 
-@operation("lists.people.change", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+@operation(
+    "lists.people.change",
+    scope=Scope.SOURCING_WRITE,
+    effect=Effect.WRITE,
+    route=LISTS.patch("/lists/{list_id:id}/people/{profile_id:id}"),
+)
 async def change_person(ctx: Context, ask: EntryChange) -> ListPersonView:
-    """Note the fields given about a person in a list."""
-    owner = await lists.load_people_list(ctx.session, ctx.tenant, ask.entry.list_id, keep=True)
-    profile_id = await writable(ctx, ask.entry.profile_id)
+    """Change status or note of a person in a list."""
+    owner = await lists.load_people_list(ctx.session, ctx.tenant, ask.list_id, keep=True)
+    profile_id = await writable(ctx, ask.profile_id)
     row = await lists.lock_list_entry(ctx.session, owner.id, profile_id)
     for name in ask.change.model_fields_set:
         setattr(row, name, getattr(ask.change, name))
@@ -153,7 +177,12 @@ async def change_person(ctx: Context, ask: EntryChange) -> ListPersonView:
     return ListPersonView.of(row, known[profile_id])
 
 
-@operation("lists.people.remove", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+@operation(
+    "lists.people.remove",
+    scope=Scope.SOURCING_WRITE,
+    effect=Effect.WRITE,
+    route=LISTS.delete("/lists/{list_id:id}/people/{profile_id:id}"),
+)
 async def remove_person(ctx: Context, ask: ListEntry) -> None:
     """Take a person out of a list."""
     owner = await lists.load_people_list(ctx.session, ctx.tenant, ask.list_id, keep=True)

@@ -19,6 +19,7 @@ from api.people.registers_schemas import (
     SeenEntryView,
     SeenImported,
 )
+from api.people.suppressions import REGISTERS
 from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest
 from models.people.rules.registers import MAX_TAGS
@@ -35,17 +36,19 @@ class SeenChange:
     change: ChangeSeen
 
 
-@operation("seen.list", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation("seen.list", scope=Scope.SOURCING_READ, effect=Effect.READ, route=REGISTERS.get("/seen"))
 async def list_seen(ctx: Context, ask: ListSeen) -> Listing[SeenEntryView]:
-    """A page of the register, without people suppressed since."""
+    """The seen register, newest first."""
     paging = ctx.paging(ask)
     filters = SeenFilters(ask.status, ask.do_not_contact, ask.contacted, ask.tag)
     return paging.listing(await seen.page_of_seen(ctx.session, ctx.tenant, filters, paging.page), _shown)
 
 
-@operation("seen.change", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+@operation(
+    "seen.change", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE, route=REGISTERS.patch("/seen/{profile_id:id}")
+)
 async def change_seen(ctx: Context, ask: SeenChange) -> SeenEntryView:
-    """Note the fields given; the entry is made when there is none."""
+    """Note something about a person; the entry is made when there is none."""
     change = ask.change
     given = {name: getattr(change, name) for name in change.model_fields_set}
     for name in given.keys() & {"status", "do_not_contact"}:
@@ -57,9 +60,9 @@ async def change_seen(ctx: Context, ask: SeenChange) -> SeenEntryView:
     return _shown(await seen.note_seen(ctx.session, ctx.tenant, profile_id, given))
 
 
-@operation("seen.import", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+@operation("seen.import", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE, route=REGISTERS.post("/seen:import"))
 async def import_seen(ctx: Context, ask: ImportSeen) -> SeenImported:
-    """Merge people into the register, all or nobody."""
+    """Merge up to 10,000 people into the register, all or nobody; `do_not_contact` is never lowered."""
     _check_past(ask, ctx.now)
     ids = await find_people(ctx, [in_body(one, within=f"people.{place}.") for place, one in enumerate(ask.people)])
     sorted_out = await sort_out(ctx, ids)
@@ -76,9 +79,9 @@ async def import_seen(ctx: Context, ask: ImportSeen) -> SeenImported:
     return SeenImported(created=done.created, updated=done.updated, omitted=omitted)
 
 
-@operation("seen.check", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation("seen.check", scope=Scope.SOURCING_READ, effect=Effect.READ, route=REGISTERS.post("/seen:check"))
 async def check_seen(ctx: Context, ask: CheckSeen) -> SeenChecked:
-    """What the register says of each person."""
+    """Ask about up to 500 people."""
     named = in_lists(ask.profile_ids, ask.profile_urls, most=MAX_CHECKED)
     urls = [canonical(one) for one in named]
     asked = [

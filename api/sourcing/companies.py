@@ -4,7 +4,7 @@ from api.billing import credits
 from api.kernel.kernel import Awaited, after_call
 from api.kernel.operation import Context, Effect, operation
 from api.sourcing.companies_schemas import CompaniesFetched, FetchCompanies, FetchedCompany
-from api.sourcing.raw import admit_raw_call
+from api.sourcing.raw import RAW, admit_raw_call
 from api.sourcing.raw_schemas import PricePreview
 from models.access.rules.keys import Scope
 from models.billing.rules import prices
@@ -12,11 +12,11 @@ from models.sourcing.engine import calls, fetch
 from models.sourcing.rules.raw_calls import CallKind, CompaniesResult
 
 
-@operation("companies.fetch", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+@operation("companies.fetch", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND, route=RAW.post("/companies:fetch"))
 async def fetch_companies(
     ctx: Context, ask: FetchCompanies
 ) -> CompaniesFetched | PricePreview | Awaited[CompaniesFetched]:
-    """Up to 25 companies. Each one found costs; those known already and those that nobody knows are free."""
+    """Up to 25 companies, looked up live by id, domain or name. Preview the price with `?dry_run=true`."""
     asked = ask.asked()
     call_id = None if ctx.dry_run else await calls.find_open_call(ctx.session, ctx.use)
     if call_id is None:

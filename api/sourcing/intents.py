@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from api.kernel.operation import Context, Effect, operation
+from api.kernel.operation import Context, Effect, Noun, operation
 from api.kernel.schemas import Listing, PageAsk
 from api.sourcing.intents_schemas import CreateIntent, GivenIntent, IntentView
 from api.sourcing.raw import check_intent
@@ -18,6 +18,8 @@ from models.sourcing.rules.plans import SearchPlanValue
 from models.sourcing.store import plans
 from models.sourcing.store.plans import WrittenIntent
 from models.sourcing.tables import IntentRow, SearchPlan
+
+INTENTS = Noun("Intents", "What is looked for, read from an advertisement or a sentence.")
 
 NO_TITLE = "Put the job title on the first line, or give it as intent.must.titles."
 
@@ -150,29 +152,36 @@ class IntentChange:
     given: GivenIntent
 
 
-@operation("intents.create", scope=Scope.SOURCING_READ, effect=Effect.WRITE)
+@operation(
+    "intents.create",
+    scope=Scope.SOURCING_READ,
+    effect=Effect.WRITE,
+    route=INTENTS.post("/intents", status=201, location="/intents/{answer.id}"),
+)
 async def create_intent(ctx: Context, ask: CreateIntent) -> IntentView:
-    """Read a description and keep what it asks for; free."""
+    """Turn a job description, or given fields, or both into an editable search profile. Free."""
     draft = await new_draft(ctx, job_description=ask.job_description, intent=ask.intent)
     return IntentView.of(await plans.create_intent(ctx.session, ctx.tenant, draft.written()))
 
 
-@operation("intents.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation("intents.get", scope=Scope.SOURCING_READ, effect=Effect.READ, route=INTENTS.get("/intents/{intent_id:id}"))
 async def get_intent(ctx: Context, intent_id: str) -> IntentView:
     """One intent."""
     return IntentView.of(await plans.get_intent(ctx.session, ctx.tenant, intent_id))
 
 
-@operation("intents.list", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation("intents.list", scope=Scope.SOURCING_READ, effect=Effect.READ, route=INTENTS.get("/intents"))
 async def list_intents(ctx: Context, ask: PageAsk) -> Listing[IntentView]:
-    """Intents, newest first."""
+    """Every intent, newest first."""
     paging = ctx.paging(ask)
     return paging.listing(await plans.list_intents(ctx.session, ctx.tenant, paging.page), IntentView.of)
 
 
-@operation("intents.change", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+@operation(
+    "intents.change", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE, route=INTENTS.patch("/intents/{intent_id:id}")
+)
 async def change_intent(ctx: Context, ask: IntentChange) -> IntentView:
-    """Replace the given fields of an intent; plans made before stay as they are."""
+    """Change an intent: in each block a given field replaces, `null` clears, what is left out stays."""
     row = await plans.get_intent(ctx.session, ctx.tenant, ask.intent_id, lock=True)
     read = DraftedIntent.model_validate(row.reading["read"])
     draft = drafted(ctx, Intent.model_validate(row.content), read, ask.given.changes())

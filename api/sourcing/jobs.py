@@ -8,6 +8,7 @@ from api.kernel.schemas import Listing
 from api.sourcing.candidates_schemas import CandidateShape
 from api.sourcing.contacts_schemas import ContactLookupView, FetchContacts
 from api.sourcing.jobs_schemas import JobView, ListResults
+from api.sourcing.raw import RAW
 from api.sourcing.raw_schemas import FetchedPerson, PricePreview
 from models.access.rules.keys import Scope
 from models.base.errors import Conflict
@@ -26,16 +27,18 @@ RESULTS = "jobs.results"
 SHOWN = frozenset({RowStatus.FOUND, RowStatus.CACHED})
 
 
-@operation("jobs.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation("jobs.get", scope=Scope.SOURCING_READ, effect=Effect.READ, route=RAW.get("/jobs/{job_id:id}"))
 async def get_job(ctx: Context, job_id: str) -> JobView:
-    """One job."""
+    """One job: its state, counts and spending."""
     job = await jobs.JOBS.get(ctx.session, ctx.tenant, job_id)
     return JobView.of(job, await jobs.count_job_inputs(ctx.session, job.id))
 
 
-@operation(RESULTS, scope=Scope.SOURCING_READ, effect=Effect.READ, fails=[409])
+@operation(
+    RESULTS, scope=Scope.SOURCING_READ, effect=Effect.READ, route=RAW.get("/jobs/{job_id:id}/results"), fails=[409]
+)
 async def list_results(ctx: Context, ask: ListResults) -> Listing[FetchedPerson]:
-    """A page of a job's results in input order. Profiles come from the cache; of suppressed people nothing is shown."""
+    """What became of each input, in input order, once the job has ended."""
     job = await jobs.JOBS.get(ctx.session, ctx.tenant, ask.job_id)
     if job.status not in FINAL:
         raise Conflict("This job has not ended yet.", retry_after=5, status=job.status)
@@ -77,9 +80,14 @@ def _shown(vault: Vault, kept: JobInput, known: Mapping[str, KnownPerson], copie
 # Contact details: asked for, and read by the lookup's id.
 
 
-@operation("contacts.fetch", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+@operation(
+    "contacts.fetch",
+    scope=Scope.SOURCING_SPEND,
+    effect=Effect.SPEND,
+    route=RAW.post("/people/contacts:fetch", status=202, location="/people/contacts/{answer.id}"),
+)
 async def fetch_contacts(ctx: Context, ask: FetchContacts) -> ContactLookupView | PricePreview:
-    """Look e-mail addresses and telephone numbers up. Each found kind of a person costs once in twelve months."""
+    """Look contact details up. Nothing found costs nothing. Preview the price with `?dry_run=true`."""
     ids, want = tuple(dict.fromkeys(ask.profile_ids)), tuple(dict.fromkeys(ask.want))
     standings = await contacts.read_contacts(ctx.session, ctx.tenant, contacts.pairs(ids, want))
     price = await credits.check_funds(ctx, contacts.price_contacts(standings))
@@ -92,8 +100,10 @@ async def fetch_contacts(ctx: Context, ask: FetchContacts) -> ContactLookupView 
     return ContactLookupView.of(lookup, await contacts.show_contacts(ctx.session, ctx.vault, ctx.tenant, lookup))
 
 
-@operation("contacts.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation(
+    "contacts.get", scope=Scope.SOURCING_READ, effect=Effect.READ, route=RAW.get("/people/contacts/{lookup_id:id}")
+)
 async def get_contacts(ctx: Context, lookup_id: str) -> ContactLookupView:
-    """A lookup with what it has found; of people suppressed since nothing is shown."""
+    """A contact lookup and what it has found."""
     lookup = await LOOKUPS.get(ctx.session, ctx.tenant, lookup_id)
     return ContactLookupView.of(lookup, await contacts.show_contacts(ctx.session, ctx.vault, ctx.tenant, lookup))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from api.kernel.operation import Context, Effect, operation
+from api.kernel.operation import Context, Effect, Noun, operation
 from api.kernel.schemas import Listing
 from api.sourcing.lookups_schemas import (
     AreaView,
@@ -24,19 +24,21 @@ from models.market.store import KnownCompany
 from models.market.titles import TitleLanguage
 from models.sourcing.rules.ground import default_radius
 
+LOOKUPS = Noun("Lookups", "Places, areas, companies and values that filters know.")
+
 MOST_ALTERNATIVES = 10
 
 
-@operation("lookups.locations", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation("lookups.locations", scope=Scope.SOURCING_READ, effect=Effect.READ, route=LOOKUPS.get("/lookups/locations"))
 async def find_locations(ctx: Context, ask: FindLocations) -> Listing[LocationView]:
-    """Every place a name can mean, best first."""
+    """Every place a name can mean, best first. Free."""
     found = ctx.reference.shipped.places.find(ask.q, country=ask.country, kind=ask.kind, limit=ask.limit)
     return Listing(data=[LocationView.of(place) for place in found])
 
 
-@operation("lookups.areas", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation("lookups.areas", scope=Scope.SOURCING_READ, effect=Effect.READ, route=LOOKUPS.get("/lookups/areas"))
 async def find_area(ctx: Context, ask: FindArea) -> AreaView:
-    """The location ids within a radius of a town."""
+    """The location ids within a radius of a town. Free."""
     places = ctx.reference.shipped.places
     anchor, *others = _anchors(ctx, ask)
     radius = ask.radius_km or default_radius(anchor)
@@ -63,9 +65,9 @@ def _anchors(ctx: Context, ask: FindArea) -> list[Place]:
     return towns
 
 
-@operation("lookups.companies", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation("lookups.companies", scope=Scope.SOURCING_READ, effect=Effect.READ, route=LOOKUPS.get("/lookups/companies"))
 async def find_companies(ctx: Context, ask: FindCompanies) -> Listing[CompanyView]:
-    """Every company a name can mean, best first, then those whose name begins so; or those at a domain."""
+    """Companies by name or domain. Free."""
     companies = ctx.reference.shipped.companies
     if (ask.q is None) == (ask.domain is None):
         raise InvalidRequest("Give q or a domain.", field="domain" if ask.q else "q")
@@ -89,9 +91,11 @@ def _looked_up(known: KnownCompany) -> Company:
     return Company(known.id, known.details.name, known.details.country_code, known.details.domain)
 
 
-@operation("lookups.filter_values", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation(
+    "lookups.filter_values", scope=Scope.SOURCING_READ, effect=Effect.READ, route=LOOKUPS.get("/lookups/filter-values")
+)
 async def find_filter_values(ctx: Context, ask: FindFilterValues) -> Listing[FilterValue]:
-    """The values a filter takes."""
+    """The values that a filter takes. Free."""
     words = place_key(ask.q or "")
     values = [
         FilterValue(value=value, label=label)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from api.kernel.operation import Context, Effect, operation
+from api.kernel.operation import Context, Effect, Noun, operation
 from api.kernel.schemas import Listing
 from api.sourcing.intents import IntentChange, IntentDraft, change_intent, new_draft, stored_draft, stored_intent
 from api.sourcing.intents_schemas import GivenIntent
@@ -11,6 +11,8 @@ from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest
 from models.sourcing.rules.runs import DEFAULT_TARGET
 from models.sourcing.store import plans
+
+PLANS = Noun("Search plans", "An intent as a ladder of priced searches.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +24,14 @@ class Refinement:
     target: int | None
 
 
-@operation("search_plans.create", scope=Scope.SOURCING_READ, effect=Effect.WRITE)
+@operation(
+    "search_plans.create",
+    scope=Scope.SOURCING_READ,
+    effect=Effect.WRITE,
+    route=PLANS.post("/search-plans", status=201, location="/search-plans/{answer.id}"),
+)
 async def create_plan(ctx: Context, ask: CreatePlan) -> PlanView:
-    """Plan and price an intent; one given in the call is kept too."""
+    """Plan and price a search: a ladder of tiers that share no person. Free."""
     draft, intent_id = await _draft(ctx, ask)
     plan = await draft.priced(ctx, target=ask.target or DEFAULT_TARGET)
     if intent_id is None:
@@ -49,15 +56,17 @@ async def refine_plan(ctx: Context, ask: Refinement) -> PlanView:
     return await create_plan.handler(ctx, CreatePlan(intent_id=changed.id, target=target))
 
 
-@operation("search_plans.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation(
+    "search_plans.get", scope=Scope.SOURCING_READ, effect=Effect.READ, route=PLANS.get("/search-plans/{plan_id:id}")
+)
 async def get_plan(ctx: Context, plan_id: str) -> PlanView:
-    """One plan."""
+    """One plan, as it was made."""
     return PlanView.of(await plans.get_plan(ctx.session, ctx.tenant, plan_id))
 
 
-@operation("search_plans.list", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation("search_plans.list", scope=Scope.SOURCING_READ, effect=Effect.READ, route=PLANS.get("/search-plans"))
 async def list_plans(ctx: Context, ask: ListPlans) -> Listing[PlanView]:
-    """Plans, newest first."""
+    """Every plan, newest first."""
     paging = ctx.paging(ask)
     found = await plans.list_plans(ctx.session, ctx.tenant, paging.page, unconfirmed=ask.unconfirmed)
     return paging.listing(found, PlanView.of)

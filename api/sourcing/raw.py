@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from api.billing import credits
 from api.kernel.kernel import Awaited, after_call
-from api.kernel.operation import Context, Effect, operation
+from api.kernel.operation import Context, Effect, Noun, OtherAnswer, operation
 from api.sourcing.candidates_schemas import CandidateShape
 from api.sourcing.intents_schemas import UNKNOWN_COMPANY
 from api.sourcing.jobs_schemas import JobView
@@ -46,6 +46,8 @@ from models.sourcing.rules.raw_calls import (
     SearchAsk,
     SearchResult,
 )
+
+RAW = Noun("Raw layer", "The people source itself: searching, fetching, matching, contact details.")
 
 
 async def company_of(ctx: Context, company_id: str, *, field: str) -> Company:
@@ -95,9 +97,9 @@ class _Place:
     page: int
 
 
-@operation(SEARCH, scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+@operation(SEARCH, scope=Scope.SOURCING_SPEND, effect=Effect.SPEND, route=RAW.post("/people/search"))
 async def search_people(ctx: Context, ask: SearchPeople) -> PeopleFound | PricePreview | Awaited[PeopleFound]:
-    """One page of the people source. Costs a lead for each person not charged before."""
+    """Search the people source with its own filters, one to one. Preview the price with `?dry_run=true`."""
     filters = await _applicable(ctx, ask)
     cursors = _cursors(ctx, ask)
     place = await _place(ctx, ask, cursors)
@@ -123,11 +125,25 @@ async def search_people(ctx: Context, ask: SearchPeople) -> PeopleFound | PriceP
     return after_call(call_id, answer)
 
 
-@operation("people.fetch", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+@operation(
+    "people.fetch",
+    scope=Scope.SOURCING_SPEND,
+    effect=Effect.SPEND,
+    route=RAW.post(
+        "/people:fetch",
+        other=OtherAnswer(
+            202,
+            JobView,
+            "The job that fetches them.",
+            applies=lambda answer: isinstance(answer, JobView),
+            location="/jobs/{answer.id}",
+        ),
+    ),
+)
 async def fetch_people(
     ctx: Context, ask: FetchPeople
 ) -> PeopleFetched | PricePreview | JobView | Awaited[PeopleFetched]:
-    """Full profiles of up to 100 people. Only live ones cost; cached and missing ones are free."""
+    """Full profiles of up to 100 people, by id or profile URL. Preview the price with `?dry_run=true`."""
     asked = ask.asked()
     call_id = None if ctx.dry_run else await calls.find_open_call(ctx.session, ctx.use)
     if call_id is None:
@@ -177,9 +193,9 @@ def _fetched(result: FetchResult, ask: FetchPeople) -> PeopleFetched:
     )
 
 
-@operation("people.match", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+@operation("people.match", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND, route=RAW.post("/people:match"))
 async def match_person(ctx: Context, ask: MatchPerson) -> PersonMatched | PricePreview | Awaited[PersonMatched]:
-    """One person by name and employer. Costs a lead, and a live profile where none is cached; no match is free."""
+    """One person by name and employer, never a guess. Preview the price with `?dry_run=true`."""
     call_id = None if ctx.dry_run else await calls.find_open_call(ctx.session, ctx.use)
     if call_id is None:
         price = await credits.check_funds(ctx, prices.MOST_PER_PERSON)

@@ -3,9 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from api.kernel.operation import Context, Effect, operation
+from api.kernel.operation import Context, Effect, Noun, Sheet, operation
 from api.kernel.schemas import Listing
-from api.sourcing.candidates_schemas import VIEWS, CandidateRow, FullCandidate, ListCandidates
+from api.sourcing.candidates_schemas import (
+    COMPACT_COLUMNS,
+    VIEWS,
+    CandidateRow,
+    CandidateShape,
+    FullCandidate,
+    ListCandidates,
+)
 from api.sourcing.intents import IntentDraft, new_draft, stored_draft, stored_intent, stored_plan
 from api.sourcing.plans_schemas import PlanView
 from api.sourcing.runs_schemas import (
@@ -31,6 +38,8 @@ from models.sourcing.rules.plans import SearchPlanValue
 from models.sourcing.rules.runs import DEFAULT_TARGET
 from models.sourcing.store import plans, runs
 from models.sourcing.tables import SearchPlan
+
+RUNS = Noun("Runs", "Working a plan until enough candidates are delivered.")
 
 SOURCES = ("plan_id", "intent_id", "job_description", "intent")
 
@@ -68,9 +77,14 @@ class _Funds:
         return WouldFail(code=self.error.code) if self.error else None
 
 
-@operation("runs.start", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+@operation(
+    "runs.start",
+    scope=Scope.SOURCING_SPEND,
+    effect=Effect.SPEND,
+    route=RUNS.post("/runs", status=202, location="/runs/{answer.run.id}"),
+)
 async def start_run(ctx: Context, ask: StartRun) -> RunStarted | RunPreview:
-    """Plan and price one source and, unless previewing, start working through it."""
+    """Start a run, or preview its plan and price with `?dry_run=true`."""
     source = await _source(ctx, ask)
     estimate = source.plan.estimate
     budget = (ask.budget or Budget()).bounds()
@@ -115,22 +129,27 @@ async def run_of_plan(ctx: Context, plan_id: str) -> RunOfPlan:
     return RunOfPlan(run=RunView.of(run) if run else None, summary=stored_plan(row).summary)
 
 
-@operation("runs.get", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation("runs.get", scope=Scope.SOURCING_READ, effect=Effect.READ, route=RUNS.get("/runs/{run_id:id}"))
 async def get_run(ctx: Context, run_id: str) -> RunView:
-    """One run."""
+    """One run: its state, progress and spending."""
     return RunView.of(await runs.show_run(ctx.statements, ctx.tenant, run_id))
 
 
-@operation("runs.list", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation("runs.list", scope=Scope.SOURCING_READ, effect=Effect.READ, route=RUNS.get("/runs"))
 async def list_runs(ctx: Context, ask: ListRuns) -> Listing[RunView]:
-    """Runs, newest first."""
+    """Every run, newest first."""
     paging = ctx.paging(ask)
     return paging.listing(await runs.list_runs(ctx.session, ctx.tenant, paging.page, status=ask.status), RunView.of)
 
 
-@operation("runs.extend", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
+@operation(
+    "runs.extend",
+    scope=Scope.SOURCING_SPEND,
+    effect=Effect.SPEND,
+    route=RUNS.post("/runs/{run_id:id}/extend", status=202, location="/runs/{answer.id}"),
+)
 async def extend_run(ctx: Context, ask: RunExtension) -> RunView | ExtensionPreview:
-    """Let a finished run go on from its checkpoints; pages already read are not paid again."""
+    """Let a finished run go on; pages already read are not paid again. Preview with `?dry_run=true`."""
     added = (ask.more.add_budget or Budget()).bounds()
     most = prices.MOST_PER_PERSON * ask.more.add_target if added.max_credits is None else added.max_credits
     run = await runs.extend(
@@ -159,9 +178,9 @@ async def extend_run(ctx: Context, ask: RunExtension) -> RunView | ExtensionPrev
     return RunView.of(run)
 
 
-@operation("runs.cancel", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
+@operation("runs.cancel", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE, route=RUNS.post("/runs/{run_id:id}/cancel"))
 async def cancel_run(ctx: Context, run_id: str) -> RunView:
-    """Ask a run to stop after its current step; delivered candidates stay."""
+    """Stop a run after its current step. Delivered candidates stay."""
     run = await runs.cancel_run(ctx.session, ctx.tenant, run_id)
     ctx.rung.append(runs.run_subject(run.id))
     return RunView.of(run)
@@ -223,9 +242,16 @@ async def _funds(ctx: Context, *, required: int) -> _Funds:
 # Candidates: what a run has delivered, in delivery order.
 
 
-@operation("candidates.list", scope=Scope.SOURCING_READ, effect=Effect.READ)
+@operation(
+    "candidates.list",
+    scope=Scope.SOURCING_READ,
+    effect=Effect.READ,
+    route=RUNS.get(
+        "/runs/{run_id:id}/candidates", sheet=Sheet(COMPACT_COLUMNS, asked={"view": CandidateShape.COMPACT})
+    ),
+)
 async def list_candidates(ctx: Context, ask: ListCandidates) -> Listing[FullCandidate | CandidateRow]:
-    """A page of a run's candidates; people suppressed since are left out."""
+    """A run's candidates in delivery order; with `Accept: text/csv` a spreadsheet of every one that matches."""
     await runs.get_run(ctx.session, ctx.tenant, ask.run_id)
     paging = ctx.paging(ask, within=ask.run_id)
     found = await runs.list_candidates(ctx.session, ctx.tenant, ask.run_id, ask.filters(), paging.page)

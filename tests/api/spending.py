@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 
 from fastapi import FastAPI
 from sqlalchemy import text
-from starlette.responses import Response
 
-from api.kernel.operation import Context, Effect, operation
-from api.kernel.routing import Invoke, Router
+from api.kernel.operation import Context, Effect, Noun, operation
+from api.kernel.routing import OperationRoute
 from api.kernel.schemas import Answer, Ask
 from models.access.rules.keys import Scope
 from models.base.errors import InsufficientCredits
@@ -65,17 +64,12 @@ async def spend(ctx: Context, ask: Spend) -> Spent:
     return Spent(id=lead, amount=ask.amount)
 
 
-router = Router(tags=["Tests"])
-
-
-@router.post("/tests/spend", status_code=202, operation_id="tests.spend", response_model=Spent)
-async def spend_route(ask: Spend, invoke: Invoke) -> Response:
-    return await invoke(spend, ask, location=lambda spent: f"/v1/tests/{spent.id}")
+route = OperationRoute(spend, Noun("Tests", "").post("/tests/spend", status=202, location="/tests/{answer.id}"))
 
 
 def add_to(app: FastAPI) -> None:
     """Serve the route."""
-    app.router.routes.extend(router.routes)
+    app.router.routes.append(route)
     app.state.paths.learn(app.router.routes)
 
 

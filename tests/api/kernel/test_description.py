@@ -6,12 +6,11 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
 from openapi_spec_validator import validate
 
+from api import operations
 from api.kernel import openapi
 from api.kernel.operation import OPERATIONS
-from api.routes import ROUTERS
 from models.base import errors
 from models.base.errors import ServiceError
 from models.events.rules.catalogue import DATA_OF, EventType
@@ -40,9 +39,7 @@ async def test_every_route_is_described_under_the_name_of_its_operation(document
     }
     served = {
         (method, route.path_format): route.operation_id
-        for router in ROUTERS
-        for route in router.routes
-        if isinstance(route, APIRoute)
+        for route in operations.routes()
         for method in route.methods or ()
     }
     assert described == served

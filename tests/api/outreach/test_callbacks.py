@@ -200,7 +200,7 @@ async def test_neither_the_token_nor_the_body_is_logged(
 ) -> None:
     said = structlog.testing.CapturingLogger()
     monkeypatch.setattr("api.kernel.middleware.log", said)
-    monkeypatch.setattr("api.outreach.callbacks_routes.log", said)
+    monkeypatch.setattr("api.outreach.callbacks.log", said)
     raw = await event(database, account_id, "evt_logged")
     await send(http, raw)
     await http.post(PATH, content=raw)

@@ -7,10 +7,9 @@ from uuid import uuid4
 import httpx
 import pytest
 from fastapi import FastAPI
-from starlette.responses import Response
 
-from api.kernel.operation import Context, Effect, operation
-from api.kernel.routing import Invoke, Router
+from api.kernel.operation import Context, Effect, Noun, operation
+from api.kernel.routing import OperationRoute
 from api.kernel.schemas import Answer, Ask
 from models import erase
 from models.access.rules.keys import Scope
@@ -45,17 +44,9 @@ async def tell(ctx: Context, ask: Tell) -> Told:
     return Told(profile_id=ask.profile_id, text=ask.text)
 
 
-router = Router(tags=["Tests"])
-
-
-@router.post("/tests/tell", operation_id="tests.tell", response_model=Told)
-async def tell_route(ask: Tell, invoke: Invoke) -> Response:
-    return await invoke(tell, ask)
-
-
 @pytest.fixture(scope="module", autouse=True)
 def served(app: FastAPI) -> None:
-    app.router.routes.extend(router.routes)
+    app.router.routes.append(OperationRoute(tell, Noun("Tests", "").post("/tests/tell")))
     app.state.paths.learn(app.router.routes)
 
 
