@@ -7,6 +7,7 @@ from api.billing import credits, purchases
 from api.events import endpoints, events
 from api.kernel.operation import Operation
 from api.kernel.routing import OperationRoute
+from api.kernel.spreadsheet import SheetRoute
 from api.outreach import accounts, actions, activity, conversations, enrollments, limits, sequences, settings
 from api.people import lists, profiles, seen, suppressions
 from api.sourcing import companies, intents, jobs, lookups, plans, raw, runs
@@ -44,7 +45,7 @@ MODULES: tuple[ModuleType, ...] = (
 def routes() -> list[OperationRoute]:
     """Return the routes of every operation that REST serves, in the order in which the modules define them."""
     return [
-        OperationRoute(found, found.route)
+        (SheetRoute if found.route.sheet else OperationRoute)(found, found.route)
         for module in MODULES
         for found in vars(module).values()
         if isinstance(found, Operation) and found.route and found.handler.__module__ == module.__name__

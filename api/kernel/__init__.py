@@ -1,14 +1,13 @@
-'''The kernel of all operations: who may call, previews, idempotency, one transaction, rings after the commit.
+'''The kernel of all operations: who may call, previews, idempotency, one transaction, workflows woken after the commit.
 
-To add an operation, write its handler in the file of its noun and give it a name, a scope and an effect:
+To add an operation, write its handler in the file of its noun and give it a name, a scope, an effect and a route:
 
     @operation("runs.start", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND)
     async def start_run(ctx: Context, ask: StartRun) -> RunStarted:
         """Plan and price one source and, unless previewing, start working through it."""
 
-- `ask` is a model of `api.schemas` (subclass of `Ask`), an id (`str`), or None. An operation on one object with a body
-  takes a model that holds both; its route puts the id from the path into it.
-- The answer is a subclass of `Answer`, or None for 204. Rows never leave: build the answer from them.
+- `ask` is a model of the subject's schemas (subclass of `Ask`), an id (`str`), None, or a dataclass of ids and a model.
+- The answer is a subclass of `Answer`, or None for 204. Rows never leave the API: build the answer from them.
 - `ctx.session` is inside the operation's transaction. The handler never commits. Operations with `Effect.READ` run
   statement by statement without a transaction (PostgreSQL's read committed means the same for them) and must not write.
 - With `Effect.SPEND` or `SEND` the operation takes `?dry_run=true` and otherwise needs an Idempotency-Key; the handler
@@ -40,24 +39,25 @@ A list takes a subclass of `PageAsk` and answers `Listing[View]`:
     found = await runs.list_runs(ctx.session, ctx.tenant, paging.page, status=ask.status)   # models.base.paging.fetch
     return paging.listing(found, RunView.of)
 
-To add its route, in the noun's file in `api.routes` (list the router in `api.routes.ROUTERS`):
+The route stands on the operation: a `Noun` groups routes in the documentation, and its methods make them.
 
-    router = Router(tags=["Runs"])
+    RUNS = Noun("Runs", "Working a plan until enough candidates are delivered.")
 
-    @router.post("/runs", status_code=202, operation_id="runs.start", response_model=RunStarted)
-    async def start_run(ask: StartRun, invoke: Invoke) -> Response:
-        """Start a run, or preview its plan and price with `?dry_run=true`."""
-        return await invoke(operations.start_run, ask, location=lambda it: f"/v1/runs/{it.run.id}")
+    @operation(..., route=RUNS.post("/runs", status=202, location="/runs/{answer.run.id}"))
+    async def start_run(ctx: Context, ask: StartRun) -> RunStarted | RunPreview: ...
 
-    @router.get("/runs/{run_id:id}", operation_id="runs.get", response_model=RunView)
-    async def get_run(run_id: str, invoke: Invoke) -> Response:
-        return await invoke(operations.get_run, run_id)
+    @operation(..., route=RUNS.get("/runs/{run_id:id}"))
+    async def get_run(ctx: Context, run_id: str) -> RunView: ...
 
-    @router.get("/runs", operation_id="runs.list", response_model=Listing[RunView])
-    async def list_runs(ask: Annotated[ListRuns, Query()], invoke: Invoke) -> Response:
-        return await invoke(operations.list_runs, ask)
+    @operation(..., route=RUNS.get("/runs"))
+    async def list_runs(ctx: Context, ask: ListRuns) -> Listing[RunView]: ...
 
-The operation id is the operation's name. The body is the one parameter that is a model; `{…:id}` keeps `:` out of ids.
+`api.kernel.routing` makes the FastAPI route of it: the operation's name is the operation id, the handler's docstring the
+description, and `ask` says what is read from where (`inputs_of`): None, the one id of the path, a model of the query
+(GET) or body, a model that adds ids of the path to its base class, or a dataclass of the path's ids and one model.
+`{...:id}` in a path keeps `:` out of ids. `other=` is a second answer with a status of its own, `sheet=` a spreadsheet of
+the list, `completed=` fills in what HTTP alone says. A new module is listed in `api.operations.MODULES`.
+
 The key and the scope are checked before the input is read; `dry_run`, `Idempotency-Key`, versions, errors and their
-documentation come by themselves. An answer that is a stream of pages is made of `invoke.pages(operation, ask)`.
+documentation come by themselves.
 '''

@@ -5,7 +5,7 @@ The key is checked first, then the query, then the body; then the kernel is call
 
 import hashlib
 import re
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from inspect import Parameter, Signature
@@ -27,15 +27,13 @@ from api.kernel.body import ParsedBody
 from api.kernel.kernel import Awaited, Kernel, OperationCall, Shape, permit
 from api.kernel.middleware import RequestEntry, entry_of
 from api.kernel.operation import Operation, OtherAnswer, RestRoute
-from api.kernel.schemas import Listing, PageAsk
-from api.kernel.spreadsheet import AS_CSV, spreadsheet, wants_csv
 from models.base.errors import InvalidRequest
 
 PREFIX = "/v1"
 DRY_RUN = "dry_run"
 KEY_HEADER = "Idempotency-Key"
 MAX_KEY = 255
-MAX_LIMIT = 100
+LONGEST_SHOWN = 100
 IDS = re.compile(r"{(\w+):id}")
 _VISIBLE = range(0x21, 0x7F)
 
@@ -48,14 +46,14 @@ class Paths:
     """The paths of one application, known once it has its routes."""
 
     def __init__(self) -> None:
-        self._routes: list[Route] = []
+        self.serveds: list[Route] = []
         self._public: frozenset[str] = frozenset()
         self._public_patterns: tuple[re.Pattern[str], ...] = ()
 
     def learn(self, routes: Sequence[BaseRoute]) -> None:
         """Read every route."""
-        self._routes = [route for route in routes if isinstance(route, Route)]
-        public = [route for route in self._routes if self._needs_no_key(route)]
+        self.serveds = [route for route in routes if isinstance(route, Route)]
+        public = [route for route in self.serveds if self._needs_no_key(route)]
         self._public = frozenset(route.path for route in public if not route.param_convertors)
         self._public_patterns = tuple(route.path_regex for route in public if route.param_convertors)
 
@@ -71,8 +69,8 @@ class Paths:
 
     def methods(self, path: str) -> tuple[str, ...]:
         """Every method of every route of this very path; without one, of every route that matches."""
-        exact = [route for route in self._routes if route.path == path]  # `/people/search` names no profile
-        matching = exact or [route for route in self._routes if route.path_regex.match(path)]
+        exact = [route for route in self.serveds if route.path == path]  # `/people/search` names no profile
+        matching = exact or [route for route in self.serveds if route.path_regex.match(path)]
         found = {method for route in matching for method in route.methods or ()}
         if "GET" in found:
             found.add("HEAD")
@@ -152,7 +150,7 @@ class OperationRoute(APIRoute):
     def __init__(self, operation: Operation[Any, Any], route: RestRoute) -> None:
         self.operation = operation
         self.noun = route.noun
-        self._route = route
+        self.served = route
         hints = get_type_hints(operation.handler)
         asked = [kind for name, kind in hints.items() if name != "return"][1]
         self._inputs = inputs_of(asked, route.path)
@@ -165,30 +163,30 @@ class OperationRoute(APIRoute):
             operation_id=operation.name,
             tags=[route.noun.name],
             response_model=answers_of(hints["return"], route.other),
-            responses=self._more_responses(),
+            responses=self.more_responses(),
         )
 
     def _endpoint(self) -> Callable[..., Coroutine[Any, Any, Response]]:
         """What FastAPI calls, with the signature that it reads."""
         inputs = self._inputs
 
-        async def endpoint(request: _Incoming, ask: object = None, **ids: str) -> Response:
-            return await self._answer(request, inputs.compose(ids, ask), ids)
+        async def endpoint(request: IncomingRequest, ask: object = None, **ids: str) -> Response:
+            return await self.answer(request, inputs.compose(ids, ask), ids)
 
         parameters = [Parameter("request", Parameter.KEYWORD_ONLY, annotation=Request)]
         parameters += [Parameter(name, Parameter.KEYWORD_ONLY, annotation=str) for name in inputs.ids]
         if inputs.model is not None:
-            kind = Annotated[inputs.model, Query()] if self._route.method == "GET" else inputs.model
+            kind = Annotated[inputs.model, Query()] if self.served.method == "GET" else inputs.model
             parameters.append(Parameter("ask", Parameter.KEYWORD_ONLY, annotation=kind, default=inputs.default))
         handler = self.operation.handler
         endpoint.__name__, endpoint.__doc__ = handler.__name__, handler.__doc__
         endpoint.__signature__ = Signature(parameters)  # type: ignore[attr-defined] # which `inspect` documents
         return endpoint
 
-    def _more_responses(self) -> dict[int | str, dict[str, Any]]:
-        other = self._route.other
-        told = {} if other is None else {other.status: {"model": other.model, "description": other.description}}
-        return told | (AS_CSV if self._route.sheet else {})
+    def more_responses(self) -> dict[int | str, dict[str, Any]]:
+        """What the documentation says of answers beside the usual one."""
+        other = self.served.other
+        return {} if other is None else {other.status: {"model": other.model, "description": other.description}}
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """FastAPI's handler with the checks that come before the input is validated."""
@@ -221,15 +219,11 @@ class OperationRoute(APIRoute):
         response: Response = await self.endpoint(self._entered(scope, receive), **scope["path_params"])
         await response(scope, receive, send)
 
-    async def _answer(self, request: "_Incoming", ask: object, ids: Mapping[str, str]) -> Response:
-        """Invoke the operation and answer with the route's status and address, or with a spreadsheet."""
+    async def answer(self, request: "IncomingRequest", ask: object, _ids: Mapping[str, str]) -> Response:
+        """Invoke the operation and answer with the status and address that the route says."""
         kernel: Kernel = request.app.state.kernel
-        sheet, completed = self._route.sheet, self._route.completed
-        if sheet is not None and isinstance(ask, PageAsk) and wants_csv(request.headers.get("accept")):
-            pages = self._pages(kernel, ask.model_copy(update=dict(sheet.asked)), request.call)
-            return await spreadsheet(pages, sheet.columns, name="-".join(ids.values()))
-        if completed is not None:
-            ask = completed(ask, request)
+        if self.served.completed is not None:
+            ask = self.served.completed(ask, request)
         call = request.fingerprinted() if self.operation.executes else request.call
         outcome = await kernel.invoke(self.operation, ask, call, shape=self._shape)
         content = outcome.body
@@ -239,40 +233,29 @@ class OperationRoute(APIRoute):
         media_type = "application/json" if content else None
         return Response(content, status_code=outcome.status, headers=outcome.headers, media_type=media_type)
 
-    async def _pages(self, kernel: Kernel, ask: PageAsk, call: OperationCall) -> AsyncIterator[Listing[Any]]:
-        """Every page of a list, from its beginning and in the largest steps; no connection is held between them."""
-        following: str | None = None
-        while True:
-            step = ask.model_copy(update={"cursor": following, "limit": MAX_LIMIT})
-            page: Listing[Any] = await kernel.read(self.operation, step, call)
-            yield page
-            following = page.next_cursor
-            if following is None:
-                return
-
     def _other(self, answer: object) -> OtherAnswer | None:
-        other = self._route.other
+        other = self.served.other
         return other if other is not None and other.applies(answer) else None
 
     def _status_of(self, answer: object) -> int:
         other = self._other(answer)
-        return self._route.status if other is None else other.status
+        return self.served.status if other is None else other.status
 
     def _location_of(self, answer: object) -> str | None:
         other = self._other(answer)
-        template = self._route.location if other is None else other.location
+        template = self.served.location if other is None else other.location
         return None if template is None else PREFIX + template.format(answer=answer)
 
     @cached_property
     def _query_names(self) -> frozenset[str]:
         names = {DRY_RUN} if self.operation.executes else set()
-        if self._route.method == "GET" and self._inputs.model is not None:
+        if self.served.method == "GET" and self._inputs.model is not None:
             names |= self._inputs.model.model_fields.keys()
         return frozenset(names)
 
-    def _entered(self, scope: Scope, receive: Receive) -> "_Incoming":
+    def _entered(self, scope: Scope, receive: Receive) -> "IncomingRequest":
         """The request, its key and its query checked."""
-        incoming = _Incoming(scope, receive)
+        incoming = IncomingRequest(scope, receive)
         incoming.call = _call(entry_of(scope), incoming, self.operation)
         permit(self.operation, incoming.call)
         _check_query(incoming, self._query_names)
@@ -287,17 +270,17 @@ class Direct:
 
     def __init__(self, app: ASGIApp, *, routes: Sequence[BaseRoute]) -> None:
         self._app = app
-        self._routes: dict[tuple[str, str, int], list[OperationRoute]] = {}
+        self.serveds: dict[tuple[str, str, int], list[OperationRoute]] = {}
         for route in routes:
             if isinstance(route, OperationRoute) and route.is_direct:
                 for method in route.methods or ():
-                    self._routes.setdefault(_place(method, route.path), []).append(route)
+                    self.serveds.setdefault(_place(method, route.path), []).append(route)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a direct route, or leave it to the framework."""
         if scope["type"] == "http":
             path: str = scope["path"]
-            for route in self._routes.get(_place(scope["method"], path), ()):
+            for route in self.serveds.get(_place(scope["method"], path), ()):
                 if found := route.path_regex.match(path):
                     scope["route"], scope["path_params"] = route, found.groupdict()
                     await route.serve(scope, receive, send)
@@ -310,7 +293,7 @@ def _place(method: str, path: str) -> tuple[str, str, int]:
     return method, parts[2] if len(parts) > 2 else "", path.count("/")  # noqa: PLR2004 - "", "v1" and the noun
 
 
-class _Incoming(Request):
+class IncomingRequest(Request):
     """A request whose body has been read, checked and validated."""
 
     call: OperationCall
@@ -384,7 +367,7 @@ def _check_query(request: Request, names: frozenset[str]) -> None:
         raise InvalidRequest("The query is not valid UTF-8.") from error
     given = [name for name, _ in request.query_params.multi_items()]
     for name, value in request.query_params.multi_items():
-        shown = name if name.isprintable() and len(name) <= MAX_LIMIT else None
+        shown = name if name.isprintable() and len(name) <= LONGEST_SHOWN else None
         if name not in names:
             raise InvalidRequest("This query parameter is not known.", field=shown)
         if given.count(name) > 1:
