@@ -52,11 +52,11 @@ The route stands on the operation: a `Noun` groups routes in the documentation, 
     @operation(..., route=RUNS.get("/runs"))
     async def list_runs(ctx: Context, ask: ListRuns) -> Listing[RunView]: ...
 
-`api.kernel.routing` makes the FastAPI route of it: the operation's name is the operation id, the handler's docstring the
-description, and `ask` says what is read from where (`inputs_of`): None, the one id of the path, a model of the query
-(GET) or body, a model that adds ids of the path to its base class, or a dataclass of the path's ids and one model.
-`{...:id}` in a path keeps `:` out of ids. `other=` is a second answer with a status of its own, `sheet=` a spreadsheet of
-the list, `completed=` fills in what HTTP alone says. A new module is listed in `api.operations.MODULES`.
+`api.kernel.routing` makes the FastAPI route of it: the operation's name is the operation id, the handler's docstring
+the description, and `ask` says what is read from where (`inputs_of`): None, the one id of the path, a model of the
+query (GET) or body, a model that adds ids of the path to its base class, or a dataclass of ids and one model.
+`{...:id}` in a path keeps `:` out of ids. `other=` is a second answer with a status of its own, `sheet=` a spreadsheet
+of the list, `completed=` fills in what HTTP alone says. A new module is listed in `api.operations.MODULES`.
 
 The key and the scope are checked before the input is read; `dry_run`, `Idempotency-Key`, versions, errors and their
 documentation come by themselves.
