@@ -13,8 +13,8 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from api import operations
-from api.billing import callbacks as payment_callbacks
+from api import operations as api_operations
+from api.billing import callbacks
 from api.kernel import operation
 from api.kernel.auth import Audiences, Networks
 from api.kernel.internal import listening
@@ -77,8 +77,8 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
 
     stopping = asyncio.Event()
     mcp = Endpoint(settings, mcp_server or create_server(), stopping)
-    routes: list[BaseRoute] = [*operations.routes()]
-    routes += [*health.ROUTES, *payment_callbacks.ROUTES, *outreach_callbacks.ROUTES]
+    routes: list[BaseRoute] = [*api_operations.routes()]
+    routes += [*health.ROUTES, *callbacks.ROUTES, *outreach_callbacks.ROUTES]
     routes += [*documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES, *connected.ROUTES, *mcp.routes()]
     routes += [*documents.ROUTES, *endpoints.ROUTES, *pages.ROUTES]
     paths, audiences = Paths(), Audiences(settings.public_url)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from models.base import database as database_module
+from models.base import database
 from stack.postgres import Postgres
 from tests import services
 
@@ -23,7 +23,7 @@ LIMITS = {
     **dict.fromkeys(("ANSWER_SECONDS", "POOL_SECONDS"), None),
 }
 """How long a connection waits in tests: without end. Tests of these limits ask for `database_limits`."""
-IN_PRODUCTION = {name: getattr(database_module, name) for name in LIMITS}
+IN_PRODUCTION = {name: getattr(database, name) for name in LIMITS}
 
 # On a busy machine the duration of an example means nothing.
 settings.register_profile("shared cores", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -37,7 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.stash[OPENED] = services.open_session()
     for name, value in LIMITS.items():
-        setattr(database_module, name, value)
+        setattr(database, name, value)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -69,7 +69,7 @@ def module_database_url(postgres_server: Postgres) -> Iterator[str]:
 def database_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limit every wait for the database as an installation does, in what is opened after this."""
     for name, value in IN_PRODUCTION.items():
-        monkeypatch.setattr(database_module, name, value)
+        monkeypatch.setattr(database, name, value)
 
 
 @pytest.fixture(scope="session")

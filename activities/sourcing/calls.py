@@ -56,7 +56,7 @@ async def look_up(
         standings = await read_company_inputs(session, ask)
         open_at = {place: each.wanted for place, each in enumerate(standings) if each.status is None}
         ids = {wanted.company_id for wanted in open_at.values() if wanted.company_id is not None}
-        known = await market_store.names(session, source.source.name, ids)
+        known = await market_store.source_names(session, source.source.name, ids)
     clues = {place: _clue(wanted, known.get(wanted.company_id or ""), reference) for place, wanted in open_at.items()}
     answers = await source.companies(list(clues.values())) if clues else ()
     return {

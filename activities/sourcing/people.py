@@ -14,10 +14,10 @@ from activities.upstream.ports.people import (
     FetchedProfile,
     FoundCompany,
     FoundContacts,
+    MatchCandidate,
     PeopleAndMoreSource,
     PersonClues,
     PlaceNames,
-    PossiblePerson,
     SearchPage,
 )
 from activities.upstream.slots import SlotLost, UpstreamSlots
@@ -27,7 +27,7 @@ from models.market import store as market_store
 from models.market.reference import ShippedReference
 from models.people.store import people
 from models.people.store.people import Sighting
-from models.sourcing.rules.filters import PeopleFilters, TierFilters
+from models.sourcing.rules.plans import PeopleFilters, TierFilters
 from models.sourcing.rules.runs import HEARTBEAT_SECONDS, UPSTREAM_CALL_SECONDS
 
 FEED_SECONDS = 1800.0
@@ -99,7 +99,7 @@ class PeopleCalls:
         return KnownNames(
             self._reference,
             named=await people.source_ids(session, name, ids) if ids else {},
-            firms=await market_store.names(session, name, named) if named else {},
+            firms=await market_store.source_names(session, name, named) if named else {},
         )
 
     async def search(
@@ -119,7 +119,7 @@ class PeopleCalls:
         async with self._call():
             return await self.source.contacts(source_ids)
 
-    async def identify(self, clues: PersonClues, directory: KnownNames) -> tuple[PossiblePerson, ...]:
+    async def identify(self, clues: PersonClues, directory: KnownNames) -> tuple[MatchCandidate, ...]:
         """Who the clues can mean, under a slot. Raises `SourceError`s and `SlotLost`."""
         async with self._call():
             return await self.source.identify(clues, directory)

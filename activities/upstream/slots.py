@@ -27,8 +27,8 @@ from temporalio.worker import (
     WorkerTuner,
 )
 
-from models.sourcing.store import slots as store_slots
-from models.sourcing.store.slots import SlotLease
+from models.sourcing import store as sourcing_store
+from models.sourcing.store import SlotLease
 
 log = structlog.get_logger(__name__)
 
@@ -89,7 +89,7 @@ class UpstreamSlots:
     async def open(self) -> None:
         """Have the rows exist and begin to renew what is held."""
         async with self._transactions() as session:
-            await store_slots.ensure_slots(session, slots=self._slots)
+            await sourcing_store.ensure_slots(session, slots=self._slots)
         self._renewing = asyncio.create_task(self._renew_for_ever())
 
     async def close(self) -> None:
@@ -140,7 +140,7 @@ class UpstreamSlots:
     async def begin(self, hold: SlotLease, *, seconds: float) -> bool:
         """Check the fence and lengthen the lease, in one statement."""
         async with self._transactions() as session:
-            return await store_slots.begin_slot_call(session, hold, seconds=seconds)
+            return await sourcing_store.begin_slot_call(session, hold, seconds=seconds)
 
     async def _begin_with_any(self, seconds: float) -> SlotLease:
         loop = asyncio.get_running_loop()
@@ -169,7 +169,7 @@ class UpstreamSlots:
     async def _end(self, hold: SlotLease) -> None:
         try:
             async with self._transactions() as session:
-                ours = await store_slots.end_slot_call(session, hold, seconds=self._lease)
+                ours = await sourcing_store.end_slot_call(session, hold, seconds=self._lease)
         except Exception as error:  # noqa: BLE001 - whatever it was, the row is ours until a renewal says otherwise
             log.warning("upstream_slots.end_failed", slot=hold.slot, error=type(error).__name__)
             ours = True
@@ -216,12 +216,12 @@ class UpstreamSlots:
 
     async def _take_row(self) -> SlotLease | None:
         async with self._transactions() as session:
-            return await store_slots.take_slot(session, holder=self._holder, slots=self._slots, seconds=self._lease)
+            return await sourcing_store.take_slot(session, holder=self._holder, slots=self._slots, seconds=self._lease)
 
     async def _free(self, hold: SlotLease) -> None:
         try:
             async with self._transactions() as session:
-                await store_slots.free(session, hold)
+                await sourcing_store.free_slot(session, hold)
         except Exception as error:  # noqa: BLE001 - nobody waits for this; the row's lease ends by itself
             log.warning("upstream_slots.free_failed", slot=hold.slot, error=type(error).__name__)
         self._freed.set()
@@ -238,7 +238,7 @@ class UpstreamSlots:
         held = [*self._idle, *self._calling]
         if held:
             async with self._transactions() as session:
-                kept = await store_slots.keep_slots(session, held, seconds=self._lease)
+                kept = await sourcing_store.keep_slots(session, held, seconds=self._lease)
             for hold in held:
                 if hold not in kept and hold in self._idle:
                     self._lose(hold)

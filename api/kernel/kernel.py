@@ -104,7 +104,7 @@ class UpstreamCaller:
 
 
 async def _give_up(database: Database, call_id: str, busy: UpstreamBusy) -> None:
-    if await database.run(lambda session: engine_calls.give_up_call(session, call_id)):
+    if await database.run(lambda session: engine_calls.give_up_raw_call(session, call_id)):
         raise busy
     if not await engine_calls.ended(database.statements, call_id):
         raise StillRunning

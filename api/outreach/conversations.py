@@ -19,7 +19,7 @@ from api.outreach.conversations_schemas import (
 from models.access.rules.keys import Scope
 from models.base import outbox
 from models.base.errors import InvalidRequest, OutreachCapReached
-from models.outreach.engine import actions as engine_actions
+from models.outreach.engine import actions
 from models.outreach.rules.states import NOTED, ConversationIntent
 from models.outreach.store import accounts, conversations
 from models.people.store import people, seen
@@ -148,7 +148,7 @@ async def reply(ctx: Context, ask: Replying) -> ActionView | ActionPreview:
     if not ctx.dry_run:
         await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
     conversation = await conversations.get_conversation(ctx.session, ctx.tenant, ask.conversation_id, suppressed=409)
-    planned = await engine_actions.prepare_reply(
+    planned = await actions.prepare_reply(
         ctx.session, ctx.tenant, conversation, written, api_key_id=ctx.caller.api_key_id
     )
     ctx.now, account = planned.held.now, planned.held.account
@@ -156,13 +156,11 @@ async def reply(ctx: Context, ask: Replying) -> ActionView | ActionPreview:
         return action_preview(planned.action, planned.slot, await in_the_way(ctx, account, planned.slot))
     accounts.refuse_unready(account, ctx.now)
     try:
-        engine_actions.refuse_capped(planned.slot)
+        actions.refuse_capped(planned.slot)
     except OutreachCapReached as error:
         tell_cap(ctx, account, error)
         raise
-    action = engine_actions.queue_send(ctx.session, planned)
+    action = actions.queue_send(ctx.session, planned)
     await ctx.session.flush()
-    await outbox.wake(
-        ctx.session, engine_actions.send_subject(action.id)
-    )  # the dispatcher starts it: it knows whose it is
+    await outbox.wake(ctx.session, actions.send_subject(action.id))  # the dispatcher starts it: it knows whose it is
     return ActionView.of(action)

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from api.kernel.schemas import Answer, PageAsk
 from models.people.rules.profiles import Profile
-from models.sourcing.rules.filters import MAX_YEARS
-from models.sourcing.store.runs import CandidateFilters
+from models.sourcing.rules.plans import MAX_YEARS
+from models.sourcing.store import CandidateFilters
 from models.sourcing.tables import Candidate
 
 MAX_KM = 20_040

@@ -13,10 +13,10 @@ from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest, NotFound
 from models.reading.description import read_description
 from models.reading.intents import Changes, DraftedIntent, Intent, drafted_from, touched, with_changes
+from models.sourcing import store as sourcing_store
 from models.sourcing.rules.planning import DraftPlan, draft
 from models.sourcing.rules.plans import SearchPlanValue
-from models.sourcing.store import plans
-from models.sourcing.store.plans import WrittenIntent
+from models.sourcing.store import WrittenIntent
 from models.sourcing.tables import IntentRow, SearchPlan
 
 INTENTS = Noun("Intents", "What is looked for, read from an advertisement or a sentence.")
@@ -57,7 +57,7 @@ class IntentDraft:
 
     async def priced(self, ctx: Context, *, target: int) -> SearchPlanValue:
         """The plan, with the totals remembered for its searches."""
-        totals = await plans.totals(ctx.session, self.ladder.query_keys)
+        totals = await sourcing_store.remembered_totals(ctx.session, self.ladder.query_keys)
         plan = self.ladder.priced(totals, target=target)
         return plan.model_copy(
             update={
@@ -106,7 +106,7 @@ def stored_draft(ctx: Context, row: IntentRow) -> IntentDraft:
 async def stored_intent(ctx: Context, intent_id: str) -> IntentRow:
     """The intent named as the source of a plan or run. Raises `NotFound`."""
     try:
-        return await plans.get_intent(ctx.session, ctx.tenant, intent_id)
+        return await sourcing_store.load_intent(ctx.session, ctx.tenant, intent_id)
     except NotFound as error:
         error.details["field"] = "intent_id"
         raise
@@ -161,20 +161,20 @@ class IntentChange:
 async def create_intent(ctx: Context, ask: CreateIntent) -> IntentView:
     """Turn a job description, or given fields, or both into an editable search profile. Free."""
     draft = await new_draft(ctx, job_description=ask.job_description, intent=ask.intent)
-    return IntentView.of(await plans.create_intent(ctx.session, ctx.tenant, draft.written()))
+    return IntentView.of(await sourcing_store.add_intent(ctx.session, ctx.tenant, draft.written()))
 
 
 @operation("intents.get", scope=Scope.SOURCING_READ, effect=Effect.READ, route=INTENTS.get("/intents/{intent_id:id}"))
 async def get_intent(ctx: Context, intent_id: str) -> IntentView:
     """One intent."""
-    return IntentView.of(await plans.get_intent(ctx.session, ctx.tenant, intent_id))
+    return IntentView.of(await sourcing_store.load_intent(ctx.session, ctx.tenant, intent_id))
 
 
 @operation("intents.list", scope=Scope.SOURCING_READ, effect=Effect.READ, route=INTENTS.get("/intents"))
 async def list_intents(ctx: Context, ask: PageAsk) -> Listing[IntentView]:
     """Every intent, newest first."""
     paging = ctx.paging(ask)
-    return paging.listing(await plans.list_intents(ctx.session, ctx.tenant, paging.page), IntentView.of)
+    return paging.listing(await sourcing_store.page_of_intents(ctx.session, ctx.tenant, paging.page), IntentView.of)
 
 
 @operation(
@@ -182,8 +182,8 @@ async def list_intents(ctx: Context, ask: PageAsk) -> Listing[IntentView]:
 )
 async def change_intent(ctx: Context, ask: IntentChange) -> IntentView:
     """Change an intent: in each block a given field replaces, `null` clears, what is left out stays."""
-    row = await plans.get_intent(ctx.session, ctx.tenant, ask.intent_id, lock=True)
+    row = await sourcing_store.load_intent(ctx.session, ctx.tenant, ask.intent_id, lock=True)
     read = DraftedIntent.model_validate(row.reading["read"])
     draft = drafted(ctx, Intent.model_validate(row.content), read, ask.given.changes())
     await check_intent(ctx, draft.intent)
-    return IntentView.of(await plans.change(ctx.session, row, draft.written()))
+    return IntentView.of(await sourcing_store.write_intent(ctx.session, row, draft.written()))

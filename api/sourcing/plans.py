@@ -9,8 +9,8 @@ from api.sourcing.intents_schemas import GivenIntent
 from api.sourcing.plans_schemas import CreatePlan, ListPlans, PlanView
 from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest
+from models.sourcing import store as sourcing_store
 from models.sourcing.rules.runs import DEFAULT_TARGET
-from models.sourcing.store import plans
 
 PLANS = Noun("Search plans", "An intent as a ladder of priced searches.")
 
@@ -35,8 +35,8 @@ async def create_plan(ctx: Context, ask: CreatePlan) -> PlanView:
     draft, intent_id = await _draft(ctx, ask)
     plan = await draft.priced(ctx, target=ask.target or DEFAULT_TARGET)
     if intent_id is None:
-        intent_id = (await plans.create_intent(ctx.session, ctx.tenant, draft.written())).id
-    return PlanView.of(await plans.create_plan(ctx.session, ctx.tenant, plan, intent_id=intent_id))
+        intent_id = (await sourcing_store.add_intent(ctx.session, ctx.tenant, draft.written())).id
+    return PlanView.of(await sourcing_store.add_plan(ctx.session, ctx.tenant, plan, intent_id=intent_id))
 
 
 async def _draft(ctx: Context, ask: CreatePlan) -> tuple[IntentDraft, str | None]:
@@ -50,7 +50,7 @@ async def _draft(ctx: Context, ask: CreatePlan) -> tuple[IntentDraft, str | None
 @operation("search_plans.refine", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
 async def refine_plan(ctx: Context, ask: Refinement) -> PlanView:
     """Change the intent of a plan and plan it anew: both, or neither. Without a route of its own."""
-    before = await plans.get_plan(ctx.session, ctx.tenant, ask.plan_id)
+    before = await sourcing_store.load_plan(ctx.session, ctx.tenant, ask.plan_id)
     changed = await change_intent.handler(ctx, IntentChange(before.intent_id, ask.changes))
     target = ask.target or PlanView.of(before).target
     return await create_plan.handler(ctx, CreatePlan(intent_id=changed.id, target=target))
@@ -61,12 +61,12 @@ async def refine_plan(ctx: Context, ask: Refinement) -> PlanView:
 )
 async def get_plan(ctx: Context, plan_id: str) -> PlanView:
     """One plan, as it was made."""
-    return PlanView.of(await plans.get_plan(ctx.session, ctx.tenant, plan_id))
+    return PlanView.of(await sourcing_store.load_plan(ctx.session, ctx.tenant, plan_id))
 
 
 @operation("search_plans.list", scope=Scope.SOURCING_READ, effect=Effect.READ, route=PLANS.get("/search-plans"))
 async def list_plans(ctx: Context, ask: ListPlans) -> Listing[PlanView]:
     """Every plan, newest first."""
     paging = ctx.paging(ask)
-    found = await plans.list_plans(ctx.session, ctx.tenant, paging.page, unconfirmed=ask.unconfirmed)
+    found = await sourcing_store.page_of_plans(ctx.session, ctx.tenant, paging.page, unconfirmed=ask.unconfirmed)
     return paging.listing(found, PlanView.of)

@@ -9,8 +9,7 @@ from pydantic_core import CoreSchema
 from api.kernel.schemas import Answer, Ask, PageAsk
 from api.sourcing.intents_schemas import Description, GivenIntent
 from models.base.times import Time
-from models.sourcing.rules.filters import TierFilters
-from models.sourcing.rules.plans import Anchor, AppliedFilter, Estimate, SearchPlanValue, TargetRange
+from models.sourcing.rules.plans import Anchor, AppliedFilter, Estimate, SearchPlanValue, TargetRange, TierFilters
 from models.sourcing.rules.runs import MAX_TARGET, MIN_TARGET
 from models.sourcing.tables import SearchPlan
 

@@ -35,7 +35,7 @@ from models.people.rules.profiles import Profile
 from models.people.store import people, profiles, suppressions
 from models.reading.intents import Intent
 from models.sourcing.engine import calls, fetch, jobs, search
-from models.sourcing.rules.filters import PeopleFilters
+from models.sourcing.rules.plans import PeopleFilters
 from models.sourcing.rules.raw_calls import (
     CallKind,
     FetchResult,
@@ -56,7 +56,7 @@ async def company_of(ctx: Context, company_id: str, *, field: str) -> Company:
         return ctx.reference.shipped.companies.get(company_id)
     except KeyError:
         pass
-    known = (await market_store.by_ids(ctx.session, [company_id])).get(company_id)
+    known = (await market_store.companies_by_id(ctx.session, [company_id])).get(company_id)
     if known is None:
         raise InvalidRequest(f"This {UNKNOWN_COMPANY}.", field=field)
     return Company(known.id, known.details.name, known.details.country_code, known.details.domain)
@@ -71,7 +71,7 @@ async def check_companies(ctx: Context, given: Mapping[str, Sequence[str]]) -> N
         for place, one in enumerate(ids)
         if not shipped.knows(one)
     }
-    known = await market_store.by_ids(ctx.session, set(places.values())) if places else {}
+    known = await market_store.companies_by_id(ctx.session, set(places.values())) if places else {}
     unknown = next((place for place, one in places.items() if one not in known), None)
     if unknown is not None:
         raise InvalidRequest(f"This {UNKNOWN_COMPANY}.", field=unknown)

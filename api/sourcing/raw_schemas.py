@@ -15,7 +15,7 @@ from models.base.values import ProfileId
 from models.market.companies import plain_domain
 from models.people.rules.identity import MAX_URL_LENGTH, InvalidProfileUrl, canonical_profile_url
 from models.people.rules.profiles import Profile
-from models.sourcing.rules.filters import PeopleFilters
+from models.sourcing.rules.plans import PeopleFilters
 from models.sourcing.rules.raw_calls import FetchAsk, FetchedRow, FoundRow, RowStatus, WantedPerson
 
 MOST_FETCHED = 100

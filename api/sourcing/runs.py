@@ -33,10 +33,10 @@ from models.base.errors import DailyCreditCapReached, InsufficientCredits, Inval
 from models.billing.rules import prices
 from models.billing.store import credits
 from models.billing.store.credits import caps_reset_at
+from models.sourcing import store as sourcing_store
 from models.sourcing.rules.planning import retargeted
 from models.sourcing.rules.plans import SearchPlanValue
 from models.sourcing.rules.runs import DEFAULT_TARGET
-from models.sourcing.store import plans, runs
 from models.sourcing.tables import SearchPlan
 
 RUNS = Noun("Runs", "Working a plan until enough candidates are delivered.")
@@ -105,7 +105,7 @@ async def start_run(ctx: Context, ask: StartRun) -> RunStarted | RunPreview:
     if funds.error:
         raise funds.error
     row = source.row or await _store(ctx, source)
-    run = await runs.create_run(
+    run = await sourcing_store.add_run(
         ctx.session,
         ctx.tenant,
         api_key_id=ctx.caller.api_key_id,
@@ -117,7 +117,7 @@ async def start_run(ctx: Context, ask: StartRun) -> RunStarted | RunPreview:
         default_max_credits=estimate.credits_max,
         mark_seen=ask.mark_seen,
     )
-    ctx.rung.append(runs.run_subject(run.id))
+    ctx.rung.append(sourcing_store.run_subject(run.id))
     return RunStarted(run=RunView.of(run), plan=PlanView.of(row))
 
 
@@ -125,21 +125,23 @@ async def start_run(ctx: Context, ask: StartRun) -> RunStarted | RunPreview:
 async def run_of_plan(ctx: Context, plan_id: str) -> RunOfPlan:
     """What somebody who may start a run of the plan asks first, to start at most one. Without a route of its own."""
     row = await _plan_row(ctx, plan_id)
-    run = await runs.of_plan(ctx.session, row)
+    run = await sourcing_store.run_of_plan(ctx.session, row)
     return RunOfPlan(run=RunView.of(run) if run else None, summary=stored_plan(row).summary)
 
 
 @operation("runs.get", scope=Scope.SOURCING_READ, effect=Effect.READ, route=RUNS.get("/runs/{run_id:id}"))
 async def get_run(ctx: Context, run_id: str) -> RunView:
     """One run: its state, progress and spending."""
-    return RunView.of(await runs.show_run(ctx.statements, ctx.tenant, run_id))
+    return RunView.of(await sourcing_store.show_run(ctx.statements, ctx.tenant, run_id))
 
 
 @operation("runs.list", scope=Scope.SOURCING_READ, effect=Effect.READ, route=RUNS.get("/runs"))
 async def list_runs(ctx: Context, ask: ListRuns) -> Listing[RunView]:
     """Every run, newest first."""
     paging = ctx.paging(ask)
-    return paging.listing(await runs.list_runs(ctx.session, ctx.tenant, paging.page, status=ask.status), RunView.of)
+    return paging.listing(
+        await sourcing_store.page_of_runs(ctx.session, ctx.tenant, paging.page, status=ask.status), RunView.of
+    )
 
 
 @operation(
@@ -152,7 +154,7 @@ async def extend_run(ctx: Context, ask: RunExtension) -> RunView | ExtensionPrev
     """Let a finished run go on; pages already read are not paid again. Preview with `?dry_run=true`."""
     added = (ask.more.add_budget or Budget()).bounds()
     most = prices.MOST_PER_PERSON * ask.more.add_target if added.max_credits is None else added.max_credits
-    run = await runs.extend(
+    run = await sourcing_store.raise_bounds(
         ctx.session,
         ctx.tenant,
         ask.run_id,
@@ -174,15 +176,15 @@ async def extend_run(ctx: Context, ask: RunExtension) -> RunView | ExtensionPrev
         )
     if funds.error:
         raise funds.error
-    ctx.rung.append(runs.run_subject(run.id))
+    ctx.rung.append(sourcing_store.run_subject(run.id))
     return RunView.of(run)
 
 
 @operation("runs.cancel", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE, route=RUNS.post("/runs/{run_id:id}/cancel"))
 async def cancel_run(ctx: Context, run_id: str) -> RunView:
     """Stop a run after its current step. Delivered candidates stay."""
-    run = await runs.cancel_run(ctx.session, ctx.tenant, run_id)
-    ctx.rung.append(runs.run_subject(run.id))
+    run = await sourcing_store.request_cancellation(ctx.session, ctx.tenant, run_id)
+    ctx.rung.append(sourcing_store.run_subject(run.id))
     return RunView.of(run)
 
 
@@ -204,7 +206,7 @@ async def _source(ctx: Context, ask: StartRun) -> _Sourced:
 
 async def _plan_row(ctx: Context, plan_id: str) -> SearchPlan:
     try:
-        return await plans.get_plan(ctx.session, ctx.tenant, plan_id)
+        return await sourcing_store.load_plan(ctx.session, ctx.tenant, plan_id)
     except NotFound as error:
         error.details["field"] = "plan_id"
         raise
@@ -222,10 +224,10 @@ async def _store(ctx: Context, source: _Sourced) -> SearchPlan:
     """Keep the plan, and the intent when it is new."""
     intent_id = source.intent_id
     if intent_id is None and source.draft is not None:
-        intent_id = (await plans.create_intent(ctx.session, ctx.tenant, source.draft.written())).id
+        intent_id = (await sourcing_store.add_intent(ctx.session, ctx.tenant, source.draft.written())).id
     if intent_id is None:
         raise AssertionError("a plan has a stored intent or a draft of one")
-    return await plans.create_plan(ctx.session, ctx.tenant, source.plan, intent_id=intent_id)
+    return await sourcing_store.add_plan(ctx.session, ctx.tenant, source.plan, intent_id=intent_id)
 
 
 async def _funds(ctx: Context, *, required: int) -> _Funds:
@@ -252,7 +254,7 @@ async def _funds(ctx: Context, *, required: int) -> _Funds:
 )
 async def list_candidates(ctx: Context, ask: ListCandidates) -> Listing[FullCandidate | CandidateRow]:
     """A run's candidates in delivery order; with `Accept: text/csv` a spreadsheet of every one that matches."""
-    await runs.get_run(ctx.session, ctx.tenant, ask.run_id)
+    await sourcing_store.load_run(ctx.session, ctx.tenant, ask.run_id)
     paging = ctx.paging(ask, within=ask.run_id)
-    found = await runs.list_candidates(ctx.session, ctx.tenant, ask.run_id, ask.filters(), paging.page)
+    found = await sourcing_store.page_of_candidates(ctx.session, ctx.tenant, ask.run_id, ask.filters(), paging.page)
     return paging.listing(found, VIEWS[ask.view])

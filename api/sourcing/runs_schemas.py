@@ -10,9 +10,9 @@ from api.sourcing.plans_schemas import PlanView, Target
 from models.base.statuses import RunStatus, StopReason
 from models.base.tenants import customer_of
 from models.base.times import Time
+from models.sourcing import store as sourcing_store
 from models.sourcing.rules.plans import Estimate
 from models.sourcing.rules.runs import DEFAULT_ADD_TARGET, FAILURE_MESSAGES, MAX_ADD_TARGET, FailureCode, FinishDetail
-from models.sourcing.store import runs
 from models.sourcing.tables import Run
 
 Bound = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
@@ -25,9 +25,9 @@ class Budget(Ask):
     max_pages: Bound | None = None
     max_profile_fetches: Bound | None = None
 
-    def bounds(self) -> runs.RunBudget:
+    def bounds(self) -> sourcing_store.RunBudget:
         """The same, as the store takes it."""
-        return runs.RunBudget(self.max_credits, self.max_pages, self.max_profile_fetches)
+        return sourcing_store.RunBudget(self.max_credits, self.max_pages, self.max_profile_fetches)
 
 
 class StartRun(Ask):

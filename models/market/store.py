@@ -30,7 +30,7 @@ def _known(row: CompanyRecord, now: datetime) -> KnownCompany:
     return KnownCompany(row.id, CompanyDetails.model_validate(row.details), row.fetched_at > now - COMPANY_LIFE)
 
 
-async def by_ids(session: AsyncSession, company_ids: Collection[str]) -> dict[str, KnownCompany]:
+async def companies_by_id(session: AsyncSession, company_ids: Collection[str]) -> dict[str, KnownCompany]:
     """The companies of these ids, by the id as given; unknown ones are missing."""
     asked = list(company_ids)
     aliases = (
@@ -44,7 +44,7 @@ async def by_ids(session: AsyncSession, company_ids: Collection[str]) -> dict[st
     return found | {row.id: _known(row, now) for row in own}
 
 
-async def at_domains(session: AsyncSession, domains: Collection[str]) -> dict[str, KnownCompany]:
+async def companies_at_domains(session: AsyncSession, domains: Collection[str]) -> dict[str, KnownCompany]:
     """The companies at these plain domains."""
     query = (
         select(col(CompanyKey.value), CompanyRecord)
@@ -63,7 +63,7 @@ async def companies_named(session: AsyncSession, name: str, *, limit: int = 2) -
     return [_known(row, now) for row in rows]
 
 
-async def beginning(session: AsyncSession, name: str, *, limit: int) -> list[KnownCompany]:
+async def companies_beginning(session: AsyncSession, name: str, *, limit: int) -> list[KnownCompany]:
     """Companies whose name begins so, those of just this name first."""
     key = company_key(name)
     if not key:
@@ -83,9 +83,9 @@ class Names:
     source_ids: tuple[str, ...]
 
 
-async def names(session: AsyncSession, source: str, company_ids: Collection[str]) -> Mapping[str, Names]:
+async def source_names(session: AsyncSession, source: str, company_ids: Collection[str]) -> Mapping[str, Names]:
     """The names of these companies, by the id as given; those never looked up are missing."""
-    known = await by_ids(session, company_ids)
+    known = await companies_by_id(session, company_ids)
     query = select(CompanyKey).where(col(CompanyKey.company_id).in_({each.id for each in known.values()}))
     keys = (await session.scalars(query.order_by(col(CompanyKey.value)))).all()
     return {
@@ -130,7 +130,7 @@ async def keep_company(
     changed = {name: record.excluded[name] for name in ("name_key", "details", "source", "fetched_at")}
     await session.execute(record.on_conflict_do_update(index_elements=["id"], set_=changed))
     keys = [(BY_SOURCE, source, source_id), (BY_DOMAIN, "", domain)]
-    if suggested not in {None, company_id} and not await by_ids(session, [suggested or ""]):
+    if suggested not in {None, company_id} and not await companies_by_id(session, [suggested or ""]):
         keys.append((BY_ID, "", suggested or ""))
     await session.execute(
         insert(CompanyKey).on_conflict_do_nothing(),

@@ -23,8 +23,8 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.database import Database, sqlstate
+from models.base.tables import WAITING
 from models.operate.registry import REGISTRY
-from models.tables import WAITING
 
 MOST_WORKSPACES = 50
 MOST_ACCOUNTS = 200

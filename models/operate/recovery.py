@@ -14,8 +14,8 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.clock import service_time
+from models.base.tables import WAITING
 from models.outreach.tables import Recovery
-from models.tables import WAITING
 
 LAST_STAMP = text(
     """

@@ -2,7 +2,7 @@
 
 from models.market.title_words import is_generic
 from models.reading.document import Document, ReadingKnowledge, text_language
-from models.reading.draft import DraftBlock, IntentDraft
+from models.reading.draft import DraftBlock, ReadingDraft
 from models.reading.exclusions import NO_AGENCIES, NO_FREELANCERS
 from models.reading.intents import IntentReading
 from models.reading.places.workplace import read_place_of_work as read_place
@@ -15,7 +15,7 @@ from models.reading.years import read_years
 
 def read_advertisement(text: str, reference: ReadingKnowledge) -> IntentReading:
     """The intent of an advertisement."""
-    document, draft = Document(text), IntentDraft(text)
+    document, draft = Document(text), ReadingDraft(text)
     language = text_language(text)
     titles = read_titles(document, language, places=reference.places, titles=reference.titles)
     for title in titles.searched:
@@ -43,7 +43,7 @@ def read_advertisement(text: str, reference: ReadingKnowledge) -> IntentReading:
     return draft.reading(candidates=tuple(title.title for title in titles.candidates), language=language)
 
 
-def _add_languages(document: Document, draft: IntentDraft) -> None:
+def _add_languages(document: Document, draft: ReadingDraft) -> None:
     spoken = read_spoken(document)
     for language in spoken:
         block = DraftBlock.NICE if language.welcome or language.alternative else DraftBlock.MUST

@@ -12,7 +12,7 @@ from typing import Protocol
 from models.market.places import Places
 from models.market.skills import SkillField
 from models.market.titles import Titles
-from models.reading.languages import LANGUAGES, phrases, words
+from models.reading.languages import LANGUAGES, phrases, word_set
 
 
 class SkillMention(Protocol):
@@ -175,7 +175,7 @@ WORD = re.compile(r"[^\W\d_]+")
 SAMPLE_WORDS = 1500
 _LANGUAGES_OF = {
     word: tuple(language.code for language in LANGUAGES if word in language.small_words.split())
-    for word in words(lambda each: each.small_words)
+    for word in word_set(lambda each: each.small_words)
 }
 
 

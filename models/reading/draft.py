@@ -22,7 +22,7 @@ class DraftBlock(StrEnum):
 
 
 @dataclass(slots=True)
-class IntentDraft:
+class ReadingDraft:
     """An intent in the making. Values come once each, in order, every one with the stretch it was read from."""
 
     text: str

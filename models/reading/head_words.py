@@ -3,18 +3,18 @@
 import re
 from functools import lru_cache
 
-from models.reading.languages import LANGUAGES, words
+from models.reading.languages import LANGUAGES, word_set
 
 _TAKING_EN = frozenset(
     word for language in LANGUAGES if language.titles.takes_en for word in language.titles.work.split()
 )
-WORDS = words(lambda each: each.titles.work)
-ENDINGS = tuple(words(lambda each: each.titles.work_endings))
+WORDS = word_set(lambda each: each.titles.work)
+ENDINGS = tuple(word_set(lambda each: each.titles.work_endings))
 IRREGULAR = tuple(pair for language in LANGUAGES for pair in language.titles.irregular_plurals)
 SHORTEST_STEM = 3
 WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
-NOT_WORK = words(lambda each: each.titles.doubtful_work)
-_OF = words(lambda each: each.titles.of.replace("|", " "))
+NOT_WORK = word_set(lambda each: each.titles.doubtful_work)
+_OF = word_set(lambda each: each.titles.of.replace("|", " "))
 """Words of the lists that often mean something else; they count only where a title is expected."""
 
 
@@ -80,7 +80,7 @@ _ENDINGS = (
 )
 
 
-def one_of(title: str) -> str:
+def singular_title(title: str) -> str:
     """The title with its word for work in the singular; what is singular already stays as it is."""
     found = [word for word in WORD.finditer(title) if is_head_word(word.group()) or word.group().lower() in SHORT_FORMS]
     for word in reversed(found):

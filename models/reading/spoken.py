@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from models.reading.document import Document, Section
-from models.reading.languages import AND, LANGUAGES, OR, phrases, words
+from models.reading.languages import AND, LANGUAGES, OR, phrases, word_set
 
 ENGLISH_OF = {
     name: spoken for language in LANGUAGES for spoken, names in language.spoken.names.items() for name in names.split()
@@ -38,7 +38,7 @@ REQUIRED_AFTER = re.compile(
 )
 """`German or French is needed`."""
 HAS_LEVEL = re.compile(LEVEL, re.IGNORECASE)
-ALSO_A_WORD = words(lambda each: each.spoken.also_words)
+ALSO_A_WORD = word_set(lambda each: each.spoken.also_words)
 """Names that are words of their own without a capital."""
 CLAUSE = re.compile(r"[.;!?](?=\s|$)|[\r\n•·]")
 WINDOW = 120

@@ -9,7 +9,7 @@ from models.market.places import Places
 from models.market.title_cleaning import clean
 from models.reading.document import Document, Section, TextLine, section_of, text_language
 from models.reading.head_words import head_words, names_work
-from models.reading.languages import phrases, words
+from models.reading.languages import phrases, word_set
 from models.reading.languages.language import any_phrase
 
 LETTER = rf"(?:m|w|d|f|x|h|v|i|gn|div|{phrases(lambda each: each.titles.gender_words)})"
@@ -26,7 +26,7 @@ DOUBLE_FORM = re.compile(phrases(lambda each: each.titles.double_forms))
 """The second half of a German double form: `:in`, `*innen`, `/-in`, `(in)`, `Innen`."""
 
 
-WORKING_TIME = words(lambda each: each.titles.working_time)
+WORKING_TIME = word_set(lambda each: each.titles.working_time)
 """Words that alone make up a piece of a title line which says how and when the work is done."""
 PAY = re.compile(r"(?:[$€£]\s?\d|\d[\d.,]*\s?(?:[$€£]|eur|k\b)|\(?\d{4,}\)?$)", re.IGNORECASE)
 

@@ -11,7 +11,7 @@ from models.market.title_cleaning import alternatives, clean, normalise
 from models.market.title_words import is_generic, title_key
 from models.market.titles import Titles
 from models.reading.document import Document, Section, TextLine
-from models.reading.head_words import head_words, names_work, one_of
+from models.reading.head_words import head_words, names_work, singular_title
 from models.reading.languages import LANGUAGES, phrases
 from models.reading.title_lines import GENDER_MARK, LABEL, clean_title, is_wording, line_titles, tidy
 
@@ -273,7 +273,7 @@ def read_titles(document: Document, language: str | None, *, places: Places, tit
         ballot.vote(line.wordings, weight=LINE_WEIGHT * line.score, start=line.start, end=line.end, line=True)
     for phrase in title_phrases(document, language):
         raw = document.text[phrase.start : phrase.end]
-        title = one_of(clean_title(raw))
+        title = singular_title(clean_title(raw))
         weight = phrase.weight * _telling(title, raw=raw, language=language, titles=titles)
         shorter = clean(title)
         wordings = (shorter, title) if names_work(shorter) or not names_work(title) else (title,)
@@ -295,7 +295,7 @@ def _telling(title: str, *, raw: str, language: str | None, titles: Titles) -> f
 def _vote_mentions(ballot: Ballot, document: Document, titles: Titles) -> None:
     """Known titles that the prose merely mentions; asked only when nothing announces a title."""
     for found in titles.occurrences(document.text[:MENTIONS_WITHIN]):
-        title = one_of(clean_title(document.text[found.start : found.end]))
+        title = singular_title(clean_title(document.text[found.start : found.end]))
         weight = MENTIONED * SECTION_WEIGHT[document.section_at(found.start)]
         ballot.vote((title,), weight=weight, start=found.start, end=found.end)
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from models.reading.document import Document, Section
-from models.reading.languages import LANGUAGES, OR, phrases, words
+from models.reading.languages import LANGUAGES, OR, phrases, word_set
 
 MOST_YEARS = 25
 BOAST_YEARS = 11
@@ -13,7 +13,7 @@ WINDOW = 110
 EXPERIENCE_REACH = 70
 NUMBER_WORDS = {
     word: number for language in LANGUAGES for number, word in enumerate(language.years.numbers.split(), start=1)
-} | dict.fromkeys(words(lambda each: each.years.ones), 1)
+} | dict.fromkeys(word_set(lambda each: each.years.ones), 1)
 _WORDS = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 _NUMBER = rf"(?:\d{{1,2}}(?![\d.,]\d)|{_WORDS})"
 _UNIT = phrases(lambda each: each.years.years)

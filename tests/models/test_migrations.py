@@ -7,7 +7,6 @@ from alembic import command
 from sqlalchemy import CheckConstraint, make_url
 from sqlmodel import SQLModel
 
-import models.tables  # noqa: F401 - brings every table into the metadata
 from models.migrations.__main__ import config
 from stack.postgres import Postgres
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from activities.upstream.ports.people import CompanyNames, Directory, SourceRefusedQuery
 from models.base.values import Range
-from models.sourcing.rules.filters import (
+from models.sourcing.rules.plans import (
     PEOPLE_DATA_LABS,
     PeopleFilters,
     SkillFilter,

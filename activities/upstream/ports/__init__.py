@@ -46,7 +46,6 @@ from activities.upstream.ports.people import (
     PeopleSource,
     PersonClues,
     PlaceNames,
-    PossiblePerson,
     SearchPage,
     SourceBusy,
     SourceError,
@@ -55,6 +54,7 @@ from activities.upstream.ports.people import (
     SourceUnusable,
     TokenRefused,
 )
+from activities.upstream.ports.people import MatchCandidate as PossiblePerson
 
 __all__ = [
     "AccountTrouble",

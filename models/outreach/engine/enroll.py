@@ -29,7 +29,7 @@ from models.outreach.tables import OPEN_ENROLLMENTS, Action, Enrollment, Outreac
 from models.outreach.tables import OutreachSequence as SequenceRow
 from models.people.store import lists, people, suppressions
 from models.people.tables import ListPerson
-from models.sourcing.store import runs
+from models.sourcing import store as sourcing_store
 from models.sourcing.tables import Candidate
 
 MOST = 500
@@ -117,7 +117,7 @@ def _last_field(sources: Sources) -> str:
 async def _of_run(session: AsyncSession, tenant: Tenant, sources: Sources) -> Sequence[str]:
     if sources.run_id is None:
         return ()
-    await runs.get_run(session, tenant, sources.run_id)
+    await sourcing_store.load_run(session, tenant, sources.run_id)
     query = select(col(Candidate.profile_id)).where(
         col(Candidate.run_id) == sources.run_id, col(Candidate.tenant_id) == tenant.id
     )

@@ -22,7 +22,7 @@ def phrases(choose: Callable[[Language], str]) -> str:
     return any_phrase("|".join(chosen for language in LANGUAGES if (chosen := choose(language).strip())))
 
 
-def words(choose: Callable[[Language], str]) -> frozenset[str]:
+def word_set(choose: Callable[[Language], str]) -> frozenset[str]:
     """Return the words that the languages have for something."""
     return frozenset(word for language in LANGUAGES for word in choose(language).split())
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from models.market.place_names import Place, PlaceKind, place_key
 from models.market.places import Places, great_circle_km
-from models.reading.languages import AND, OR, words
+from models.reading.languages import AND, OR, word_set
 
-NOISE = frozenset(place_key(part) for word in words(lambda each: each.places.noise) for part in word.split("-"))
+NOISE = frozenset(place_key(part) for word in word_set(lambda each: each.places.noise) for part in word.split("-"))
 NUMBER = re.compile(r"\d+\w?|[xX]\d+")
 
 

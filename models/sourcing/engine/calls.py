@@ -185,7 +185,7 @@ async def fail(session: AsyncSession, call_id: str, error: ServiceError) -> None
         _end(row, error)
 
 
-async def give_up_call(session: AsyncSession, call_id: str) -> bool:
+async def give_up_raw_call(session: AsyncSession, call_id: str) -> bool:
     """Nobody waits any more: a call that has not started never will. False when it has started."""
     row = await _locked(session, call_id)
     if row is None or row.status != CallStatus.WAITING:

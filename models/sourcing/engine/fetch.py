@@ -198,8 +198,8 @@ class CompanyInput:
 
 async def read_company_inputs(session: AsyncSession, ask: CompaniesAsk) -> list[CompanyInput]:
     """Return how each input stands now, in input order; an input of a company named before is a duplicate."""
-    by_id = await market_store.by_ids(session, {one.company_id for one in ask.wanted if one.company_id})
-    by_domain = await market_store.at_domains(session, {one.domain for one in ask.wanted if one.domain})
+    by_id = await market_store.companies_by_id(session, {one.company_id for one in ask.wanted if one.company_id})
+    by_domain = await market_store.companies_at_domains(session, {one.domain for one in ask.wanted if one.domain})
     inputs: list[CompanyInput] = []
     keys: set[str] = set()
     for one in ask.wanted:

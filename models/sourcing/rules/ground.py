@@ -7,7 +7,7 @@ from models.base.errors import InvalidRequest
 from models.market.place_names import Place, PlaceKind
 from models.market.places import Places
 from models.reading.intents import IntentLocation
-from models.sourcing.rules.plans import Anchor, Notes, country_names, join_words
+from models.sourcing.rules.plans import Anchor, Notes, countries_in_words, join_words
 
 DEFAULT_RADIUS_KM = 50
 MOST_PLACES = 1000
@@ -95,7 +95,7 @@ class Surveyor:
             countries=countries,
             anchor=_anchor(found.anchor),
             local_label=found.label,
-            rest_label=f"in {'the rest of ' if local else ''}{country_names(countries, self._places)}",
+            rest_label=f"in {'the rest of ' if local else ''}{countries_in_words(countries, self._places)}",
         )
 
     def _inside(self, area: Iterable[Place], bounds: Container[str], barred: Spots) -> list[Place]:
@@ -119,7 +119,7 @@ class Surveyor:
         return Spots(
             location_ids=self._ids(found.area, what="excluded area" if block == "exclude" else "preferred area"),
             countries=countries,
-            label=found.label or (f"in {country_names(countries, self._places)}" if countries else ""),
+            label=found.label or (f"in {countries_in_words(countries, self._places)}" if countries else ""),
         )
 
     def _resolve(self, location: IntentLocation, *, block: str) -> _Resolved:

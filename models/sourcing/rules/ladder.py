@@ -8,9 +8,18 @@ from itertools import chain, zip_longest
 from models.base.errors import InvalidRequest
 from models.base.values import Range
 from models.reading.intents import ExcludeBlock, Intent, IntentBlock
-from models.sourcing.rules.filters import PeopleFilters, PeopleSourceAbilities, SkillFilter, TierFilters, TitleFilter
 from models.sourcing.rules.ground import Ground, Spots
-from models.sourcing.rules.plans import Notes, TitleKnowledge, conditions, years
+from models.sourcing.rules.plans import (
+    Notes,
+    PeopleFilters,
+    PeopleSourceAbilities,
+    SkillFilter,
+    TierFilters,
+    TitleFilter,
+    TitleKnowledge,
+    conditions,
+    years,
+)
 
 MOST_TITLES = 100
 """As many as `TitleFilter` takes."""

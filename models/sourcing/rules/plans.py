@@ -1,17 +1,161 @@
-"""What a plan is: its tiers, its estimate, and what was applied, ignored and warned about (contract, section 5)."""
+"""What a plan is: filters, tiers, estimate, and what was applied, ignored and warned about (contract, section 5)."""
 
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
 from typing import Protocol
 
-from models.base.values import LocationId, Range, Strict
+from pydantic import Field
+
+from models.base.values import CompanyId, CountryCode, LocationId, ProfileId, Range, SchoolId, Strict, Text
 from models.market.companies import Companies
 from models.market.places import Places
 from models.reading.intents import ExcludeBlock, IntentLocation
-from models.sourcing.rules.filters import PeopleFilters, PeopleSourceAbilities, TierFilters
+
+MAX_YEARS = 70
+
+
+class TitleMatch(StrEnum):
+    """`exact`: the title contains the words in order; `similar`: it contains them in any order."""
+
+    EXACT = "exact"
+    SIMILAR = "similar"
+
+
+class TitleFilter(Strict):
+    """Current titles: any of `include`, none of `exclude`."""
+
+    include: tuple[Text, ...] = Field(default=(), max_length=100)
+    exclude: tuple[Text, ...] = Field(default=(), max_length=100)
+    match: TitleMatch = TitleMatch.EXACT
+
+
+class SkillFilter(Strict):
+    """Skills: each of `all`, at least one of `any`, none of `exclude`."""
+
+    all: tuple[Text, ...] = Field(default=(), max_length=50)
+    any: tuple[Text, ...] = Field(default=(), max_length=100)
+    exclude: tuple[Text, ...] = Field(default=(), max_length=100)
+
+
+class PeopleFilters(Strict):
+    """Filters of `POST /v1/people/search`: each given field narrows, the values within a list widen.
+
+    Countries are ISO 3166-1 alpha-2; languages are lower-case English names; location, company, school and
+    profile ids are ours.
+    """
+
+    titles: TitleFilter | None = None
+    location_ids: tuple[LocationId, ...] = Field(default=(), max_length=2000)
+    exclude_location_ids: tuple[LocationId, ...] = Field(default=(), max_length=2000)
+    countries: tuple[CountryCode, ...] = Field(default=(), max_length=60)
+    company_ids: tuple[CompanyId, ...] = Field(default=(), max_length=200)
+    exclude_company_ids: tuple[CompanyId, ...] = Field(default=(), max_length=200)
+    past_company_ids: tuple[CompanyId, ...] = Field(default=(), max_length=200)
+    seniority: tuple[Text, ...] = Field(default=(), max_length=20)
+    functions: tuple[Text, ...] = Field(default=(), max_length=40)
+    skills: SkillFilter | None = None
+    industries: tuple[Text, ...] = Field(default=(), max_length=60)
+    experience_years: Range | None = None
+    tenure_months: Range | None = None
+    languages: tuple[Text, ...] = Field(default=(), max_length=20)
+    school_ids: tuple[SchoolId, ...] = Field(default=(), max_length=100)
+    open_to_work: bool | None = None
+    keywords: Text | None = None
+    exclude_profile_ids: tuple[ProfileId, ...] = Field(default=(), max_length=1000)
+
+
+class TierFilters(PeopleFilters):
+    """A plan tier: the filters, and besides them every one of `all_of` and none of `none_of`.
+
+    Each entry is a conjunction, satisfied by a person who satisfies all of its fields. `none_of` is how a tier leaves
+    out what an earlier tier or the intent's `exclude` block has taken, so that no person can satisfy two tiers;
+    `all_of` asks for a field twice: each of two languages, the intent's titles and one of its `nice` titles.
+    """
+
+    all_of: tuple[PeopleFilters, ...] = Field(default=(), max_length=40)
+    none_of: tuple[PeopleFilters, ...] = Field(default=(), max_length=20)
+
+
+# What each people source can apply: which filters, and which values of the closed ones (reference data, no calls).
+
+
+VOCABULARY = Path(__file__).parents[2] / "data" / "people_data_labs.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Inapplicable:
+    """A filter the source cannot apply; `field` is its key inside `filters`, `value` null when it is the whole key."""
+
+    field: str
+    value: str | None = None
+
+
+@dataclass(frozen=True)
+class PeopleSourceAbilities:
+    """The filters of `PeopleFilters` that a source applies, and the only values it knows of the closed ones."""
+
+    name: str
+    filters: frozenset[str]
+    vocabulary_file: Path
+
+    @cached_property
+    def vocabulary(self) -> Mapping[str, tuple[str, ...]]:
+        """The known values by filter: `seniority` (lowest first), `functions`, `industries`, all in lower case."""
+        read = json.loads(self.vocabulary_file.read_text(encoding="utf-8"))
+        return {key: tuple(read[key]) for key in ("seniority", "functions", "industries")}
+
+    @cached_property
+    def countries(self) -> Mapping[str, tuple[str, ...]]:
+        """The source's names of each ISO 3166-1 alpha-2 country, most usual first."""
+        read = json.loads(self.vocabulary_file.read_text(encoding="utf-8"))
+        return {code: tuple(names) for code, names in read["countries"].items()}
+
+    def inapplicable(self, filters: PeopleFilters) -> Inapplicable | None:
+        """The first thing in `filters` that this source cannot apply (specification, `unsupported_filter`)."""
+        for name in filters.model_fields_set:
+            if name not in self.filters and getattr(filters, name) not in (None, ()):
+                return Inapplicable(name)
+        if unknown := next((code for code in filters.countries if code not in self.countries), None):
+            return Inapplicable("countries", unknown)
+        for name, known in self.vocabulary.items():
+            values: tuple[str, ...] = getattr(filters, name)
+            if unknown := next((value for value in values if value.strip().lower() not in known), None):
+                return Inapplicable(name, unknown)
+        return None
+
+
+PEOPLE_DATA_LABS = PeopleSourceAbilities(
+    name="people_data_labs",
+    filters=frozenset(
+        {
+            "titles",
+            "location_ids",
+            "exclude_location_ids",
+            "countries",
+            "company_ids",
+            "exclude_company_ids",
+            "past_company_ids",
+            "seniority",
+            "functions",
+            "skills",
+            "industries",
+            "experience_years",
+            "languages",
+            "keywords",
+            "exclude_profile_ids",
+            "all_of",
+            "none_of",
+        }
+    ),
+    vocabulary_file=VOCABULARY,
+)
+
+SOURCES: Mapping[str, PeopleSourceAbilities] = {PEOPLE_DATA_LABS.name: PEOPLE_DATA_LABS}
 
 PAGE_SIZE = 50
 """People on a search page; constant, because paid pages are remembered by query."""
@@ -105,7 +249,7 @@ def join_words(words: Sequence[str], *, most: int = MOST_SHOWN, last: str = "and
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
 
 
-def country_names(codes: Sequence[str], places: Places) -> str:
+def countries_in_words(codes: Sequence[str], places: Places) -> str:
     """Countries in English, as they stand in a sentence."""
     return join_words(
         [f"{'the ' if code in WITH_ARTICLE else ''}{places.country_name(code)}" for code in codes], most=3
@@ -164,7 +308,7 @@ def excluded(block: ExcludeBlock, places: Places) -> str:
         *(f"the skill {skill}" for skill in block.skills),
         *(f"speakers of {language.capitalize()}" for language in block.languages),
         *(f"people in {places.get(spot).name}" for spot in spots),
-        *([f"people in {country_names(place.countries, places)}"] if place.countries else []),
+        *([f"people in {countries_in_words(place.countries, places)}"] if place.countries else []),
     ]
     if block.experience_years and not block.experience_years.empty:
         parts.append(f"people with {years(block.experience_years)} of experience")

@@ -10,10 +10,10 @@ import pytest
 from activities.outreach.inbox import NetworkInbox
 from activities.upstream.unipile.network import UnipileNetwork
 from models.base.steps import Do
+from models.base.tables import WAITING
 from models.operate import recovery
 from models.outreach.rules.sequences import SequenceStep
 from models.outreach.rules.states import ActionType
-from models.tables import WAITING
 from tests.activities.outreach.sending import Stage
 from tests.models.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, VISIT
 

@@ -11,8 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from activities.outreach.inbox import NetworkInbox
 from activities.upstream.unipile.network import UnipileNetwork
 from models.base.steps import Do
-from models.outreach.engine import actions as engine_actions
-from models.outreach.engine import claim
+from models.outreach.engine import actions, claim
 from models.outreach.engine.actions import DraftSend
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.rules.sequences import SequenceStep
@@ -296,8 +295,8 @@ async def direct(sending: Stage, type: ActionType, profile_id: str, written: str
 
     async def work(session: AsyncSession) -> str:
         draft = DraftSend(sending.account_id, type, profile_id, written, {"first_name": "Jo"})
-        planned = await engine_actions.prepare_send(session, sending.writer, tenant, draft, api_key_id=None)
-        return engine_actions.queue_send(session, planned).id
+        planned = await actions.prepare_send(session, sending.writer, tenant, draft, api_key_id=None)
+        return actions.queue_send(session, planned).id
 
     return await sending.run(work)
 
@@ -340,7 +339,7 @@ async def test_a_cancelled_direct_send_is_not_made(sending: Stage) -> None:
     profile, _ = await sending.somebody()
     visit = await direct(sending, ActionType.PROFILE_VISIT, profile)
     call = await sending.until_call(visit)
-    await sending.run(lambda session: engine_actions.cancel_send(session, sending.member.tenant, visit))
+    await sending.run(lambda session: actions.cancel_send(session, sending.member.tenant, visit))
     end = await sending.act(visit, call)
     assert end.do is Do.DONE
     assert sending.written() == []

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from openapi_spec_validator import validate
 
-from api import operations
+from api import operations as api_operations
 from api.kernel import openapi
 from api.kernel.operation import OPERATIONS
 from models.base import errors
@@ -39,7 +39,7 @@ async def test_every_route_is_described_under_the_name_of_its_operation(document
     }
     served = {
         (method, route.path_format): route.operation_id
-        for route in operations.routes()
+        for route in api_operations.routes()
         for method in route.methods or ()
     }
     assert described == served

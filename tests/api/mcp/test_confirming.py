@@ -7,7 +7,7 @@ import pytest
 from api.mcp.tools import TOOLS
 from models.base.database import Database
 from models.base.errors import Conflict
-from models.sourcing.store import plans
+from models.sourcing import store as sourcing_store
 from tests.api.conftest import Workspace, run_sql
 from tests.api.mcp.conftest import Agent
 from tests.api.mcp.test_calls import call
@@ -80,7 +80,7 @@ async def test_a_refused_refinement_changes_nothing(
     async def fails(*_: object, **__: object) -> None:
         raise Conflict("Not now.")
 
-    monkeypatch.setattr(plans, "create_plan", fails)
+    monkeypatch.setattr(sourcing_store, "add_plan", fails)
     error = await refused(agent, "refine_search", search_id=shown["search_id"], intent={"skills": ["sql"]})
     assert error["code"] == "conflict"
     assert (await workspace.http.get(path)).json() == before

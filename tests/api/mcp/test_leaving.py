@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
-from models.sourcing.store import runs
+from models.sourcing import store as sourcing_store
 from tests.api.conftest import Workspace
 from tests.api.mcp.conftest import URL
 from tests.api.sourcing.sourcing import start
@@ -94,13 +94,13 @@ async def until(looks: list[str], count: int) -> None:
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every look at a run, by its id."""
     seen: list[str] = []
-    shown = runs.show_run
+    shown = sourcing_store.show_run
 
     async def noted(statements: Any, tenant: Any, run_id: str) -> Any:
         seen.append(run_id)
         return await shown(statements, tenant, run_id)
 
-    monkeypatch.setattr(runs, "show_run", noted)
+    monkeypatch.setattr(sourcing_store, "show_run", noted)
     monkeypatch.setattr("api.mcp.waiting.LOOK_SECONDS", 0.05)
     return seen
 

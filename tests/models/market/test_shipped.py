@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from models.market.reference import open_reference, unpacked
+from models.market.reference import open_reference, unpack_reference
 
 
 @pytest.fixture
@@ -21,24 +21,24 @@ def shipped(tmp_path: Path) -> Path:
 
 def test_unpacks_once_and_leaves_nothing_else_behind(shipped: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    first = unpacked(shipped, cache=cache)
+    first = unpack_reference(shipped, cache=cache)
     written = first.stat().st_mtime_ns
-    assert unpacked(shipped, cache=cache) == first
+    assert unpack_reference(shipped, cache=cache) == first
     assert first.stat().st_mtime_ns == written
     assert list(cache.iterdir()) == [first]
 
 
 def test_another_content_gets_another_file(shipped: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    first = unpacked(shipped, cache=cache)
+    first = unpack_reference(shipped, cache=cache)
     shipped.write_bytes(lzma.compress(lzma.decompress(shipped.read_bytes()), preset=0))
-    assert unpacked(shipped, cache=cache) != first
+    assert unpack_reference(shipped, cache=cache) != first
 
 
 def test_many_at_once_end_with_one_whole_file(shipped: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     with ThreadPoolExecutor(8) as pool:
-        paths = set(pool.map(lambda _: unpacked(shipped, cache=cache), range(16)))
+        paths = set(pool.map(lambda _: unpack_reference(shipped, cache=cache), range(16)))
     (path,) = paths
     assert list(cache.iterdir()) == [path]
     assert path.read_bytes() == lzma.decompress(shipped.read_bytes())
@@ -48,12 +48,12 @@ def test_a_damaged_file_is_refused_and_nothing_is_left(shipped: Path, tmp_path: 
     cache = tmp_path / "cache"
     shipped.write_bytes(shipped.read_bytes()[:-20])
     with pytest.raises((lzma.LZMAError, EOFError)):
-        unpacked(shipped, cache=cache)
+        unpack_reference(shipped, cache=cache)
     assert list(cache.iterdir()) == []
 
 
 def test_the_opened_file_cannot_be_written(shipped: Path, tmp_path: Path) -> None:
-    database = open_reference(unpacked(shipped, cache=tmp_path / "cache"))
+    database = open_reference(unpack_reference(shipped, cache=tmp_path / "cache"))
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         database.execute("INSERT INTO value VALUES ('x')")
     database.close()

@@ -18,10 +18,10 @@ from models.base.tenants import Tenant
 from models.billing.engine import callbacks
 from models.billing.store import credits
 from models.operate import housekeeping
+from models.sourcing import store as sourcing_store
 from models.sourcing.engine import decide
 from models.sourcing.engine.decide import RUN_READ_PAGE
-from models.sourcing.store import runs
-from models.sourcing.store.runs import RunBudget
+from models.sourcing.store import RunBudget
 from tests.models.billing.test_credits import spend
 from tests.models.conftest import Member
 from tests.models.sourcing.run_world import World
@@ -80,7 +80,7 @@ async def test_a_run_is_told_once_whatever_crashes_and_repeats(world: World, see
 async def test_each_extension_is_told_when_it_ends(world: World) -> None:
     run = await world.drive(await world.start(target=30))
     async with world.database.transaction() as session:
-        await runs.extend(
+        await sourcing_store.raise_bounds(
             session,
             world.member.tenant,
             run.id,
@@ -102,7 +102,7 @@ async def test_a_run_without_an_audience_is_told_as_completed_without_a_reason(w
 async def test_a_cancelled_and_a_failed_run_are_told(world: World, database: Database) -> None:
     cancelled = await world.start()
     async with database.transaction() as session:
-        await runs.cancel_run(session, world.member.tenant, cancelled)
+        await sourcing_store.request_cancellation(session, world.member.tenant, cancelled)
     await world.drive(cancelled)
     failed = await world.start()
     decision = await database.run(lambda session: decide.decide_run(session, failed))

@@ -15,7 +15,7 @@ from models.base.database import Database
 from models.base.errors import ServiceError
 from models.base.secrets import Vault
 from models.base.steps import Decision, Do
-from models.outreach.engine import actions as engine_actions
+from models.outreach.engine import actions
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.plan import OUTREACH_RECONCILE, OUTREACH_SEND
 from models.outreach.engine.record import CallResult, Heard, NetworkReading
@@ -140,7 +140,7 @@ class Calls:
             return self._judged(self.people[enrollment], action, judged)
         if action is not None and action.outcome == ActionOutcome.UNKNOWN:
             sent = self.people[enrollment].shows(ActionType(action.type), action.text) is Seen.DONE
-            self.asked(lambda session: engine_actions.settle(session, self.world.member.tenant, action.id, sent=sent))
+            self.asked(lambda session: actions.settle(session, self.world.member.tenant, action.id, sent=sent))
             return True
         return False
 
@@ -148,12 +148,12 @@ class Calls:
         tenant = self.world.member.tenant
 
         async def approve(session: AsyncSession) -> list[str | None]:
-            seen = await engine_actions.preview_approval(session, self.world.writer, tenant, action.id)
-            engine_actions.approve(seen, preview_hash=seen.preview_hash)
+            seen = await actions.preview_approval(session, self.world.writer, tenant, action.id)
+            actions.approve(seen, preview_hash=seen.preview_hash)
             return [seen.action.text]
 
         if judged == "reject":
-            if self.asked(lambda session: engine_actions.reject(session, tenant, action.id)) is not None:
+            if self.asked(lambda session: actions.reject(session, tenant, action.id)) is not None:
                 person.rejected |= {action.id, str(action.step_id)}
             return True
         approved = self.asked(approve)

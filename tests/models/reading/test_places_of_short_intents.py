@@ -2,7 +2,7 @@ import pytest
 
 from models.market.reference import reference
 from models.reading.intents import IntentLocation
-from models.reading.places.short import read_short
+from models.reading.short_intents import read_short
 
 
 def shown(location: IntentLocation | None) -> tuple[str, ...]:

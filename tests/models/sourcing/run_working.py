@@ -21,10 +21,10 @@ from models.billing.store import credits
 from models.people.rules.registers import SuppressionReason
 from models.people.store import people, seen, suppressions
 from models.people.store.seen import ImportedEntry
+from models.sourcing import store as sourcing_store
 from models.sourcing.engine import decide as engine_decide
 from models.sourcing.engine import deliver
 from models.sourcing.engine.deliver import PageRead, PageToRead
-from models.sourcing.store import runs
 from tests.machines import Machine
 from tests.models.conftest import SECRET, join
 from tests.models.sourcing.run_books import LIFE, PAGE, Books
@@ -291,7 +291,7 @@ class Working(Machine):
 
     def cancels(self, run_id: str) -> Event:
         async def work(session: AsyncSession) -> bool:
-            await runs.cancel_run(session, self.world.member.tenant, run_id)
+            await sourcing_store.request_cancellation(session, self.world.member.tenant, run_id)
             return True
 
         return Event(work, lambda books: books.cancel(run_id) or Conflict.code)

@@ -17,11 +17,11 @@ from models.base.steps import Decision, Do
 from models.people.rules.profiles import Profile, ProfileLocation
 from models.people.store import people
 from models.people.store.people import Sighting
+from models.sourcing import store as sourcing_store
 from models.sourcing.engine import decide, deliver
 from models.sourcing.engine.decide import RUN_READ_PAGE
 from models.sourcing.engine.deliver import PageRead, PageToRead
-from models.sourcing.store import runs
-from models.sourcing.store.runs import RunBudget
+from models.sourcing.store import RunBudget
 from models.sourcing.tables import Run, SearchPlan
 from tests.models.conftest import Member
 
@@ -80,7 +80,7 @@ class World:
             )
             session.add(plan)
             await session.flush()
-            run = await runs.create_run(
+            run = await sourcing_store.add_run(
                 session,
                 self.member.tenant,
                 api_key_id=self.member.api_key_id,

@@ -11,12 +11,12 @@ from models.base.secrets import Vault
 from models.base.steps import Do
 from models.billing.rules.prices import CreditCharge
 from models.billing.store import credits
+from models.sourcing import store as sourcing_store
 from models.sourcing.engine import decide, deliver, jobs
 from models.sourcing.engine.decide import RUN_FETCH_PROFILES, RUN_READ_PAGE
 from models.sourcing.engine.jobs import JOBS
 from models.sourcing.rules.raw_calls import FetchAsk, WantedPerson
-from models.sourcing.store import runs
-from models.sourcing.store.runs import RunBudget
+from models.sourcing.store import RunBudget
 from models.sourcing.tables import Job, Run
 from tests.models.conftest import Member, join
 from tests.models.sourcing.run_world import World
@@ -78,7 +78,7 @@ async def test_profiles_refused_for_now_are_counted_once_however_often_that_is_w
 async def test_an_answer_to_a_call_from_before_the_end_is_nothing_to_the_extension(world: World) -> None:
     run_id = await world.start()
     number = await until(world, run_id, RUN_READ_PAGE)
-    await world.database.run(lambda session: runs.cancel_run(session, world.member.tenant, run_id))
+    await world.database.run(lambda session: sourcing_store.request_cancellation(session, world.member.tenant, run_id))
     await world.drive(run_id)
     await extend(world, run_id)
     assert (await unusable(world, run_id, number)).failures == 0
@@ -87,7 +87,7 @@ async def test_an_answer_to_a_call_from_before_the_end_is_nothing_to_the_extensi
 async def extend(world: World, run_id: str) -> None:
     member = world.member
     more: dict[str, Any] = {"api_key_id": member.api_key_id, "add_target": 1, "add_budget": RunBudget()}
-    await world.database.run(lambda session: runs.extend(session, member.tenant, run_id, **more))
+    await world.database.run(lambda session: sourcing_store.raise_bounds(session, member.tenant, run_id, **more))
 
 
 async def test_an_extension_delivers_those_of_a_chunk_for_whom_no_credits_were_left(

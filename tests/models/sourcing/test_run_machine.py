@@ -15,9 +15,9 @@ from models.base.clock import service_time
 from models.base.errors import Conflict
 from models.billing.store import credits as store_credits
 from models.people.store.seen import ImportedEntry
+from models.sourcing import store as sourcing_store
 from models.sourcing.engine import decide, deliver
-from models.sourcing.store import runs
-from models.sourcing.store.runs import RunBudget
+from models.sourcing.store import RunBudget
 from tests import machines
 from tests.models.sourcing.run_books import ENDED, Books, Ordered
 from tests.models.sourcing.run_rows import written
@@ -208,7 +208,7 @@ class Runs(Working):
         budget = RunBudget(max_credits=credits, max_pages=1, max_profile_fetches=1)
 
         async def work(session: AsyncSession) -> bool:
-            await runs.extend(
+            await sourcing_store.raise_bounds(
                 session,
                 member.tenant,
                 run_id,

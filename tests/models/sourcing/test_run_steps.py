@@ -19,11 +19,11 @@ from models.base.steps import Do
 from models.base.tenants import Tenant
 from models.people.store import people
 from models.people.tables import Suppression
+from models.sourcing import store as sourcing_store
 from models.sourcing.engine import decide, deliver
 from models.sourcing.engine.decide import RUN_FETCH_PROFILES, RUN_READ_PAGE
 from models.sourcing.rules.runs import LIFE, retry_delay
-from models.sourcing.store import runs
-from models.sourcing.store.runs import RunBudget
+from models.sourcing.store import RunBudget
 from tests.interleaving import until_blocked
 from tests.models.conftest import Member, join
 from tests.models.sourcing.run_world import World
@@ -145,7 +145,7 @@ async def test_the_deadline_of_three_hours_ends_the_run_and_starts_anew_with_an_
 
 async def extend(world: World, run_id: str, *, add_target: int) -> None:
     await world.database.run(
-        lambda session: runs.extend(
+        lambda session: sourcing_store.raise_bounds(
             session,
             world.member.tenant,
             run_id,
@@ -221,11 +221,15 @@ async def test_cancel_stops_after_the_current_step_and_keeps_what_was_delivered(
     again = await cancel(world, run_id)
     assert again == "aborted"
     with pytest.raises(NotFound):
-        await world.database.run(lambda session: runs.cancel_run(session, Tenant("ws_other"), run_id))
+        await world.database.run(
+            lambda session: sourcing_store.request_cancellation(session, Tenant("ws_other"), run_id)
+        )
 
 
 async def cancel(world: World, run_id: str) -> str:
-    run = await world.database.run(lambda session: runs.cancel_run(session, world.member.tenant, run_id))
+    run = await world.database.run(
+        lambda session: sourcing_store.request_cancellation(session, world.member.tenant, run_id)
+    )
     return run.status
 
 

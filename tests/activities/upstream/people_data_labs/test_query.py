@@ -7,7 +7,7 @@ import pytest
 from activities.upstream.people_data_labs.query import InexpressibleFilters, any_of, plain, query_of, shape, terms
 from activities.upstream.ports.people import Directory
 from models.base.values import Range
-from models.sourcing.rules.filters import (
+from models.sourcing.rules.plans import (
     PEOPLE_DATA_LABS,
     Inapplicable,
     PeopleFilters,

@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from models.sourcing.rules.filters import PeopleFilters, TierFilters
 from models.sourcing.rules.ladder import contains_words
+from models.sourcing.rules.plans import PeopleFilters, TierFilters
 
 TITLES = (
     "Data Engineer", "Senior Data Engineer", "Dataingenieur", "ETL Developer", "Backend Engineer", "Nurse",

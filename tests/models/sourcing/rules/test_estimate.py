@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 
 from models.reading.intents import Intent
-from models.sourcing.rules.estimate import TierReach, price_tiers, reach, target_range
-from models.sourcing.rules.filters import PeopleFilters, TierFilters
-from models.sourcing.rules.planning import plan_search
-from models.sourcing.rules.plans import SearchPlanValue, TargetRange
+from models.sourcing.rules.planning import TierReach, plan_search, price_tiers, reach, target_range
+from models.sourcing.rules.plans import PeopleFilters, SearchPlanValue, TargetRange, TierFilters
 from tests.models.sourcing.rules.knowledge import FixedStatistics, knowledge
 
 INTENT = Intent.model_validate({"must": {"titles": ["Data Engineer"], "location": {"countries": ["BE"]}}})

@@ -8,10 +8,9 @@ from models.base.errors import InvalidRequest
 from models.base.values import Range
 from models.market.reference import reference
 from models.reading.intents import Intent, IntentLocation
-from models.sourcing.rules.filters import TierFilters
 from models.sourcing.rules.ladder import contains_words
 from models.sourcing.rules.planning import plan_search
-from models.sourcing.rules.plans import Knowledge, SearchPlanValue
+from models.sourcing.rules.plans import Knowledge, SearchPlanValue, TierFilters
 from tests.models.sourcing.rules.invented import LANGUAGES, SKILLS, TITLES, Check, Invented, crowd
 from tests.models.sourcing.rules.invented import check_of as fits
 from tests.models.sourcing.rules.knowledge import knowledge

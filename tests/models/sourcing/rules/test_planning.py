@@ -8,15 +8,17 @@ import pytest
 from models.base.errors import InvalidRequest
 from models.market.reference import reference
 from models.reading.intents import Intent
-from models.sourcing.rules.filters import (
+from models.sourcing.rules.planning import plan_search, retargeted
+from models.sourcing.rules.plans import (
     PEOPLE_DATA_LABS,
+    Anchor,
+    Origin,
     PeopleFilters,
     PeopleSourceAbilities,
+    SearchPlanValue,
     SkillFilter,
     TitleFilter,
 )
-from models.sourcing.rules.planning import plan_search, retargeted
-from models.sourcing.rules.plans import Anchor, Origin, SearchPlanValue
 from tests.models.sourcing.rules.knowledge import knowledge
 
 GHENT, ANTWERP = "loc_2797656", "loc_2803138"

@@ -15,10 +15,9 @@ from api.kernel import operation
 from models.base.errors import InvalidRequest
 from models.market.reference import reference
 from models.reading.intents import Intent
-from models.sourcing.rules.filters import PeopleFilters, SkillFilter, TierFilters, TitleFilter
 from models.sourcing.rules.ladder import choose_titles
 from models.sourcing.rules.planning import draft
-from models.sourcing.rules.plans import Knowledge, SearchPlanValue
+from models.sourcing.rules.plans import Knowledge, PeopleFilters, SearchPlanValue, SkillFilter, TierFilters, TitleFilter
 from sandbox.people.population.build import Population, build_population
 from sandbox.people.query import matching
 
