@@ -70,8 +70,8 @@ $(PROGRAMS_READY): $(PROGRAMS)/package-lock.json
 fuzz: $(READY) ## Fuzz every operation of a running installation; EXAMPLES for each, SEED repeats the same requests
 	EXAMPLES=$(EXAMPLES) SEED=$(SEED) $(RUN) -m pytest tests/fuzz -n 0 -s -k every_phase
 
-record: $(READY) ## Record the histories that the replay tests replay; STORY=kind/name records one
-	$(RUN) -m tests.workflows.record $(STORY)
+record: $(READY) ## Record the histories that the replay tests replay; SCENARIO=kind/name records one
+	$(RUN) -m tests.workflows.record $(SCENARIO)
 
 test-all: $(READY) ## Run all tests
 	$(RUN) -m pytest -n $(WORKERS) --dist worksteal

@@ -1,4 +1,4 @@
-"""State machines over a database, short in `make test`; `make machines` asks for as many `EXAMPLES` as it is told."""
+"""State machines over a database: few examples in `make test`, `EXAMPLES` of them in `make machines`."""
 
 import asyncio
 import os
@@ -36,8 +36,8 @@ class Died(Exception):
     """The process ends before its commit."""
 
 
-class Happening(Protocol):
-    """Something that happens in one transaction, which may die before its commit."""
+class Event(Protocol):
+    """An event in one transaction, which may die before its commit."""
 
     @property
     def work(self) -> Callable[[AsyncSession], Awaitable[Any]]:
@@ -49,7 +49,7 @@ class Happening(Protocol):
 
 
 class Machine(RuleBasedStateMachine):
-    """A machine whose happenings are transactions of one database, in service time that its rules move."""
+    """A machine whose events are transactions of one database, in service time that its rules move."""
 
     def __init__(self, runner: asyncio.Runner, database: Database) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class Machine(RuleBasedStateMachine):
         return self._runner.run(work)
 
     def now(self) -> datetime:
-        """The moment when the rows were read last, unless time was made to pass since."""
+        """Return the time of the last read of the rows, unless time was advanced since."""
         self._now = self._now or self.do(self._database.run(service_time))
         return self._now
 
@@ -71,14 +71,14 @@ class Machine(RuleBasedStateMachine):
         self.do(self._database.run(work))
         self._now = None
 
-    async def together(self, happenings: Sequence[Happening]) -> list[Any]:
-        """At once. The answer of each; null of one that died, and the code of what was refused."""
-        return await asyncio.gather(*(self.outcome_of(one) for one in happenings))
+    async def together(self, events: Sequence[Event]) -> list[Any]:
+        """Run events concurrently, and return each answer; null for one that died, the error code for a refused one."""
+        return await asyncio.gather(*(self.outcome_of(one) for one in events))
 
-    async def outcome_of(self, happening: Happening) -> Any:
+    async def outcome_of(self, event: Event) -> Any:
         async def work(session: AsyncSession) -> Any:
-            done = await happening.work(session)
-            if happening.dies:
+            done = await event.work(session)
+            if event.dies:
                 raise Died
             return done
 
@@ -112,7 +112,7 @@ def run(
         database = Database(database_url, pool_size=pool_size).within(all_tenants("tests"))
         try:
             run_state_machine_as_test(
-                partial(machine, runner, database),  # type: ignore[arg-type] # a class, or whatever makes one
+                partial(machine, runner, database),  # type: ignore[arg-type] # a class, or a factory of one
                 settings=asked,
             )
         finally:

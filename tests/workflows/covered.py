@@ -1,7 +1,7 @@
-"""`python -m tests.workflows.covered FOLDER`: replay histories, and say what workflow code none of them runs.
+"""`python -m tests.workflows.covered FOLDER`: replay histories, and list the workflow code that none of them runs.
 
-A process of its own, so that the measuring neither disturbs nor is disturbed by that of the tests. Prints one line
-for each line or branch of a function that no history reaches; nothing when all are reached.
+This is a separate process, so that its measurement and that of the tests do not disturb each other. It prints a line
+for each line or branch of a function that no history reaches.
 """
 
 import ast
@@ -20,12 +20,12 @@ LOOP = "workflows.waiting"
 
 
 def modules() -> list[str]:
-    """The modules that hold workflow code: new workflows join by themselves."""
+    """Return the modules with workflow code, new workflows included."""
     return sorted({LOOP, *(each.__module__ for each in worker.WORKFLOWS)})
 
 
 def bodies(file: Path) -> set[int]:
-    """The lines within functions; all others run when a module is imported, before anything is measured."""
+    """Return the lines within functions; all others run when a module is imported, before anything is measured."""
     return set(_lines(ast.parse(file.read_text())))
 
 
@@ -48,7 +48,7 @@ def missing(measured: coverage.Coverage, name: str) -> Iterator[str]:
 
 
 def main() -> None:
-    """Replay under measurement; the sandbox would run copies that nobody measures."""
+    """Replay under measurement, without the workflow sandbox, whose copies of modules would not be measured."""
     measured = coverage.Coverage(branch=True, data_file=None, config_file=False, source=["workflows"])
     measured.start()
     asyncio.run(replay(kept(Path(sys.argv[1])), runner=UnsandboxedWorkflowRunner()))

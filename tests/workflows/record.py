@@ -1,7 +1,7 @@
-"""`python -m tests.workflows.record`: play every story on a real Temporal server, and keep the histories.
+"""`python -m tests.workflows.record`: play every scenario on a real Temporal server and store the histories.
 
-Do this when a workflow is added or a story is told anew, never to make a failing replay pass: a workflow that has
-slept for three weeks has the old history, and `workflow.patched` is what lets it go on.
+Do this when a workflow is added or a scenario changes, never to make a failing replay pass: a workflow that has
+slept for three weeks has the old history, and continues only by `workflow.patched`.
 """
 
 import asyncio
@@ -19,30 +19,30 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from stack.ports import Ports
 from stack.temporal import Temporal
-from tests.workflows.stories import every, other, outreach, sourcing
-from tests.workflows.telling import Stage, Story
+from tests.workflows.scenario import Scenario, Stage
+from tests.workflows.scenarios import every_kind, other, outreach, sourcing
 
 HISTORIES = Path(__file__).parent / "histories"
 SUGGEST_AFTER = 100
 """Events after which the recorder's server suggests to continue as new; 4,096 would be a large file."""
 
 LEFT_OUT = {"workerVersion", "stackTrace"}
-"""What says where it was recorded; a replay reads neither."""
+"""Fields that depend on the place of recording; a replay reads neither."""
 
 
-def stories() -> list[Story]:
-    """Every story."""
-    return [*every.stories(), *sourcing.stories(), *outreach.stories(), *other.stories()]
+def scenarios() -> list[Scenario]:
+    """Return every scenario."""
+    return [*every_kind.scenarios(), *sourcing.scenarios(), *outreach.scenarios(), *other.scenarios()]
 
 
-def place(story: Story, folder: Path = HISTORIES) -> Path:
-    """The file of a story."""
-    return folder / story.kind / f"{story.name}.json"
+def place(scenario: Scenario, folder: Path = HISTORIES) -> Path:
+    """Return the file of a scenario."""
+    return folder / scenario.kind / f"{scenario.name}.json"
 
 
 @contextlib.contextmanager
 def server() -> Iterator[Temporal]:
-    """A Temporal server of the recorder's own."""
+    """Run a Temporal server for the recorder alone."""
     ports = Ports()
     with tempfile.TemporaryDirectory() as home:
         made = Temporal(
@@ -62,24 +62,24 @@ def server() -> Iterator[Temporal]:
             ports.release()
 
 
-async def record(address: str, told: list[Story], folder: Path) -> None:
-    """Play stories, eight at a time, and write their histories."""
+async def record(address: str, wanted: list[Scenario], folder: Path) -> None:
+    """Play scenarios, eight at a time, and write their histories."""
     client = await Client.connect(address, data_converter=pydantic_data_converter, identity="recorder")
     stage, places = Stage(client), asyncio.Semaphore(8)
 
-    async def one(story: Story) -> None:
+    async def one(scenario: Scenario) -> None:
         async with places:
-            handle = await stage.play(story)
+            handle = await stage.play(scenario)
             written = plain((await handle.fetch_history()).to_json_dict())
-        place(story, folder).parent.mkdir(parents=True, exist_ok=True)
-        place(story, folder).write_text(json.dumps(written, separators=(",", ":"), sort_keys=True) + "\n")
+        place(scenario, folder).parent.mkdir(parents=True, exist_ok=True)
+        place(scenario, folder).write_text(json.dumps(written, separators=(",", ":"), sort_keys=True) + "\n")
 
     async with stage.open():
-        await asyncio.gather(*(one(story) for story in told))
+        await asyncio.gather(*(one(scenario) for scenario in wanted))
 
 
 def plain(history: dict[str, Any]) -> dict[str, Any]:
-    """A history without what says where it was recorded: names of processes, and of the queues they alone poll."""
+    """Return a history without the names of processes and of their sticky queues."""
 
     def walk(value: Any, name: str = "") -> Any:
         if isinstance(value, dict):
@@ -95,9 +95,10 @@ def plain(history: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Record the stories whose names are given, or all anew."""
-    wanted = [story for story in stories() if not sys.argv[1:] or f"{story.kind}/{story.name}" in sys.argv[1:]]
-    if not sys.argv[1:]:
+    """Record the named scenarios, or all of them."""
+    names = sys.argv[1:]
+    wanted = [one for one in scenarios() if not names or f"{one.kind}/{one.name}" in names]
+    if not names:
         shutil.rmtree(HISTORIES, ignore_errors=True)
     with server() as temporal:
         asyncio.run(record(temporal.address, wanted, HISTORIES))

@@ -34,12 +34,12 @@ class Kept:
         return found
 
     def of(self, attributes: str) -> list[dict[str, Any]]:
-        """The attributes of one kind of event, in order."""
+        """Return the attributes of one kind of event, in order."""
         return [event[attributes] for event in self.events if attributes in event]
 
 
 def kept(folder: Path) -> list[Kept]:
-    """Every history of a folder."""
+    """Return every history of a folder."""
     return [Kept(file.parent.name, file.stem, file) for file in sorted(folder.glob("*/*.json"))]
 
 

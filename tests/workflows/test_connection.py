@@ -67,7 +67,7 @@ def settings(monkeypatch: pytest.MonkeyPatch, **told: str) -> Settings:
 
 
 def effective(*, read: bool | TLSConfig | None, with_key: bool) -> TLSConfig | None:
-    """What the SDK makes of it; null is no TLS."""
+    """Return what the SDK makes of it; null is no TLS."""
     if read is None:
         read = with_key
     return read if isinstance(read, TLSConfig) else TLSConfig() if read else None
@@ -113,7 +113,7 @@ def test_what_is_empty_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextlib.asynccontextmanager
 async def behind_tls(address: str, paper: Paper) -> AsyncIterator[str]:
-    """The address of a gate before the server that lets in whoever has the certificate."""
+    """The address of a gate before the server that admits holders of the certificate."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(paper.certificate))
     context.load_cert_chain(paper.certificate, paper.key)
     context.verify_mode = ssl.CERT_REQUIRED

@@ -1,7 +1,7 @@
 """Sleeping workflows survive a deployment: every kept history replays with the workflows of today.
 
 When one fails here, workflows that sleep at this moment would fail as well: bring the old way back behind
-`workflow.patched`, and record a story for the new one (`python -m tests.workflows.record KIND/STORY`).
+`workflow.patched`, and record a scenario for the new one (`python -m tests.workflows.record KIND/STORY`).
 """
 
 import base64
@@ -18,9 +18,9 @@ from temporalio.workflow import NondeterminismError
 
 import worker
 from stack.children import PROJECT
-from tests.workflows.record import HISTORIES, place, stories
+from tests.workflows.record import HISTORIES, place, scenarios
 from tests.workflows.replaying import Kept, kept, replay
-from tests.workflows.telling import STEPS
+from tests.workflows.scenario import STEPS
 from workflows import waiting
 from workflows.doorbell import WORKFLOW_OF
 
@@ -43,10 +43,10 @@ async def test_histories_replay_in_the_sandbox_of_the_workers() -> None:
 
 
 def test_there_is_a_history_of_every_story_and_a_story_of_every_history() -> None:
-    assert {history.file for history in ALL} == {place(story) for story in stories()}
+    assert {history.file for history in ALL} == {place(scenario) for scenario in scenarios()}
 
 
-def test_every_kind_of_workflow_is_told() -> None:
+def test_every_kind_of_workflow_has_scenarios() -> None:
     started = {attributes["workflowType"]["name"] for history in ALL for attributes in history.of(STARTED)}
     assert started == {*WORKFLOW_OF.values(), "call"}
     assert len(worker.WORKFLOWS) == len(started)
@@ -60,7 +60,7 @@ ATTRIBUTES, AS_NEW = "upsertWorkflowSearchAttributesEventAttributes", "workflowE
 
 
 @pytest.mark.parametrize("kind", sorted(WORKFLOW_OF))
-def test_every_waiting_kind_is_rung_asleep_woken_by_time_fails_and_is_cancelled(kind: str) -> None:
+def test_every_waiting_kind_is_woken_by_signal_and_by_time_fails_and_is_cancelled(kind: str) -> None:
     told = [history for history in ALL if history.kind == kind]
     assert any(len(history.of(SIGNALLED)) > 1 for history in told)
     for attributes in (TIMER, FIRED, MARKED, CANCELLED, ATTRIBUTES):
@@ -76,7 +76,7 @@ def test_every_step_is_asked_for_in_some_history() -> None:
     assert any(history.of(AS_NEW) for history in ALL)
 
 
-def test_no_line_and_no_branch_of_a_workflow_is_left_out() -> None:
+def test_histories_reach_every_line_and_branch_of_workflows() -> None:
     measured = subprocess.run(
         [sys.executable, "-m", "tests.workflows.covered", str(HISTORIES)],
         cwd=PROJECT,
@@ -87,7 +87,7 @@ def test_no_line_and_no_branch_of_a_workflow_is_left_out() -> None:
     assert measured.stdout.splitlines() == []
 
 
-def test_histories_hold_ids_reasons_and_times_alone() -> None:
+def test_histories_contain_only_ids_reasons_and_times() -> None:
     for history in ALL:
         for value in payloads(history.events):
             names = set(value) if isinstance(value, dict) else set()
@@ -97,7 +97,7 @@ def test_histories_hold_ids_reasons_and_times_alone() -> None:
         assert "@" not in written
 
 
-async def test_a_workflow_that_waits_another_way_would_be_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_workflow_that_waits_in_another_way_fails_its_replay(monkeypatch: pytest.MonkeyPatch) -> None:
     """The proof that the replays above can fail."""
 
     async def sleeps(self: object, heard: int, seconds: float | None, reason: str) -> None:
@@ -125,7 +125,7 @@ LOCAL = {
 
 
 def local_activities(history: Kept) -> list[dict[str, Any]]:
-    """What the SDK noted of each local activity."""
+    """Return what the SDK noted of each local activity."""
     return [
         value
         for marked in history.of(MARKED)
@@ -135,13 +135,13 @@ def local_activities(history: Kept) -> list[dict[str, Any]]:
 
 
 def decoded(payload: dict[str, Any]) -> Any:
-    """The value of a payload as the history file has it."""
+    """Return the value of a payload as the history file has it."""
     data = base64.b64decode(payload.get("data", ""))
     return json.loads(data) if data else None
 
 
 def payloads(value: Any) -> list[Any]:
-    """Every payload within a part of a history."""
+    """Return every payload within a part of a history."""
     if isinstance(value, dict):
         if "metadata" in value and "data" in value and "encoding" in value["metadata"]:
             return [decoded(value)]

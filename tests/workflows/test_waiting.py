@@ -1,4 +1,4 @@
-"""The one waiting loop on the real server: no ring is lost, no failed step ends a workflow."""
+"""The waiting loop on a real server: no wake-up is lost, no failed step ends a workflow."""
 
 import asyncio
 import contextlib
@@ -86,7 +86,7 @@ async def eventually(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_a_ring_ends_the_wait_and_the_step_is_asked_again(client: Client) -> None:
+async def test_a_wake_up_ends_the_wait_and_the_step_is_asked_again(client: Client) -> None:
     script = Script(lambda asked: DONE if asked > 1 else WAIT)
     async with serving(client, script):
         subject, handle = await start(client)
@@ -96,7 +96,7 @@ async def test_a_ring_ends_the_wait_and_the_step_is_asked_again(client: Client) 
     assert script.asked == 2
 
 
-async def test_a_wait_ends_at_its_time_without_a_ring(client: Client) -> None:
+async def test_a_wait_ends_at_its_time_without_a_wake_up(client: Client) -> None:
     soon = NextStep(do=Do.WAIT, wait_seconds=0.2, reason="soon")
     script = Script(lambda asked: DONE if asked > 3 else soon)
     async with serving(client, script):
@@ -104,7 +104,9 @@ async def test_a_wait_ends_at_its_time_without_a_ring(client: Client) -> None:
         await handle.result()
 
 
-async def test_a_ring_during_a_call_is_not_lost_though_the_call_answers_that_nothing_is_due(client: Client) -> None:
+async def test_a_wake_up_during_a_call_is_not_lost_although_the_call_answers_that_nothing_is_due(
+    client: Client,
+) -> None:
     script = Script(lambda asked: ACT if asked == 1 else DONE, call=lambda: WAIT)
     script.let_go.clear()
     async with serving(client, script):
@@ -118,7 +120,7 @@ async def test_a_ring_during_a_call_is_not_lost_though_the_call_answers_that_not
     assert script.asked == asked + 1
 
 
-async def test_a_failed_step_is_asked_again_and_says_nothing_but_its_code(
+async def test_a_failed_step_is_asked_again_and_reports_only_its_code(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(waiting, "AFTER_FAILURE_SECONDS", 0.1)
@@ -137,7 +139,7 @@ async def test_a_failed_step_is_asked_again_and_says_nothing_but_its_code(
     assert "jane" not in history
 
 
-async def test_a_ring_after_the_end_starts_the_workflow_again_under_the_same_id(client: Client) -> None:
+async def test_a_wake_up_after_the_end_starts_the_workflow_again_under_the_same_id(client: Client) -> None:
     script = Script(lambda _: DONE)
     async with serving(client, script):
         subject, handle = await start(client)
@@ -148,7 +150,7 @@ async def test_a_ring_after_the_end_starts_the_workflow_again_under_the_same_id(
     assert script.asked > asked
 
 
-async def test_a_call_that_queues_for_long_is_told_and_then_awaited(client: Client) -> None:
+async def test_a_call_that_queues_for_long_is_shown_and_then_awaited(client: Client) -> None:
     assert ACT.call is not None
     slow = ACT.model_copy(
         update={"call": ACT.call.model_copy(update={"queued": decide.RUN_QUEUED, "queued_after": 0.1})}
@@ -174,7 +176,7 @@ async def test_a_call_that_queues_for_long_is_told_and_then_awaited(client: Clie
         await handle.result()
 
 
-async def test_fifty_rings_at_once_start_one_workflow(client: Client) -> None:
+async def test_fifty_concurrent_wake_ups_start_one_workflow(client: Client) -> None:
     script = Script(lambda _: WAIT)
     async with serving(client, script):
         subject = Subject("run", uuid4().hex)

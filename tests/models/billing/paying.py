@@ -31,7 +31,7 @@ class Till:
         return self.member.tenant.workspace_id
 
     async def checkout(self, item: str = "pack") -> str:
-        """A page that somebody can pay at."""
+        """Return a page that somebody can pay at."""
 
         async def add(session: AsyncSession) -> str:
             now = await service_time(session)
@@ -45,11 +45,11 @@ class Till:
         await self.database.run(lambda session: engine_payments.note_opened(session, payment_id, opened))
         return payment_id
 
-    async def hear(self, happening: PaymentEvent) -> None:
+    async def hear(self, event: PaymentEvent) -> None:
         """A callback is worked in."""
 
         async def work(session: AsyncSession) -> None:
-            await callbacks.apply(session, happening, now=await service_time(session))
+            await callbacks.apply(session, event, now=await service_time(session))
 
         await self.database.run(work)
 
@@ -83,7 +83,7 @@ class Till:
             )
 
     async def refill(self) -> bool:
-        """One look of the refill workflow; whether it bought."""
+        """Return one look of the refill workflow; whether it bought."""
         verdict, _ = await self.database.run(
             lambda session: refills.decide_auto_refill(session, self.workspace_id, configured=True)
         )

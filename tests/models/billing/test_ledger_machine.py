@@ -31,7 +31,7 @@ from models.billing.store import payments
 from models.billing.store.credits import Payer
 from tests import machines
 from tests.machines import Machine
-from tests.models.billing.ledger_books import LOW, REFILL, Books, Payment
+from tests.models.billing.ledger_reference import LOW, REFILL, LedgerReference, Payment
 from tests.models.conftest import join
 
 T = TypeVar("T")
@@ -56,10 +56,10 @@ CHARGES = st.lists(st.integers(1, 25), min_size=1, max_size=3)
 
 @dataclass(frozen=True)
 class Event:
-    """What one transaction does, and what the books say that it answers (null: they do not care)."""
+    """What one transaction does, and what the model say that it answers (null: they do not care)."""
 
     work: Callable[[AsyncSession], Awaitable[Any]]
-    book: Callable[[Books], Any]
+    apply_to: Callable[[LedgerReference], Any]
     dies: bool = False
 
 
@@ -74,7 +74,7 @@ class Ledger(Machine):
         self.customer_id, self.plan, packs = self.do(database.run(self._prepare))
         self.do(self._sql(NOON))
         caps = {self.member.api_key_id: KEY_CAP, self.customer_id: CUSTOMER_CAP}
-        self.books = Books(caps, self.do(database.run(service_time)), packs=packs)
+        self.model = LedgerReference(caps, self.do(database.run(service_time)), packs=packs)
 
     async def _sql(self, statement: str, **values: Any) -> Sequence[Any]:
         async with self._database.transaction() as session:
@@ -111,22 +111,22 @@ class Ledger(Machine):
         return customer.id, made[0].id, {one.id: Payment(one.credits) for one in made[1:]}
 
     def happen(self, *events: Event) -> None:
-        """At once, and as if one after another: in some order the books come to the rows and to the same answers."""
-        self.books.now = self.do(self._database.run(service_time))
+        """At once, and as if one after another: in some order the model come to the rows and to the same answers."""
+        self.model.now = self.do(self._database.run(service_time))
         answers = self.do(self.together(events))
         shown = self.do(self._database.run(self.shown))
         for order in itertools.permutations(range(len(events))):
-            books = deepcopy(self.books)
-            said = {place: events[place].book(books) for place in order}
+            model = deepcopy(self.model)
+            said = {place: events[place].apply_to(model) for place in order}
             if all(said[place] in (None, answer) for place, answer in enumerate(answers)):
-                if len(events) > 1 and shown != written(books):
+                if len(events) > 1 and shown != written(model):
                     continue
-                self.books = books
+                self.model = model
                 return
         raise AssertionError(f"in no order: {answers}, {shown}")
 
     async def shown(self, session: AsyncSession) -> dict[str, Any]:
-        """What the rows say."""
+        """Return what the rows say."""
 
         async def found(statement: str) -> Sequence[Any]:
             return (await session.execute(text(statement), {"w": self.workspace_id})).all()
@@ -166,7 +166,7 @@ class Ledger(Machine):
                 expires_at=expires_at,
             )
 
-        event = Event(work, lambda books: books.grant(reference, amount, expires_at))
+        event = Event(work, lambda model: model.grant(reference, amount, expires_at))
         self.happen(*[event] * (2 if twice else 1))
 
     def moment(self) -> datetime:
@@ -197,16 +197,16 @@ class Ledger(Machine):
             await purse.spend([CreditCharge(reference, "lead", "run_1", credits) for (reference, _), credits in due])
             return paid
 
-        return Event(work, lambda books: books.spend(charges, subjects))
+        return Event(work, lambda model: model.spend(charges, subjects))
 
-    @precondition(lambda self: self.books.paid)
+    @precondition(lambda self: self.model.paid)
     @rule(number=NUMBER, twice=st.booleans())
     def is_refunded(self, number: int, *, twice: bool) -> None:
-        charges = list(self.books.paid)
+        charges = list(self.model.paid)
         reference = charges[-1 - number % len(charges)]
         refund = Event(
             lambda session: callbacks.refund(session, self.workspace_id, reference),
-            lambda books: books.refund(reference),
+            lambda model: model.refund(reference),
         )
         self.happen(*[refund] * (2 if twice else 1))
 
@@ -214,7 +214,7 @@ class Ledger(Machine):
     def is_taken_back_while_it_is_spent(self, number: int, amounts: list[int]) -> None:
         taken = Event(
             lambda session: callbacks.take_back(session, self.workspace_id, f"pay_{number}"),
-            lambda books: books.take_back(f"pay_{number}"),
+            lambda model: model.take_back(f"pay_{number}"),
         )
         self.happen(taken, self.spends(amounts, of_customer=False))
 
@@ -227,18 +227,18 @@ class Ledger(Machine):
         async def work(session: AsyncSession) -> None:
             await callbacks.apply(session, paid, now=await service_time(session))
 
-        self.happen(Event(work, lambda books: books.month_paid(paid.invoice_id, 30, starts_at)))
+        self.happen(Event(work, lambda model: model.month_paid(paid.invoice_id, 30, starts_at)))
 
     @rule(number=st.integers(0, 1), refunded=st.sampled_from([False, False, True]))
     def a_pack_is_paid_or_refunded(self, number: int, *, refunded: bool) -> None:
         """In whichever order, and however often, that is heard."""
-        name = list(self.books.packs)[number]
+        name = list(self.model.packs)[number]
         heard = Refunded(name) if refunded else CheckoutPaid(name, "ch_1", None)
 
         async def work(session: AsyncSession) -> None:
             await callbacks.apply(session, heard, now=await service_time(session))
 
-        self.happen(Event(work, lambda books: (books.pack_refunded if refunded else books.pack_paid)(name)))
+        self.happen(Event(work, lambda model: (model.pack_refunded if refunded else model.pack_paid)(name)))
 
     @rule(hours=st.sampled_from([1, 12, 30, 31 * 24, 62 * 24]))
     def time_passes(self, hours: int) -> None:
@@ -249,7 +249,7 @@ class Ledger(Machine):
         async def work(session: AsyncSession) -> None:
             await store_credits.expire_grants(session)
 
-        events = [Event(work, lambda books: books.expire())]
+        events = [Event(work, lambda model: model.expire())]
         self.happen(*events, *([] if and_spent is None else [self.spends(and_spent, of_customer=False)]))
 
     @rule()
@@ -257,17 +257,17 @@ class Ledger(Machine):
         async def work(session: AsyncSession) -> None:
             await store_credits.tell_expiring(session)
 
-        self.happen(Event(work, lambda books: books.tell_expiring()))
+        self.happen(Event(work, lambda model: model.tell_expiring()))
 
     @rule()
     def refilling_is_looked_at(self) -> None:
         self.do(self._sql("update auto_refills set answered = rings where id = :w", w=self.workspace_id))
-        self.books.rung = False
+        self.model.rung = False
 
     @invariant()
     def both_say_the_same(self) -> None:
         shown = self.do(self._database.run(self.shown))
-        assert shown == written(self.books)
+        assert shown == written(self.model)
         left: Counter[str] = Counter()
         for (_, grant, many, _), times in shown["entries"].items():
             left[grant] += many * times
@@ -275,9 +275,9 @@ class Ledger(Machine):
 
     @invariant()
     def what_can_be_spent_is_what_is_left(self) -> None:
-        self.books.now = self.do(self._database.run(service_time))
+        self.model.now = self.do(self._database.run(service_time))
         assert self.do(self._database.run(lambda session: store_credits.balance(session, self.workspace_id))) == (
-            self.books.balance()
+            self.model.balance()
         )
 
     def teardown(self) -> None:
@@ -308,15 +308,15 @@ class Ledger(Machine):
             self.what_can_be_spent_is_what_is_left()
 
 
-def written(books: Books) -> dict[str, Any]:
-    """The books as `shown` puts the rows."""
+def written(model: LedgerReference) -> dict[str, Any]:
+    """Return the model as `shown` puts the rows."""
     return {
-        "left": {name: block.left for name, block in books.blocks.items()},
-        "entries": +books.entries,
-        "spent": dict(+books.spent),
-        "told": dict(+books.told),
-        "packs": {name: pack.status for name, pack in books.packs.items()},
-        "rung": books.rung,
+        "left": {name: block.left for name, block in model.blocks.items()},
+        "entries": +model.entries,
+        "spent": dict(+model.spent),
+        "told": dict(+model.told),
+        "packs": {name: pack.status for name, pack in model.packs.items()},
+        "rung": model.rung,
     }
 
 

@@ -188,8 +188,8 @@ async def test_a_payment_method_counts_until_it_is_taken_away_whichever_is_heard
         MethodAttached("pm_1", customer, at),
         MethodDetached("pm_1", customer, at + timedelta(seconds=1)),
     ]
-    for happening in told if first == "attached" else reversed(told):
-        await till.hear(happening)
+    for event in told if first == "attached" else reversed(told):
+        await till.hear(event)
     async with till.database.transaction() as session:
         assert await payments.payment_method(session, till.workspace_id) == "pm_0"
     await till.hear(MethodDetached("pm_0", None, at))
@@ -319,7 +319,7 @@ async def test_falling_below_the_threshold_rings_the_refill_once(till: Till) -> 
 
 
 async def begun(till: Till, number: int) -> tuple[str, engine_payments.PaymentOrder | None]:
-    """A payment of which the provider is about to be asked."""
+    """Return a payment of which the provider is about to be asked."""
 
     async def add(session: AsyncSession) -> str:
         return payments.add_payment(

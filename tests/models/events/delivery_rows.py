@@ -1,4 +1,4 @@
-"""What the rows of an account's endpoints and deliveries say, in the words of `delivery_books`."""
+"""The rows of an account's endpoints and deliveries in the form of `delivery_reference`."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from tests.models.events.delivery_books import JUST_NOW, LEASE, Books, Sent
+from tests.models.events.delivery_reference import JUST_NOW, LEASE, DeliveryReference, Sent
 
 DELIVERIES = "select d.* from deliveries d where d.workspace_id = :w order by d.created_at, d.id"
 EVENTS = "select id from events where workspace_id = :w"
@@ -25,7 +25,7 @@ async def read(session: AsyncSession, workspace_id: str) -> tuple[Sequence[Row[A
 
 
 def shown(row: Row[Any]) -> dict[str, Any]:
-    """A row as `written` puts it."""
+    """Return a row as `written` puts it."""
     return {
         "hook": row.endpoint_id,
         "event": row.event_id,
@@ -40,7 +40,7 @@ def shown(row: Row[Any]) -> dict[str, Any]:
 
 
 def written(sent: Sent) -> dict[str, Any]:
-    """A delivery of the books as `shown` puts it."""
+    """Return a delivery of the model as `shown` puts it."""
     return {
         "hook": sent.hook,
         "event": sent.event,
@@ -54,11 +54,13 @@ def written(sent: Sent) -> dict[str, Any]:
     }
 
 
-def with_moments(books: Books, rows: Sequence[Row[Any]], before: datetime, after: datetime) -> Books:
-    """The books with moments that only the rows can know, where those lie between these two."""
+def with_moments(
+    model: DeliveryReference, rows: Sequence[Row[Any]], before: datetime, after: datetime
+) -> DeliveryReference:
+    """Return the model with moments that only the rows can know, where those lie between these two."""
     known = {row.id: row for row in rows}
-    sent = dict(books.sent)
-    for name, one in books.sent.items():
+    sent = dict(model.sent)
+    for name, one in model.sent.items():
         row = known.get(name)
         if row is None:
             continue
@@ -66,7 +68,7 @@ def with_moments(books: Books, rows: Sequence[Row[Any]], before: datetime, after
         lease = row.wake_at and row.wake_at - LEASE
         wake = row.wake_at if one.wake == JUST_NOW and _within(lease, before, after) else one.wake
         sent[name] = replace(one, due=due, wake=wake)
-    return replace(books, sent=sent)
+    return replace(model, sent=sent)
 
 
 def _within(moment: datetime | None, before: datetime, after: datetime) -> bool:

@@ -1,4 +1,4 @@
-"""Workers that deliver an account's events, led step by step by a test, with `delivery_books` beside them."""
+"""Workers that deliver an account's events step by step, compared with `delivery_reference`."""
 
 import asyncio
 import itertools
@@ -27,7 +27,7 @@ from models.events.tables import WebhookEndpoint
 from models.operate import housekeeping
 from tests.machines import Machine
 from tests.models.conftest import SECRET, join
-from tests.models.events.delivery_books import Books, Hook, Sent
+from tests.models.events.delivery_reference import DeliveryReference, Hook, Sent
 from tests.models.events.delivery_rows import read, shown, with_moments, written
 from tests.models.events.webhook_world import endpoint
 
@@ -42,7 +42,7 @@ STAMPS = timedelta(milliseconds=200)
 
 
 def need_of(decision: Decision) -> str:
-    """What the delivery needs, in the words of the books."""
+    """Return what the delivery needs, in the words of the model."""
     if decision.do is Do.WAIT:
         return "turn" if decision.until is None else "time"
     return "nothing" if decision.do is Do.DONE else "attempt"
@@ -59,10 +59,10 @@ class Flight:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happens in one transaction. The books get its answer and say what it should have been."""
+    """An event in one transaction. The model receives its answer and tells what it should have been."""
 
     work: Callable[[AsyncSession], Awaitable[Any]]
-    book: Callable[[Books, Any], object]
+    apply_to: Callable[[DeliveryReference, Any], object]
     dies: bool = False
 
 
@@ -75,7 +75,7 @@ class Working(Machine):
         self.member = self.do(database.run(partial(join, granted=0)))
         self.workspace_id = self.member.tenant.workspace_id
         self.customer = Tenant(self.workspace_id, self.do(database.run(self._customer)))
-        self.books = Books()
+        self.model = DeliveryReference()
         self.events: dict[str, datetime] = {}
         self.flights: list[Flight] = []
         self.secrets = itertools.count()
@@ -93,42 +93,42 @@ class Working(Machine):
         found, self._now = self.do(self._database.run(work))
         return found
 
-    def happen(self, *happenings: Event, run: Coroutine[Any, Any, Sequence[Any]] | None = None) -> Sequence[Any]:
-        """At once, and as if one after another: in some order the books come to the rows and to the same answers.
+    def happen(self, *events: Event, run: Coroutine[Any, Any, Sequence[Any]] | None = None) -> Sequence[Any]:
+        """Run events concurrently: in some order the model must yield the same rows and answers.
 
-        `run` lets them happen in a way of its own.
+        `run` replaces the way in which they are run.
         """
         before = self.now()
-        answers = self.do(run or self.together(happenings))
+        answers = self.do(run or self.together(events))
         rows, _, _ = self.rows()
         after = self.now()
-        for order in itertools.permutations(range(len(happenings))):
-            books = deepcopy(self.books)
+        for order in itertools.permutations(range(len(events))):
+            model = deepcopy(self.model)
             agree = all(
-                happenings[place].dies or happenings[place].book(books, answers[place]) is not False for place in order
+                events[place].dies or events[place].apply_to(model, answers[place]) is not False for place in order
             )
-            books = with_moments(books, rows, before, after)
-            if agree and {row.id: shown(row) for row in rows} == {n: written(one) for n, one in books.sent.items()}:
-                self.books = books
+            model = with_moments(model, rows, before, after)
+            if agree and {row.id: shown(row) for row in rows} == {n: written(one) for n, one in model.sent.items()}:
+                self.model = model
                 return answers
-        said = {name: written(one) for name, one in books.sent.items()}
+        said = {name: written(one) for name, one in model.sent.items()}
         found = {row.id: shown(row) for row in rows}
         differ = {name: (said.get(name), found.get(name)) for name in said | found if said.get(name) != found.get(name)}
-        raise AssertionError(f"in no order: {answers}; the books, then the rows: {differ}")
+        raise AssertionError(f"in no order: {answers}; the model, then the rows: {differ}")
 
     # What workers do.
 
     def decides(self, sent_id: str, *, dies: bool = False) -> Event:
         return Event(
             lambda session: deliveries.decide_delivery(session, sent_id),
-            lambda books, told: need_of(told) == books.decide(sent_id, told.now),
+            lambda model, told: need_of(told) == model.decide(sent_id, told.now),
             dies,
         )
 
     def begins(
         self, sent_id: str, number: int, *, dies: bool = False, slowly: Callable[[], Awaitable[None]] | None = None
     ) -> Event:
-        """The attempt is signed before the transaction ends, perhaps slowly; it flies once that has ended."""
+        """Sign the attempt before the transaction ends, perhaps slowly; it is sent after the commit."""
 
         async def work(session: AsyncSession) -> tuple[Any, str | None]:
             decision, parcel = await deliveries.begin_attempt(session, sent_id, number)
@@ -138,11 +138,11 @@ class Working(Machine):
                 return decision, None
             return decision, self.vault.open(deliveries.SECRET_PURPOSE, parcel.sealed_secret).decode()
 
-        def book(books: Books, told: Any) -> bool:
+        def apply_to(model: DeliveryReference, told: Any) -> bool:
             decision, secret = told
-            return (need_of(decision), secret) == books.begin(sent_id, number, decision.now)
+            return (need_of(decision), secret) == model.begin(sent_id, number, decision.now)
 
-        return Event(work, book, dies)
+        return Event(work, apply_to, dies)
 
     def notes(self, flight: Flight, code: int | None, *, dies: bool = False) -> Event:
         async def work(session: AsyncSession) -> Any:
@@ -151,7 +151,7 @@ class Working(Machine):
             return await deliveries.record_attempt(session, flight.sent, flight.number, outcome)
 
         return Event(
-            work, lambda books, told: need_of(told) == books.note(flight.sent, flight.number, code, told.now), dies
+            work, lambda model, told: need_of(told) == model.note(flight.sent, flight.number, code, told.now), dies
         )
 
     def fly(self, sent_id: str, number: int, *, dies: bool = False) -> Flight | None:
@@ -176,7 +176,7 @@ class Working(Machine):
                 )
             )
         )
-        self.books.hooks[hook_id] = Hook(secret, kind, whose)
+        self.model.hooks[hook_id] = Hook(secret, kind, whose)
         return hook_id
 
     def _sealed(self, secret: str) -> bytes:
@@ -199,46 +199,46 @@ class Working(Machine):
             await meanwhile.work(session)
             await emitting()
 
-        expected, before = self.books.emit(kind, tenant.id), self.now()
+        expected, before = self.model.emit(kind, tenant.id), self.now()
         self.do(emitting() if meanwhile is None else self._database.run(around))
         if meanwhile is not None:
-            meanwhile.book(self.books, None)
+            meanwhile.apply_to(self.model, None)
         rows, _, _ = self.rows()
         after = self.now()
-        made = [row for row in rows if row.id not in self.books.sent]
+        made = [row for row in rows if row.id not in self.model.sent]
         assert sorted(row.endpoint_id for row in made) == sorted(many * list(expected)), "to whoever wants it, once"
         for row in made:
             assert before - STAMPS <= row.created_at <= after + STAMPS
-            self.books.sent[row.id] = Sent(row.id, row.endpoint_id, row.event_id, row.created_at, row.created_at)
-            self.books.sent[row.id].lost = row.endpoint_id == hook
+            self.model.sent[row.id] = Sent(row.id, row.endpoint_id, row.event_id, row.created_at, row.created_at)
+            self.model.sent[row.id].lost = row.endpoint_id == hook
 
     def closes(self, hook_id: str, *, forever: bool) -> Event:
-        """The endpoint is disabled, or deleted."""
+        """Return the endpoint is disabled, or deleted."""
 
         async def work(session: AsyncSession) -> None:
             row = await self._lock(session, hook_id)
             await (deliveries.remove_endpoint if forever else deliveries.disable_endpoint)(session, row)
 
-        def book(books: Books, told: object) -> bool:
-            hook = books.hooks[hook_id]
+        def apply_to(model: DeliveryReference, told: object) -> bool:
+            hook = model.hooks[hook_id]
             if not hook.there:
                 return told == "not_found"
             hook.enabled, hook.there = hook.enabled and forever, not forever
-            books.drop(hook_id)
+            model.drop(hook_id)
             return told is None
 
-        return Event(work, book)
+        return Event(work, apply_to)
 
     def enables(self, hook_id: str) -> Event:
         async def work(session: AsyncSession) -> None:
             (await self._lock(session, hook_id)).status = EndpointStatus.ENABLED
 
-        def book(books: Books, told: object) -> bool:
-            hook = books.hooks[hook_id]
+        def apply_to(model: DeliveryReference, told: object) -> bool:
+            hook = model.hooks[hook_id]
             hook.enabled = hook.there
             return told == (None if hook.there else "not_found")
 
-        return Event(work, book)
+        return Event(work, apply_to)
 
     def rotates(self, hook_id: str) -> Event:
         secret = f"secret {next(self.secrets)}"
@@ -246,11 +246,11 @@ class Working(Machine):
         async def work(session: AsyncSession) -> None:
             (await self._lock(session, hook_id)).secret = self._sealed(secret)
 
-        def book(books: Books, told: object) -> bool:
-            books.hooks[hook_id].secret = secret
-            return told == (None if books.hooks[hook_id].there else "not_found")
+        def apply_to(model: DeliveryReference, told: object) -> bool:
+            model.hooks[hook_id].secret = secret
+            return told == (None if model.hooks[hook_id].there else "not_found")
 
-        return Event(work, book)
+        return Event(work, apply_to)
 
     def retries(self, hook_id: str, sent_id: str) -> Event:
         async def work(session: AsyncSession) -> str:
@@ -259,7 +259,7 @@ class Working(Machine):
             await outbox.wake(session, deliveries.delivery_subject(row.id))
             return "ok"
 
-        return Event(work, lambda books, told: told == books.retry(hook_id, sent_id))
+        return Event(work, lambda model, told: told == model.retry(hook_id, sent_id))
 
     def ping(self, hook_id: str) -> None:
         """A test of an endpoint that is enabled: one attempt, for it alone."""
@@ -270,16 +270,16 @@ class Working(Machine):
 
         before = self.now()
         event_id, sent_id = self.do(self._database.run(work))
-        (row,) = [row for row in self.rows()[0] if row.id not in self.books.sent]
+        (row,) = [row for row in self.rows()[0] if row.id not in self.model.sent]
         assert row.id == sent_id
         assert before - STAMPS <= row.created_at <= self.now() + STAMPS
         sent = Sent(sent_id, hook_id, event_id, row.created_at, row.created_at, turn="given", single=True, ping=True)
         assert shown(row) == written(sent), "a test waits for nobody's turn"
-        self.books.sent[sent_id] = sent
+        self.model.sent[sent_id] = sent
 
     def gives_up(self, sent_id: str) -> Event:
         return Event(
-            lambda session: deliveries.give_up_delivery(session, sent_id), lambda books, _: books.give_up(sent_id)
+            lambda session: deliveries.give_up_delivery(session, sent_id), lambda model, _: model.give_up(sent_id)
         )
 
     def keep_house(self) -> None:
@@ -288,10 +288,10 @@ class Working(Machine):
             await housekeeping.do(session, housekeeping.RETAIN)
             return await service_time(session)
 
-        self.books.forget(self.do(self._database.run(work)))
+        self.model.forget(self.do(self._database.run(work)))
 
     async def due(self) -> list[str]:
-        """Whom the dispatcher would ring."""
+        """Return the rows that the dispatcher would wake."""
         async with self._database.transaction() as session:
             found = await outbox.rows_due(session, limit=10_000)
         return [one.subject.id for one in found if one.workspace_id == self.workspace_id]

@@ -1,4 +1,4 @@
-"""Deliveries of one endpoint in any order of events: no turn too many, nobody forgotten, nothing after the end."""
+"""Deliveries of one endpoint in any order of events: no turn too many, no delivery forgotten, none after the end."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -158,7 +158,7 @@ class Endpoint(RuleBasedStateMachine):
                 assert need is DeliveryNeed.TURN or after.wake_at is not None
 
     @invariant()
-    def nobody_is_attempted_more_often_than_documented(self) -> None:
+    def no_delivery_is_attempted_more_often_than_documented(self) -> None:
         for number, attempts in self.attempts.items():
             assert number in self.by_hand or len(attempts) <= 1 + len(RETRY_AFTER)
 

@@ -1,7 +1,7 @@
-"""Events on their way to an account's endpoints, whatever happens: workers that die, answers late and twice, changes.
+"""A state machine of deliveries to an account's endpoints: dying workers, late and repeated answers, changes.
 
-After every step the rows are held against the bookkeeping of `delivery_books`. A history begins where it matters: more
-is due at an endpoint than may be attempted at once.
+After every step the rows are compared with `delivery_reference`. A history begins with more deliveries due at an
+endpoint than may be attempted at once.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from models.base.tenants import Tenant
 from tests import machines
-from tests.models.events.delivery_books import AT_ONCE, RETRIES, Sent
+from tests.models.events.delivery_reference import AT_ONCE, RETRIES, Sent
 from tests.models.events.delivery_rows import shown, written
 from tests.models.events.delivery_working import Flight, Working
 
@@ -34,17 +34,17 @@ class Deliveries(Working):
         self.new_hook()
         self.new_hook(kind="credits.low", whose=self.customer.customer_id)
         self.emit(AT_ONCE + 2, "credits.low", self.member.tenant)
-        for sent_id in list(self.books.sent):
+        for sent_id in list(self.model.sent):
             self.fly(sent_id, 1)
 
     def hook(self, number: int) -> str:
         """The first is asked for more often than all others."""
-        hooks = list(self.books.hooks)
+        hooks = list(self.model.hooks)
         return hooks[0] if number % 2 else hooks[number // 2 % len(hooks)]
 
     def one(self, number: int) -> Sent:
         """Those that are pending come first, the newest of them before the others."""
-        ordered = sorted(self.books.sent.values(), key=lambda sent: (not sent.pending, sent.turn is None))
+        ordered = sorted(self.model.sent.values(), key=lambda sent: (not sent.pending, sent.turn is None))
         return ordered[number % len(ordered)]
 
     def flight(self, number: int) -> Flight:
@@ -62,7 +62,7 @@ class Deliveries(Working):
     def tenant(self, *, of_customer: bool) -> Tenant:
         return self.customer if of_customer else self.member.tenant
 
-    has_sent = precondition(lambda self: self.books.sent)
+    has_sent = precondition(lambda self: self.model.sent)
     has_flown = precondition(lambda self: self.flights)
 
     @has_sent
@@ -85,7 +85,7 @@ class Deliveries(Working):
 
     @rule(number=NUMBER, code=CODES)
     def everything_due_is_attempted(self, number: int, code: int | None) -> None:
-        for sent in [one for one in self.books.sent.values() if one.hook == self.hook(number)]:
+        for sent in [one for one in self.model.sent.values() if one.hook == self.hook(number)]:
             flight = self.fly(sent.id, len(sent.log) + 1)
             if flight is not None:
                 self.happen(self.notes(flight, code))
@@ -120,10 +120,10 @@ class Deliveries(Working):
     @rule(number=NUMBER, in_time=st.booleans())
     def an_endpoint_is_tested(self, number: int, *, in_time: bool) -> None:
         hook_id = self.hook(number)
-        if not (self.books.hooks[hook_id].enabled and self.books.hooks[hook_id].there):
+        if not (self.model.hooks[hook_id].enabled and self.model.hooks[hook_id].there):
             return
         self.ping(hook_id)
-        sent_id = list(self.books.sent)[-1]
+        sent_id = list(self.model.sent)[-1]
         if in_time:
             flight = self.fly(sent_id, 1)
             assert flight is not None, "a test waits for nobody's turn"
@@ -134,9 +134,9 @@ class Deliveries(Working):
 
     @rule(number=NUMBER, forever=st.booleans())
     def something_happens_while_an_endpoint_is_closed(self, number: int, *, forever: bool) -> None:
-        """It is written to nobody's end: what was queued in that moment is dropped, also if the endpoint comes back."""
+        """A delivery queued at the moment of closing is dropped, even if the endpoint is enabled again."""
         hook_id = self.hook(number)
-        hook = self.books.hooks[hook_id]
+        hook = self.model.hooks[hook_id]
         if hook.there and hook.enabled:
             closing = self.closes(hook_id, forever=forever and number % 4 == 0)
             self.emit(2, "credits.low", self.customer, meanwhile=closing, hook=hook_id)
@@ -147,14 +147,14 @@ class Deliveries(Working):
     @rule(number=NUMBER, code=CODES, other=st.sampled_from(["again", "closed", "retried", "begun", "decided"]))
     def an_answer_meets(self, number: int, code: int | None, other: str) -> None:
         flight = self.flight(number)
-        sent = self.books.sent.get(flight.sent)
+        sent = self.model.sent.get(flight.sent)
         hook_id = sent.hook if sent else self.hook(0)
         meets = {
             "again": self.notes(flight, 500),
             "closed": self.closes(hook_id, forever=False),
             "retried": self.retries(hook_id, flight.sent),
             "begun": self.begins(flight.sent, flight.number),
-            "decided": self.decides(self.one(-1).id) if self.books.sent else self.decides(flight.sent),
+            "decided": self.decides(self.one(-1).id) if self.model.sent else self.decides(flight.sent),
         }
         self.happen(self.notes(flight, code), meets[other])
 
@@ -186,44 +186,44 @@ class Deliveries(Working):
         async def both() -> Sequence[Any]:
             return await asyncio.gather(self.outcome_of(begins), rotating())
 
-        old = self.books.hooks[sent.hook].secret
+        old = self.model.hooks[sent.hook].secret
         (_, secret), _ = self.happen(begins, rotates, run=both())
         if secret is not None:
             self.flights.append(Flight(sent.id, len(sent.log) + 1, secret))
             assert secret != old or journal == ["signed", "rotated"]
 
     @invariant()
-    def the_rows_say_what_the_books_say(self) -> None:
+    def the_rows_agree_with_the_model(self) -> None:
         rows, events, hooks = self.rows()
-        assert {row.id: shown(row) for row in rows} == {name: written(one) for name, one in self.books.sent.items()}
-        assert {one.event for one in self.books.sent.values()} <= events, "an event is kept as long as its deliveries"
-        standing = {name: hook for name, hook in self.books.hooks.items() if hook.there}
+        assert {row.id: shown(row) for row in rows} == {name: written(one) for name, one in self.model.sent.items()}
+        assert {one.event for one in self.model.sent.values()} <= events, "an event is kept as long as its deliveries"
+        standing = {name: hook for name, hook in self.model.hooks.items() if hook.there}
         assert hooks == {name: "enabled" if hook.enabled else "disabled" for name, hook in standing.items()}
 
     @invariant()
-    def no_more_than_ten_fly_to_an_endpoint_and_nobody_is_forgotten(self) -> None:
-        for hook_id in self.books.hooks:
-            assert sum(one.turn == "given" and not one.ping for one in self.books.to(hook_id)) <= AT_ONCE
-        assert not list(self.books.stuck())
-        assert all(one.turn is None for one in self.books.sent.values() if not one.pending)
+    def at_most_ten_attempts_run_at_an_endpoint_and_no_delivery_is_forgotten(self) -> None:
+        for hook_id in self.model.hooks:
+            assert sum(one.turn == "given" and not one.ping for one in self.model.to(hook_id)) <= AT_ONCE
+        assert not list(self.model.stuck())
+        assert all(one.turn is None for one in self.model.sent.values() if not one.pending)
 
     def teardown(self) -> None:
         """With receivers that answer, everything pending comes to its end by what the dispatcher finds alone."""
         for _ in range(40):
-            if not any(one.pending for one in self.books.sent.values()):
+            if not any(one.pending for one in self.model.sent.values()):
                 break
             self.advance(RETRIES[-1])
             for sent_id in self.do(self.due()):
                 self.attempt(sent_id, 200)
-        assert not any(one.pending for one in self.books.sent.values()), "nobody waits for ever"
-        self.the_rows_say_what_the_books_say()
+        assert not any(one.pending for one in self.model.sent.values()), "nobody waits for ever"
+        self.the_rows_agree_with_the_model()
         self.a_receiver_takes_nothing_until_its_event_is_given_up()
         self.an_endpoint_is_tested_and_deleted()
         self.everything_is_forgotten_after_thirty_days()
 
     def attempt(self, sent_id: str, code: int | None) -> None:
         """One attempt, if it is due, whose outcome is written twice: the second time it is another, and comes late."""
-        flight = self.fly(sent_id, len(self.books.sent[sent_id].log) + 1)
+        flight = self.fly(sent_id, len(self.model.sent[sent_id].log) + 1)
         if flight is not None:
             self.happen(self.notes(flight, code))
             self.happen(self.notes(flight, 500 if code == 200 else 200))
@@ -231,7 +231,7 @@ class Deliveries(Working):
     def a_receiver_takes_nothing_until_its_event_is_given_up(self) -> None:
         hook_id = self.new_hook(kind="credits.expiring")
         self.emit(1, "credits.expiring", self.member.tenant)
-        (sent_id,) = (one.id for one in self.books.to(hook_id))
+        (sent_id,) = (one.id for one in self.model.to(hook_id))
         for code, wait in zip(REFUSALS, (*RETRIES, None), strict=True):
             if code == REFUSALS[1]:
                 assert self.fly(sent_id, 1) is None
@@ -241,33 +241,33 @@ class Deliveries(Working):
                 self.happen(self.decides(sent_id))
                 self.advance(wait)
         for code, status in ((500, "failed"), (299, "delivered")):
-            assert self.books.sent[sent_id].status == "failed"
+            assert self.model.sent[sent_id].status == "failed"
             self.happen(self.retries(hook_id, sent_id))
             self.attempt(sent_id, code)
-            assert self.books.sent[sent_id].status == status
+            assert self.model.sent[sent_id].status == status
         self.happen(self.closes(hook_id, forever=False))
         self.emit(1, "credits.expiring", self.member.tenant)
-        self.the_rows_say_what_the_books_say()
+        self.the_rows_agree_with_the_model()
 
     def an_endpoint_is_tested_and_deleted(self) -> None:
         hook_id = self.new_hook()
         self.emit(2, "credits.expiring", self.customer)
-        first = self.books.to(hook_id)[0].id
+        first = self.model.to(hook_id)[0].id
         self.attempt(first, 204)
         self.happen(self.retries(hook_id, first))
         self.attempt(first, 404)  # one more attempt is no new schedule
         self.ping(hook_id)
-        self.attempt(self.books.to(hook_id)[-1].id, 404)
+        self.attempt(self.model.to(hook_id)[-1].id, 404)
         self.happen(self.closes(hook_id, forever=True))
-        assert [one.status for one in self.books.to(hook_id)] == ["failed", "dropped", "failed"]
+        assert [one.status for one in self.model.to(hook_id)] == ["failed", "dropped", "failed"]
 
     def everything_is_forgotten_after_thirty_days(self) -> None:
         """A day before it is all there."""
         for days, left in ((29, True), (2, False)):
             self.advance(timedelta(days=days))
             self.keep_house()
-            self.the_rows_say_what_the_books_say()
-            assert bool(self.books.sent) is left
+            self.the_rows_agree_with_the_model()
+            assert bool(self.model.sent) is left
 
 
 def test_deliveries_keep_their_promises_whatever_happens_to_them(database_url: str) -> None:

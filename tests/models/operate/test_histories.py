@@ -120,8 +120,8 @@ class History:
         """Some of what was told arrives, the same thing perhaps twice at once."""
         for _ in range(self.luck.randint(0, 3)):
             if self.unheard:
-                happening = self.unheard.pop()
-                await asyncio.gather(*(self.till.hear(happening) for _ in range(self.luck.randint(1, 2))))
+                event = self.unheard.pop()
+                await asyncio.gather(*(self.till.hear(event) for _ in range(self.luck.randint(1, 2))))
 
 
 async def check(till: Till, history: History) -> None:
@@ -184,8 +184,8 @@ async def test_the_same_history_told_in_every_order_ends_in_the_same_grants(data
             PlanChanged(f"sub_{turn}", payment_id, PlanStatus.ENDED, anchor, anchor + timedelta(days=1)),
         ]
         random.Random(turn).shuffle(told)
-        for happening in told:
-            await till.hear(happening)
+        for event in told:
+            await till.hear(event)
         async with database.transaction() as session:
             row = (
                 await session.execute(

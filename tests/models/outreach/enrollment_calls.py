@@ -1,6 +1,6 @@
-"""Calls of a state machine of enrollments: people in a sequence, and what leads to the next call of each.
+"""Calls of the enrollment state machine: people in a sequence, and the steps up to the next call of each.
 
-Everything goes through the stores, and every claim and call is held against the books.
+Everything goes through the stores, and every claim and call is compared with the reference model.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from models.outreach.rules.sequences import SequenceStep
 from models.outreach.rules.states import FINAL_ENROLLMENTS, ActionOutcome, ActionType
 from models.outreach.tables import Action
 from tests.models.conftest import SECRET, join
-from tests.models.outreach.enrollment_books import ADDED, CALL_LIVES, CAPS, Books, Entry, Person
+from tests.models.outreach.enrollment_reference import ADDED, CALL_LIVES, CAPS, EnrollmentReference, Entry, Person
 from tests.models.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, WITHDRAW, World
 
 T = TypeVar("T")
 TURNS = 14
-"""So many decisions lead to somebody's next call, or it does not come."""
+"""The most decisions that lead to a person's next call; if there is none by then, it does not come."""
 A_MOMENT = timedelta(milliseconds=5)
 OPEN_CALL = "select type, text from actions where enrollment_id = :id and outcome in ('sending', 'reconciling')"
 UNSETTLED = frozenset({ActionOutcome.SENDING, ActionOutcome.RECONCILING, ActionOutcome.UNKNOWN})
@@ -50,14 +50,14 @@ class Calls:
     def __init__(self, runner: asyncio.Runner, database: Database, *, approves: bool) -> None:
         self._runner = runner
         self.world = World(database, Vault(SECRET), self.do(database.run(join)))
-        self.books = Books(approves)
+        self.model = EnrollmentReference(approves)
         self.people: dict[str, Person] = {}
         self.late: list[tuple[str, ClaimedAction, CallResult]] = []
         self.under_way: dict[str, datetime] = {}
         self.last_claims: dict[str, Claim] = {}
         """By action."""
         self.fog = False
-        """Nothing can be read back."""
+        """Whether reading back fails."""
         self.do(self.world.open(*self._steps(), approve_every_message=approves))
         self.sql(
             "update outreach_accounts set provider_id = id, network_user_id = id, caps = cast(:caps as json)"
@@ -77,32 +77,32 @@ class Calls:
         return self.do(self.world.now())
 
     def asked(self, work: Callable[[AsyncSession], Coroutine[Any, Any, T]]) -> T | None:
-        """What a caller asks for; null when it is refused."""
+        """Run an operation of a caller; return null when it is refused."""
         try:
             return self.do(self.world.run(work))
         except ServiceError:
             return None
 
     def _steps(self) -> list[SequenceStep]:
-        mark = f" ({self.books.version})"
+        mark = f" ({self.model.version})"
         written = [
             replace(INVITE, note=f"{INVITE.note}{mark}"),
             replace(MESSAGE, body=f"{MESSAGE.body}{mark}"),
             replace(FOLLOW_UP, body=f"{FOLLOW_UP.body}{mark}"),
             WITHDRAW,
-            *([replace(ADDED, body=f"{ADDED.body}{mark}")] if self.books.added else []),
+            *([replace(ADDED, body=f"{ADDED.body}{mark}")] if self.model.added else []),
         ]
-        return [step for step in written if step.id != self.books.removed]
+        return [step for step in written if step.id != self.model.removed]
 
     def call(self, enrollment: str) -> None:
-        """The next call, and nothing happens meanwhile."""
+        """Make the next call without anything else in between."""
         number = self.until_due(enrollment, "approve")
         claimed = self.claim(enrollment, number) if number is not None else None
         if claimed is not None:
             self.write(enrollment, claimed, self.execute(enrollment, claimed, "done"))
 
     def until_due(self, enrollment: str, judged: str) -> int | None:
-        """Let time pass until somebody's next call; its number, null when none comes by itself."""
+        """Advance time until a person's next call, and return its number, or null when none comes on its own."""
         for _ in range(TURNS):
             decision = self.do(self.world.decide(enrollment))
             self._means_something(enrollment, decision)
@@ -112,12 +112,12 @@ class Calls:
                 self._read(enrollment, decision.number)
             elif decision.do is Do.WAIT and decision.until is not None:
                 self.do(self.world.at(decision.until + A_MOMENT))
-            elif not self._decided_by_somebody(enrollment, judged):
+            elif not self._decided_by_a_person(enrollment, judged):
                 return None
         return None
 
     def _means_something(self, enrollment: str, decision: Decision) -> None:
-        """Nobody is forgotten: there is a time, a step, or a reason why somebody else has to do something."""
+        """Check that no person is forgotten: there is a time, a step, or a reason why a caller has to act."""
         if decision.do is Do.WAIT:
             assert decision.until is not None or decision.reason
         has_ended = any((decision.details or "").startswith(f"**{status}**") for status in FINAL_ENROLLMENTS)
@@ -127,13 +127,13 @@ class Calls:
             assert self.do(self.world.last(enrollment)).outcome in UNSETTLED, decision
 
     def _read(self, enrollment: str, number: int) -> None:
-        """The network is looked at for the action under way."""
+        """Read the action under way back from the network."""
         ((kind, text),) = self.sql(OPEN_CALL, id=enrollment)
         seen = Seen.UNREADABLE if self.fog else self.people[enrollment].shows(ActionType(kind), text)
         self.do(self.world.record(enrollment, number, NetworkReading(ReadingBack(self.now, seen))))
 
-    def _decided_by_somebody(self, enrollment: str, judged: str) -> bool:
-        """A person approves or rejects what waits for one, or says what became of a call."""
+    def _decided_by_a_person(self, enrollment: str, judged: str) -> bool:
+        """Let a person approve or reject a pending action, or settle the outcome of a call."""
         found = self.sql("select id from actions where enrollment_id = :id and ended_at is null", id=enrollment)
         action = self.do(self.world.action(found[0].id)) if found else None
         if action is not None and action.outcome == ActionOutcome.AWAITING_APPROVAL:
@@ -161,29 +161,29 @@ class Calls:
             (person.approved[action.id],) = approved
             return True
         self.do(self.world.later(hours=24))  # today's cap has no room for it
-        return not (person.left_alone or person.held or self.books.resting)
+        return not (person.left_alone or person.held or self.model.resting)
 
     def claim(self, enrollment: str, number: int) -> ClaimedAction | None:
-        """Claim what was decided, if nothing is in the way by now."""
+        """Claim the decided action, unless something forbids it by now."""
         claimed = self.do(self.world.claim(enrollment, number))
         if not isinstance(claimed, ClaimedAction):
             return None
         at = claimed.claimed_at
         others = [one for one, then in self.under_way.items() if one != claimed.action_id and at - then < CALL_LIVES]
         ((step_id, seed),) = self.sql("select step_id, seed from actions where id = :id", id=claimed.action_id)
-        self.books.may_claim(self.people[enrollment], claimed, number, step_id, len(others))
+        self.model.may_claim(self.people[enrollment], claimed, number, step_id, len(others))
         self.under_way[claimed.action_id] = at
         self.last_claims[claimed.action_id] = Claim(claimed.number, step_id, seed)
         return claimed
 
     def execute(self, enrollment: str, parcel: ClaimedAction, answer: str) -> CallResult:
-        """The call: what the network does of it."""
+        """Execute the call on the network."""
         claim = self.last_claims[parcel.action_id]
         entry = Entry(parcel.claimed_at, parcel.type, claim.seed, parcel.action_id)
-        return self.books.execute(self.people[enrollment], parcel, answer, entry, claim.step_id)
+        return self.model.execute(self.people[enrollment], parcel, answer, entry, claim.step_id)
 
     def write(self, enrollment: str, parcel: ClaimedAction, result: CallResult) -> None:
-        """Write what came of a call."""
+        """Record the result of a call."""
         self.do(self.world.result(parcel, result))
         self.under_way.pop(parcel.action_id, None)
         if isinstance(result, Heard):

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from tests.models.sourcing.run_books import ENDED, PAGE, Books
+from tests.models.sourcing.run_reference import ENDED, PAGE, RunReference
 
 NAMES = "select profile_id, value from person_keys where kind = 'source' and value like :name || '-%'"
 RUNS = """
@@ -34,7 +34,7 @@ class Rows:
 
 
 async def read(session: AsyncSession, workspace_id: str, name: str) -> Rows:
-    """Everything that the books speak of."""
+    """Everything that the model speak of."""
     asked = {"w": workspace_id}
     names = {row.profile_id: row.value for row in await session.execute(text(NAMES), {"name": name})}
     told: dict[str, Counter[str]] = {}
@@ -68,9 +68,9 @@ async def read(session: AsyncSession, workspace_id: str, name: str) -> Rows:
     )
 
 
-def take_moments(books: Books, rows: Rows, before: datetime, after: datetime, life: timedelta) -> None:
-    """Let the books know moments that only the rows can know, if they are as long after now as they should be."""
-    for run_id, run in books.runs.items():
+def take_moments(model: RunReference, rows: Rows, before: datetime, after: datetime, life: timedelta) -> None:
+    """Let the model know moments that only the rows can know, if they are as long after now as they should be."""
+    for run_id, run in model.runs.items():
         retry_at, deadline = rows.moments[run_id]
         if run.waits is not None and retry_at is not None:
             wait = timedelta(seconds=run.waits)
@@ -82,8 +82,8 @@ def take_moments(books: Books, rows: Rows, before: datetime, after: datetime, li
             run.deadline, run.renewed = deadline, False
 
 
-def written(books: Books) -> dict[str, Any]:
-    """The books in the shape of `Rows.shown`."""
+def written(model: RunReference) -> dict[str, Any]:
+    """Return the model in the shape of `Rows.shown`."""
     runs = {
         run_id: {
             "status": run.status,
@@ -97,7 +97,7 @@ def written(books: Books) -> dict[str, Any]:
             "finished": run.status in ENDED,
             "told": run.told,
         }
-        for run_id, run in books.runs.items()
+        for run_id, run in model.runs.items()
     }
-    charged = {reason: many for reason, many in books.charged.items() if many}
-    return {"charged": charged, "balance": books.balance, "cached": books.cached} | runs
+    charged = {reason: many for reason, many in model.charged.items() if many}
+    return {"charged": charged, "balance": model.balance, "cached": model.cached} | runs

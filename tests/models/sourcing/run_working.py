@@ -27,7 +27,7 @@ from models.sourcing.engine import deliver
 from models.sourcing.engine.deliver import PageRead, PageToRead
 from tests.machines import Machine
 from tests.models.conftest import SECRET, join
-from tests.models.sourcing.run_books import LIFE, PAGE, Books
+from tests.models.sourcing.run_reference import LIFE, PAGE, RunReference
 from tests.models.sourcing.run_rows import Rows, read, take_moments, written
 from tests.models.sourcing.run_world import SOURCE, World
 
@@ -42,7 +42,7 @@ NUMBERS = itertools.count()
 
 
 def need_of(decision: Decision) -> str:
-    """What the run needs, in the words of the books."""
+    """Return what the run needs, in the words of the model."""
     match decision.need:
         case engine_decide.RUN_READ_PAGE:
             return "page"
@@ -64,10 +64,10 @@ class Called:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happens in one transaction: what the service does, and what the books say of it."""
+    """Something that happens in one transaction: what the service does, and what the model say of it."""
 
     work: Work
-    book: Callable[[Books], object]
+    apply_to: Callable[[RunReference], object]
     dies: bool = False
 
 
@@ -85,11 +85,11 @@ class Working(Machine):
         self.world = World(self._database, self.vault, member, f"m{next(NUMBERS)}", tiers=TIERS, vanished=VANISHED)
         ladder = [self.world.people(tier) for tier in range(len(TIERS))]
         gone = [name for name in itertools.chain(*ladder) if int(name.rsplit("-", 1)[1]) in VANISHED]
-        self.books = Books(ladder, gone, GRANTED)
+        self.model = RunReference(ladder, gone, GRANTED)
         self.calls: list[Called] = []
 
     def happen_while_it_is_written(self, slow: Event, quick: Event) -> bool:
-        """The quick one begins before the slow one has ended. Whether it was answered first."""
+        """Return the quick one begins before the slow one has ended. Whether it was answered first."""
         journal: list[Event] = []
 
         async def slowly(session: AsyncSession) -> Any:
@@ -105,13 +105,13 @@ class Working(Machine):
             return done
 
         async def both() -> Sequence[Any]:
-            return await asyncio.gather(self.outcome_of(Event(slowly, slow.book)), quickly())
+            return await asyncio.gather(self.outcome_of(Event(slowly, slow.apply_to)), quickly())
 
         self.happen(slow, quick, run=both())
         return journal[0] is quick
 
     def happen(self, *events: Event, run: Coroutine[Any, Any, Sequence[Any]] | None = None) -> None:
-        """At once, and as if one after another: in some order the books come to the rows and to the same answers.
+        """At once, and as if one after another: in some order the model come to the rows and to the same answers.
 
         `run` lets them happen in a way of its own.
         """
@@ -120,21 +120,21 @@ class Working(Machine):
         rows = self.rows()
         after = self.now()
         for order in itertools.permutations(range(len(events))):
-            books = deepcopy(self.books)
-            said = {place: events[place].book(books) for place in order if not events[place].dies}
+            model = deepcopy(self.model)
+            said = {place: events[place].apply_to(model) for place in order if not events[place].dies}
             agree = all(said.get(place) in (None, answer) for place, answer in enumerate(answers))
-            if agree and len(events) > 1 and not self._alike(books, rows):
+            if agree and len(events) > 1 and not self._alike(model, rows):
                 continue
             if agree:
-                take_moments(books, rows, before, after, LIFE)
-                self.books = books
+                take_moments(model, rows, before, after, LIFE)
+                self.model = model
                 return
         raise AssertionError(f"in no order: {answers}, {rows.shown}")
 
-    def _alike(self, books: Books, rows: Rows) -> bool:
-        """Whether the books say what the rows say, but for moments that only the rows can know."""
-        said, shown = written(books), deepcopy(rows.shown)
-        for run_id, run in books.runs.items():
+    def _alike(self, model: RunReference, rows: Rows) -> bool:
+        """Return whether the model say what the rows say, but for moments that only the rows can know."""
+        said, shown = written(model), deepcopy(rows.shown)
+        for run_id, run in model.runs.items():
             if run.waits is not None:
                 said[run_id]["retry_at"] = shown[run_id]["retry_at"]
         return said == shown
@@ -148,14 +148,14 @@ class Working(Machine):
         return found
 
     def decide(self, run_id: str, *, workers: int = 1, dies: bool = False) -> list[tuple[str, int]]:
-        """What so many workers are told at once, with the number of the call."""
+        """Return what so many workers are told at once, with the number of the call."""
         asked = Event(lambda session: engine_decide.decide_run(session, run_id), lambda _: None, dies)
         told = self.do(self.together([asked] * workers))
         decisions = sorted((one for one in told if one is not None), key=lambda one: one.now)
         for decision in decisions:
-            assert need_of(decision) == self.books.decide(run_id, decision.now, decision.number)
+            assert need_of(decision) == self.model.decide(run_id, decision.now, decision.number)
         if decisions:
-            run, row = self.books.runs[run_id], self.do(self.world.run(run_id))
+            run, row = self.model.runs[run_id], self.do(self.world.run(run_id))
             waits = run.retry_at if decisions[-1].do is Do.WAIT else None
             assert row.answered == row.rings, "every ring is answered"
             assert row.wake_at == (waits and min(waits, run.deadline or waits))
@@ -163,21 +163,21 @@ class Working(Machine):
         return [(need_of(one), one.number) for one in decisions]
 
     def ask(self, run_id: str, *, dies: str = "") -> Called | None:
-        """A worker asks what is next and begins it; it may die before either commit."""
+        """Return a worker asks what is next and begins it; it may die before either commit."""
         ((need, number),) = self.decide(run_id, dies=dies == "deciding") or [("nothing", 0)]
         if need in {"nothing", "time"}:
             return None
         return self.begin(run_id, number, page=need == "page", dies=dies == "beginning")
 
     def begin(self, run_id: str, number: int, *, page: bool, dies: bool = False) -> Called | None:
-        books = deepcopy(self.books)
-        expected = books.begin(run_id, number, page=page)
+        model = deepcopy(self.model)
+        expected = model.begin(run_id, number, page=page)
         start = deliver.begin_page if page else deliver.begin_profiles
         ask: Any = self.do(self.outcome_of(Event(lambda session: start(session, run_id, number), lambda _: None, dies)))
         if dies:
             return None
         assert (ask is None) == (expected is None), "a call that is out of date is not made"
-        self.books = books
+        self.model = model
         if ask is None:
             return None
         live = {} if page else self.do(self._names(ask.live))
@@ -196,26 +196,26 @@ class Working(Machine):
         return {one: names[0] for one, names in named.items()}
 
     def answer(self, call: Called, how: str, *, dies: bool = False) -> Event:
-        """What comes of a call, as the worker writes it."""
+        """Return what comes of a call, as the worker writes it."""
         run_id, number, page = call.run_id, call.number, call.page
         if how not in {"profiles", "again"} and number is not None:
-            return Event(partial(self._failed, call, how), lambda books: books.fail(run_id, number, how), dies)
+            return Event(partial(self._failed, call, how), lambda model: model.fail(run_id, number, how), dies)
         if page is not None:
-            return Event(partial(self._page, call), lambda books: books.keep_page(run_id, number, *page), dies)
+            return Event(partial(self._page, call), lambda model: model.keep_page(run_id, number, *page), dies)
         in_order = sorted(call.live.items(), key=lambda item: item[1])
         again = dict(in_order[::2] if how == "again" else ())
-        live = [name for one, name in call.live.items() if one not in again and name not in self.books.vanished]
+        live = [name for one, name in call.live.items() if one not in again and name not in self.model.vanished]
         refused = list(again.values())
         return Event(
             partial(self._profiles, call, again),
-            lambda books: books.deliver(run_id, number or 0, live, refused),
+            lambda model: model.deliver(run_id, number or 0, live, refused),
             dies,
         )
 
     async def _page(self, call: Called, session: AsyncSession) -> None:
         tier, number = call.page or (0, 0)
         assert int(call.ask.token or 0) == number * PAGE
-        names = self.books.ladder[tier]
+        names = self.model.ladder[tier]
         found = [self.world.sighting(name) for name in names[number * PAGE : (number + 1) * PAGE]]
         token = str((number + 1) * PAGE) if (number + 1) * PAGE < len(names) else None
         page = PageRead(tuple(found), token, len(names))
@@ -225,7 +225,7 @@ class Working(Machine):
         fetched = {
             one: self.world.profile(name, one)
             for one, name in call.live.items()
-            if one not in again and name not in self.books.vanished
+            if one not in again and name not in self.model.vanished
         }
         await deliver.deliver_chunk(session, call.run_id, call.number or 0, fetched, again=list(again))
 
@@ -246,16 +246,16 @@ class Working(Machine):
         raise AssertionError("pages without end")
 
     def one(self, number: int) -> str:
-        return list(self.books.runs)[number % len(self.books.runs)]
+        return list(self.model.runs)[number % len(self.model.runs)]
 
     def call(self, number: int) -> Called:
-        """The newest come first: they are the ones that are waited for."""
+        """Return the newest come first: they are the ones that are waited for."""
         return self.calls[-1 - number % len(self.calls)]
 
     def somebody(self, number: int) -> str:
         """Whoever is set aside by a run, if anybody is."""
-        aside = sorted({name for run in self.books.runs.values() for name in run.chunk})
-        names = aside or list(itertools.chain(*self.books.ladder))
+        aside = sorted({name for run in self.model.runs.values() for name in run.chunk})
+        names = aside or list(itertools.chain(*self.model.ladder))
         return names[number % len(names)]
 
     def opts_out(self, name: str) -> Event:
@@ -265,17 +265,17 @@ class Working(Machine):
             ids = await people.people_by_url(session, self.vault, [url], workspace_id=member.tenant.workspace_id)
             await suppressions.suppress(session, member.tenant, ids[url], reason=SuppressionReason.MANUAL)
 
-        return Event(work, lambda books: books.suppressed.add(name))
+        return Event(work, lambda model: model.suppressed.add(name))
 
     def is_noted(self, name: str, said: ImportedEntry) -> Event:
-        """The tenant writes down by hand that it has seen somebody."""
+        """Return the tenant writes down by hand that it has seen somebody."""
         member, url = self.world.member, f"https://www.linkedin.com/in/{name}"
 
         async def work(session: AsyncSession) -> None:
             ids = await people.people_by_url(session, self.vault, [url], workspace_id=member.tenant.workspace_id)
             await seen.import_seen(session, member.tenant, {ids[url]: said})
 
-        return Event(work, lambda books: books.seen.add(name))
+        return Event(work, lambda model: model.seen.add(name))
 
     def spends(self, left: int) -> Event:
         reference = f"other:{next(NUMBERS)}"
@@ -284,14 +284,14 @@ class Working(Machine):
             purse = await credits.open_spending_limit(session, self.world.member.payer)
             await purse.spend([CreditCharge(reference, "contact", "elsewhere", max(0, purse.available - left))])
 
-        def book(books: Books) -> None:
-            books.balance = min(books.balance, left)
+        def apply_to(model: RunReference) -> None:
+            model.balance = min(model.balance, left)
 
-        return Event(work, book)
+        return Event(work, apply_to)
 
     def cancels(self, run_id: str) -> Event:
         async def work(session: AsyncSession) -> bool:
             await sourcing_store.request_cancellation(session, self.world.member.tenant, run_id)
             return True
 
-        return Event(work, lambda books: books.cancel(run_id) or Conflict.code)
+        return Event(work, lambda model: model.cancel(run_id) or Conflict.code)

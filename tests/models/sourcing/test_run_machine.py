@@ -19,7 +19,7 @@ from models.sourcing import store as sourcing_store
 from models.sourcing.engine import decide, deliver
 from models.sourcing.store import RunBudget
 from tests import machines
-from tests.models.sourcing.run_books import ENDED, Books, Ordered
+from tests.models.sourcing.run_reference import ENDED, Ordered, RunReference
 from tests.models.sourcing.run_rows import written
 from tests.models.sourcing.run_working import GRANTED, NUMBERS, Called, Event, Working
 
@@ -48,7 +48,7 @@ class Runs(Working):
             self.start(people=6, budget=RunBudget(max_credits=1000), mark_seen=mark_seen)
             self.lead_to_profiles(self.one(-1))
         first, second = (call for call in self.calls if call.page is None)
-        opts_out, is_seen, *_ = self.books.runs[first.run_id].chunk
+        opts_out, is_seen, *_ = self.model.runs[first.run_id].chunk
         for what in between:
             if what == "another run delivers them":
                 self.start(people=4, budget=RunBudget(max_credits=1000), mark_seen=False)
@@ -80,7 +80,7 @@ class Runs(Working):
     )
     def start(self, *, people: int, budget: RunBudget, mark_seen: bool) -> None:
         run_id = self.do(self.world.start(target=people, budget=budget, mark_seen=mark_seen))
-        self.books.runs[run_id] = Ordered(
+        self.model.runs[run_id] = Ordered(
             people, budget.max_credits or 0, mark_seen, budget.max_pages, budget.max_profile_fetches
         )
 
@@ -132,13 +132,13 @@ class Runs(Working):
     @rule(run=NUMBER)
     def is_still_queued(self, run: int) -> None:
         run_id = self.one(run)
-        number, look = self.books.runs[run_id].call, timedelta(seconds=QUEUED_SECONDS)
+        number, look = self.model.runs[run_id].call, timedelta(seconds=QUEUED_SECONDS)
 
         async def work(session: AsyncSession) -> None:
             await decide.still_queued(session, run_id, number, look_again=look)
 
         if number:
-            self.happen(Event(work, lambda books: books.still_queued(run_id, number, QUEUED_SECONDS)))
+            self.happen(Event(work, lambda model: model.still_queued(run_id, number, QUEUED_SECONDS)))
 
     @rule(minutes=st.sampled_from([1, 16, 200]))
     def time_passes(self, minutes: int) -> None:
@@ -154,9 +154,9 @@ class Runs(Working):
 
     def opts_out_while(self, name: str, call: Called) -> None:
         """Once that has been answered, they are not delivered any more."""
-        had = name in self.books.runs[call.run_id].delivered
+        had = name in self.model.runs[call.run_id].delivered
         first = self.happen_while_it_is_written(self.answer(call, "profiles"), self.opts_out(name))
-        assert had or not first or name not in self.books.runs[call.run_id].delivered
+        assert had or not first or name not in self.model.runs[call.run_id].delivered
 
     @rule(who=NUMBER, said=st.sampled_from([ImportedEntry(), ImportedEntry(do_not_contact=True)]))
     def somebody_is_noted_as_seen(self, who: int, said: ImportedEntry) -> None:
@@ -186,10 +186,10 @@ class Runs(Working):
                 expires_at=await service_time(session) + timedelta(days=30),
             )
 
-        def book(books: Books) -> None:
-            books.balance += GRANTED
+        def apply_to(model: RunReference) -> None:
+            model.balance += GRANTED
 
-        self.happen(Event(work, book))
+        self.happen(Event(work, apply_to))
 
     @rule(run=NUMBER)
     def is_cancelled(self, run: int) -> None:
@@ -218,9 +218,9 @@ class Runs(Working):
             )
             return True
 
-        self.happen(Event(work, lambda books: books.extend(run_id, people, credits, 1) or Conflict.code))
+        self.happen(Event(work, lambda model: model.extend(run_id, people, credits, 1) or Conflict.code))
 
-    @precondition(lambda self: len(self.books.runs) > 2)
+    @precondition(lambda self: len(self.model.runs) > 2)
     @rule(run=NUMBER)
     def is_asked_while_the_workspace_is_suspended(self, run: int) -> None:
         self.suspend(yes=True)
@@ -233,30 +233,30 @@ class Runs(Working):
             await session.execute(text(SUSPEND), asked)
 
         self.do(self._database.run(work))
-        self.books.suspended = yes
+        self.model.suspended = yes
 
     @invariant()
     def the_rows_say_what_the_books_say_and_no_run_spends_more_than_it_may(self) -> None:
-        found, books = self.rows(), self.books
-        assert found.shown == written(books)
-        assert books.balance >= 0
+        found, model = self.rows(), self.model
+        assert found.shown == written(model)
+        assert model.balance >= 0
         for run_id, row in found.runs.items():
-            assert row.spent_credits + row.reserved_credits <= books.runs[run_id].max_credits
+            assert row.spent_credits + row.reserved_credits <= model.runs[run_id].max_credits
             assert row.status not in ENDED or not row.reserved_credits
 
     def teardown(self) -> None:
         """Left alone, every run comes to its end, and forgets nobody when it says that nobody is left."""
-        for run_id in self.books.runs:
+        for run_id in self.model.runs:
             self.work_to_the_end(run_id)
-            run = self.books.runs[run_id]
+            run = self.model.runs[run_id]
             if run.status == "completed_no_audience" or run.why[1] == "ladder_exhausted":
-                assert not self.books.forgotten(run), "nobody is passed over"
+                assert not self.model.forgotten(run), "nobody is passed over"
         self.the_rows_say_what_the_books_say_and_no_run_spends_more_than_it_may()
         self.a_poor_run_waits_for_a_busy_source_and_is_extended()
 
     def work_to_the_end(self, run_id: str) -> None:
         for _ in range(60):
-            if self.books.runs[run_id].status in ENDED:
+            if self.model.runs[run_id].status in ENDED:
                 return
             self.finish(self.ask(run_id))
             self.time_passes(16)

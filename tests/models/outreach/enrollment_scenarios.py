@@ -1,13 +1,13 @@
-"""Stories of a state machine of enrollments: what happens around somebody's next call, as far as it is not drawn."""
+"""Scenarios of the enrollment state machine: the fixed parts of what occurs around a person's next call."""
 
 from dataclasses import dataclass, fields
 
 FORBIDS = ("manual", "opt_out", "erasure", "note")
 EDITS = ("edit", "step removed", "step added", "approval changes", "sequence pauses")
-WORDS = ("stop", "pause", "resume")
+COMMANDS = ("stop", "pause", "resume")
 HOURS = (1, 30, 400)
 FORBIDDEN = "forbidden"
-"""Enrolled a moment after nothing may be sent to them any more."""
+"""The stage of a person enrolled a moment after sends to them were forbidden."""
 STAGES = ("enrolled", "invited", "accepted", "written to")
 FIRST = (
     *["nothing"] * 3,
@@ -17,20 +17,20 @@ FIRST = (
 )
 BETWEEN = (
     *["nothing"] * 6,
-    *("second worker", "reply", "untold reply", "acceptance", "stop", "pause", "time-out", "somebody else"),
+    *("second worker", "reply", "untold reply", "acceptance", "stop", "pause", "time-out", "another worker"),
     *("callback", *FORBIDS, *EDITS),
 )
-AFTER = ("nothing", "nothing", "late answer", "somebody else")
+AFTER = ("nothing", "nothing", "late answer", "another worker")
 ANSWERS = ("done", "done", "done", "lost", "lost", "busy", "refused", "dies")
 WRITTEN = ("now", "now", "now", "late", "never")
 JUDGED = ("approve", "approve", "approve", "reject")
 
 
 @dataclass(frozen=True)
-class Story:
-    """What may happen before the worker decides, between its decision and its claim, during its call and behind it.
+class Scenario:
+    """What may occur before the worker decides, between its decision and its claim, during its call and after it.
 
-    One of each is drawn. `whom`: how far the person has to be. `then`: what happens to the same person next.
+    One of each is drawn. `whom`: the stages of the person. `then`: the next scenario of the same person.
     """
 
     first: tuple[str, ...] = FIRST
@@ -41,10 +41,10 @@ class Story:
     after: tuple[str, ...] = AFTER
     judged: tuple[str, ...] = JUDGED
     whom: tuple[str, ...] = STAGES
-    then: "Story | None" = None
+    then: "Scenario | None" = None
 
     def drawn(self, numbers: tuple[int, ...]) -> dict[str, str]:
-        """One of each, by numbers that were drawn."""
+        """Return one of each, by numbers that were drawn."""
         options = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "then"}
         return {name: of[number % len(of)] for (name, of), number in zip(options.items(), numbers, strict=True)}
 
@@ -52,11 +52,11 @@ class Story:
 QUIET = ("nothing",)
 NOW = ("now",)
 WAITING = ("accepted", "written to")
-ANYBODY = ("enrolled", *WAITING)
-PLAIN = Story(first=QUIET, before=QUIET, during=QUIET, answer=("done",), written=NOW, after=QUIET)
-FREE = Story()
-TWO_DECIDE_THE_SAME = Story(first=QUIET, before=("second worker",), whom=("enrolled", "accepted"), written=NOW)
-THE_FIRST_ANSWER_COMES_DURING_THE_SECOND_CALL = Story(
+ANY_STAGE = ("enrolled", *WAITING)
+PLAIN = Scenario(first=QUIET, before=QUIET, during=QUIET, answer=("done",), written=NOW, after=QUIET)
+FREE = Scenario()
+TWO_DECIDE_THE_SAME = Scenario(first=QUIET, before=("second worker",), whom=("enrolled", "accepted"), written=NOW)
+THE_FIRST_ANSWER_COMES_DURING_THE_SECOND_CALL = Scenario(
     first=QUIET,
     before=QUIET,
     during=("time-out",),
@@ -64,9 +64,11 @@ THE_FIRST_ANSWER_COMES_DURING_THE_SECOND_CALL = Story(
     written=("late",),
     after=QUIET,
     whom=("enrolled", "accepted"),
-    then=Story(first=QUIET, before=QUIET, during=("late answer",), answer=("done", "lost"), written=("late", "never")),
+    then=Scenario(
+        first=QUIET, before=QUIET, during=("late answer",), answer=("done", "lost"), written=("late", "never")
+    ),
 )
-THE_ANSWER_COMES_WHEN_ALL_IS_OVER = Story(
+THE_ANSWER_COMES_WHEN_ALL_IS_OVER = Scenario(
     first=QUIET,
     before=QUIET,
     during=("time-out",),
@@ -74,22 +76,22 @@ THE_ANSWER_COMES_WHEN_ALL_IS_OVER = Story(
     written=("late",),
     after=QUIET,
     whom=("enrolled", "accepted"),
-    then=Story(first=QUIET, before=("late answer",)),
+    then=Scenario(first=QUIET, before=("late answer",)),
 )
-IS_LOST = Story(
+IS_LOST = Scenario(
     first=QUIET, before=QUIET, answer=("lost", "dies"), written=("now", "never"), whom=("enrolled", *WAITING)
 )
-NOBODY_CAN_READ = Story(
+NO_READING_BACK = Scenario(
     first=QUIET,
     before=QUIET,
     during=("fog",),
     answer=("lost", "dies"),
     written=("now", "never"),
     after=("pause", "nothing", "stop"),
-    whom=ANYBODY,
+    whom=ANY_STAGE,
     then=FREE,
 )
-IS_HELD_AND_NOBODY_CAN_READ = Story(
+IS_PAUSED_WITHOUT_READING_BACK = Scenario(
     first=("fog",),
     before=QUIET,
     during=("pause",),
@@ -99,38 +101,38 @@ IS_HELD_AND_NOBODY_CAN_READ = Story(
     whom=("enrolled", "accepted"),
     then=PLAIN,
 )
-NEWS_WAITS = Story(first=QUIET, before=("callback",), whom=ANYBODY)
-IS_FORBIDDEN_BETWEEN = Story(first=QUIET, before=("a row alone", *FORBIDS), then=PLAIN)
-IS_STOPPED = Story(first=QUIET, before=("stop",), whom=ANYBODY, then=PLAIN)
-IS_FORBIDDEN_DURING_A_LOST_CALL = Story(
+NEWS_WAITS = Scenario(first=QUIET, before=("callback",), whom=ANY_STAGE)
+IS_FORBIDDEN_BETWEEN = Scenario(first=QUIET, before=("a row alone", *FORBIDS), then=PLAIN)
+IS_STOPPED = Scenario(first=QUIET, before=("stop",), whom=ANY_STAGE, then=PLAIN)
+IS_FORBIDDEN_DURING_A_LOST_CALL = Scenario(
     first=QUIET,
     before=QUIET,
     during=(*FORBIDS, "stop", "pause", "reply"),
     answer=("dies", "busy", "lost"),
     written=("now", "never"),
-    whom=ANYBODY,
+    whom=ANY_STAGE,
     then=PLAIN,
 )
-WAS_FORBIDDEN_BEFORE = Story(first=QUIET, before=QUIET, during=QUIET, whom=(FORBIDDEN,))
-REPLIES = Story(
+WAS_FORBIDDEN_BEFORE = Scenario(first=QUIET, before=QUIET, during=QUIET, whom=(FORBIDDEN,))
+REPLIES = Scenario(
     first=QUIET, before=("untold reply", "untold reply", "reply"), whom=WAITING, answer=("done",), then=PLAIN
 )
-IS_HELD_BETWEEN = Story(first=QUIET, before=("pause", "sequence pauses"), then=Story(first=("resume",)))
-IS_EDITED_BETWEEN = Story(first=QUIET, before=EDITS[:-1], answer=("done",), whom=ANYBODY)
-IS_JUDGED = Story(
+IS_HELD_BETWEEN = Scenario(first=QUIET, before=("pause", "sequence pauses"), then=Scenario(first=("resume",)))
+IS_EDITED_BETWEEN = Scenario(first=QUIET, before=EDITS[:-1], answer=("done",), whom=ANY_STAGE)
+IS_JUDGED = Scenario(
     first=("approval is asked for",), before=("edit", "nothing"), judged=("approve", "reject"), then=PLAIN
 )
-TWO_AT_ONCE = Story(
+TWO_AT_ONCE = Scenario(
     first=QUIET,
     before=("both due",),
-    during=("somebody else, slowly", "somebody else"),
+    during=("somebody else, slowly", "another worker"),
     written=NOW,
-    after=("somebody else",),
+    after=("another worker",),
     answer=("done", "done", "busy"),
-    whom=ANYBODY,
+    whom=ANY_STAGE,
 )
-NOBODY_ACCEPTS = Story(first=("nothing", "400 h"), whom=("invited",), before=("nothing", "acceptance"), then=PLAIN)
-STORIES = (
+NO_ACCEPTANCE = Scenario(first=("nothing", "400 h"), whom=("invited",), before=("nothing", "acceptance"), then=PLAIN)
+SCENARIOS = (
     TWO_AT_ONCE,
     TWO_AT_ONCE,
     TWO_DECIDE_THE_SAME,
@@ -138,8 +140,8 @@ STORIES = (
     THE_FIRST_ANSWER_COMES_DURING_THE_SECOND_CALL,
     THE_ANSWER_COMES_WHEN_ALL_IS_OVER,
     IS_LOST,
-    NOBODY_CAN_READ,
-    IS_HELD_AND_NOBODY_CAN_READ,
+    NO_READING_BACK,
+    IS_PAUSED_WITHOUT_READING_BACK,
     NEWS_WAITS,
     IS_FORBIDDEN_BETWEEN,
     IS_STOPPED,
@@ -150,7 +152,7 @@ STORIES = (
     IS_EDITED_BETWEEN,
     IS_EDITED_BETWEEN,
     IS_JUDGED,
-    NOBODY_ACCEPTS,
+    NO_ACCEPTANCE,
     FREE,
     FREE,
 )

@@ -1,6 +1,6 @@
-"""Acts of a state machine of enrollments: what the network, the owner, callers and the people themselves do.
+"""Rules of the enrollment state machine: acts of the network, the owner, callers and the people themselves.
 
-And what a second worker does, or one that was frozen, while the first is between two of its steps.
+It also has the acts of a second or frozen worker while the first one is between two of its steps.
 """
 
 from collections.abc import Callable
@@ -17,19 +17,19 @@ from models.outreach.engine.plan import OUTREACH_RECONCILE, OUTREACH_SEND
 from models.outreach.rules.states import ActionOutcome
 from models.outreach.store import sequences
 from models.people.store import people
-from tests.models.outreach.enrollment_books import CALL_LIVES, Person
 from tests.models.outreach.enrollment_calls import A_MOMENT, Calls
-from tests.models.outreach.enrollment_stories import EDITS, FORBIDDEN, FORBIDS, HOURS, STAGES, WORDS
+from tests.models.outreach.enrollment_reference import CALL_LIVES, Person
+from tests.models.outreach.enrollment_scenarios import COMMANDS, EDITS, FORBIDDEN, FORBIDS, HOURS, STAGES
 from tests.models.outreach.sending_world import FOLLOW_UP
 from tests.models.outreach.test_stopping import WAYS
 
 PEOPLE = 3
-"""So many go on at a time."""
+"""The number of people with an open enrollment at a time."""
 NOTED = ("manual", "opt_out", "note")
-"""How somebody is forbidden who can still be enrolled."""
+"""Ways to forbid sends to a person who can still be enrolled."""
 SOON = timedelta(days=8)
 SLOW = timedelta(seconds=100)
-"""As a call may be and is still not given up."""
+"""A duration of a call that is not yet given up as lost."""
 UNDER_WAY = frozenset({ActionOutcome.SENDING, ActionOutcome.RECONCILING})
 REPLANNED = frozenset({ActionOutcome.CANCELLED, ActionOutcome.SKIPPED, ActionOutcome.AWAITING_APPROVAL})
 CALLBACK = """
@@ -43,11 +43,11 @@ SUPPRESSED = """
 LOOKED_INTO = "update network_callbacks set processed_at = service_now() where account_id = :a"
 
 
-class Acts(Calls):
-    """What happens to the people, to their sequence and around their calls."""
+class EnrollmentRules(Calls):
+    """Acts on the people, on their sequence and around their calls."""
 
-    def somebody(self, stage: str, which: int) -> str:
-        """Somebody who is so far and goes on; brought there when nobody is."""
+    def person_at(self, stage: str, which: int) -> str:
+        """Return an open enrollment at a stage, brought there if there is none."""
         going = [one for one, person in self.people.items() if person.open and not person.held]
         there = [one for one in going if self._stage(self.people[one]) == stage]
         if there:
@@ -75,7 +75,7 @@ class Acts(Calls):
         return enrollment
 
     def enroll(self, *, forbidden: str | None = None) -> str:
-        """Enroll somebody, also who is forbidden a moment before, without being looked at."""
+        """Enroll a person, even one to whom sends were forbidden a moment before without a check."""
         name = f"{self.world.member.tenant.workspace_id}-{len(self.people)}".replace("_", "-")
         person = Person(self.do(self.world.person(name)))
         if forbidden is not None:
@@ -85,7 +85,7 @@ class Acts(Calls):
         return enrollment
 
     def happens(self, what: str, enrollment: str, number: int = 0) -> None:
-        """Something happens while the worker that has decided, or calls, does not look."""
+        """Let something occur while the worker that decided or calls does not notice."""
         person = self.people[enrollment]
         does: dict[str, Callable[[], object]] = {
             "nothing": lambda: None,
@@ -98,40 +98,40 @@ class Acts(Calls):
             "poll": lambda: self._look(person),
             "time-out": lambda: self._times_out(enrollment),
             "both due": lambda: self._both_due(enrollment),
-            "somebody else": lambda: self._somebody_else(enrollment),
-            "somebody else, slowly": lambda: self._somebody_else(enrollment, after=SLOW),
+            "another worker": lambda: self._another_worker(enrollment),
+            "somebody else, slowly": lambda: self._another_worker(enrollment, after=SLOW),
             "callback": self._callback,
             "fog": lambda: setattr(self, "fog", True),
-            "approval is asked for": lambda: self.edits("edit" if self.books.approves else "approval changes"),
+            "approval is asked for": lambda: self.edits("edit" if self.model.approves else "approval changes"),
         }
         does["a row alone"] = lambda: self.suppressed_by_a_row_alone(person)
         does |= {way: partial(self.forbids, person, way) for way in FORBIDS}
         does |= {edit: partial(self.edits, edit) for edit in EDITS}
-        does |= {word: partial(self.is_told, enrollment, word) for word in WORDS}
-        does |= {f"{hours} h": partial(self._nobody_works, hours) for hours in HOURS}
+        does |= {word: partial(self.command, enrollment, word) for word in COMMANDS}
+        does |= {f"{hours} h": partial(self._no_worker_acts, hours) for hours in HOURS}
         does[what]()
 
-    def _nobody_works(self, hours: int) -> None:
+    def _no_worker_acts(self, hours: int) -> None:
         self.do(self.world.later(hours=hours))
 
     def _times_out(self, enrollment: str) -> None:
-        """Whoever calls has been silent for so long that the call is given up for lost."""
+        """Let the caller be silent for so long that the call is given up as lost."""
         self.do(self.world.later(seconds=CALL_LIVES.total_seconds() + 2))
         self.do(self.world.decide(enrollment))
 
     def _callback(self) -> None:
         self.sql(CALLBACK, a=self.world.account_id)
-        self.books.unread = True
+        self.model.unread = True
 
     def _second_worker(self, enrollment: str, number: int) -> None:
-        """Another worker has decided the same and is done first; the network asks for another try."""
+        """Let another worker that decided the same finish first; the network asks for a retry."""
         claimed = self.claim(enrollment, number)
         if claimed is not None:
             self.write(enrollment, claimed, self.execute(enrollment, claimed, "busy"))
             self.until_due(enrollment, "approve")
 
     def _late_answer(self, enrollment: str) -> None:
-        """A worker that was frozen writes what came of its call. It counts while nothing was decided about the call."""
+        """Let a frozen worker record its result, which counts unless the call has been decided since."""
         for one in [one for one in self.late if one[0] == enrollment]:
             self.late.remove(one)
             parcel, result = one[1:]
@@ -152,7 +152,7 @@ class Acts(Calls):
         return going[-1] if going else self.enroll()
 
     def _both_due(self, enrollment: str) -> None:
-        """Time passes until another enrollment of the account is due as well."""
+        """Advance time until another enrollment of the account is due as well."""
         other = self._other(enrollment)
         while True:
             decision, now = self.do(self.world.decide(other)), self.now
@@ -163,8 +163,8 @@ class Acts(Calls):
             else:
                 break
 
-    def _somebody_else(self, enrollment: str, *, after: timedelta = timedelta()) -> None:
-        """Another worker is at another enrollment of the account, and does it if nothing is in its way."""
+    def _another_worker(self, enrollment: str, *, after: timedelta = timedelta()) -> None:
+        """Let another worker make the call of another enrollment of the account, unless something forbids it."""
         self.do(self.world.later(seconds=after.total_seconds()))
         other = self._other(enrollment)
         decision = self.do(self.world.decide(other))
@@ -190,7 +190,7 @@ class Acts(Calls):
                 self._look(person)
 
     def _look(self, person: Person) -> None:
-        """What the network shows of somebody is read."""
+        """Read what the network shows of a person."""
         account_id, chat = self.world.account_id, f"chat-{person.profile_id}"
 
         async def work(session: AsyncSession) -> None:
@@ -218,14 +218,14 @@ class Acts(Calls):
         person.left_alone = WAYS[way][1]
 
     def suppressed_by_a_row_alone(self, person: Person) -> None:
-        """A suppression that has stopped nothing: whoever claims has to find it."""
+        """Write only a suppression's row, which stops nothing: the claim has to find it."""
         if person.left_alone in {"suppressed", "erased"}:
             return
         self.sql(SUPPRESSED, id=person.profile_id, w=self.world.member.tenant.workspace_id)
         person.left_alone = "suppressed"
 
-    def is_told(self, enrollment: str, what: str) -> None:
-        """A caller says something, and may be refused."""
+    def command(self, enrollment: str, what: str) -> None:
+        """Run a caller's command, which may be refused."""
         person = self.people[enrollment]
         if self.asked(partial(self._tell, enrollment, what)) is None:
             return
@@ -248,29 +248,29 @@ class Acts(Calls):
         return True
 
     def edits(self, what: str) -> None:
-        """The owner of the sequence changes it."""
-        books = self.books
-        books.version += 1
-        books.removed = FOLLOW_UP.id if what == "step removed" else books.removed
-        books.added = books.added or what == "step added"
-        books.approves ^= what == "approval changes"
+        """Edit the sequence as its owner."""
+        model = self.model
+        model.version += 1
+        model.removed = FOLLOW_UP.id if what == "step removed" else model.removed
+        model.added = model.added or what == "step added"
+        model.approves ^= what == "approval changes"
         if what in {"sequence pauses", "sequence goes on"}:
-            books.resting = what == "sequence pauses"
+            model.resting = what == "sequence pauses"
 
         async def work(session: AsyncSession) -> None:
             sequence = await sequences.lock_sequence(session, self.world.member.tenant, self.world.sequence_id)
             sequence.steps = sequences.stored(self._steps())
-            sequence.status = "paused" if books.resting else "active"
-            sequence.approve_every_message = books.approves
+            sequence.status = "paused" if model.resting else "active"
+            sequence.approve_every_message = model.approves
             await sequences.wake_sequence(session, sequence.id)
 
         self.do(self.world.run(work))
 
     def looked_into(self) -> None:
-        """What has come is looked into, a resting sequence goes on, and the network can be read again."""
-        if self.books.unread:
+        """Process what has arrived, resume a paused sequence, and make the network readable again."""
+        if self.model.unread:
             self.sql(LOOKED_INTO, a=self.world.account_id)
-            self.books.unread = False
-        if self.books.resting:
+            self.model.unread = False
+        if self.model.resting:
             self.edits("sequence goes on")
         self.fog = False

@@ -7,8 +7,8 @@ from temporalio.client import WorkflowExecutionStatus
 from models.base.steps import NextStep, Queue
 from models.sourcing.engine import contacts, decide
 from models.sourcing.engine import jobs as engine_jobs
-from tests.workflows.stories.words import act, asleep, call, done, nap, wait
-from tests.workflows.telling import Story, Turn
+from tests.workflows.scenario import Scenario, Turn
+from tests.workflows.scenarios.builders import act, asleep, call, done, nap, wait
 from workflows import names
 
 UP = Queue.UPSTREAM
@@ -24,16 +24,16 @@ def _chunk(number: int = 2, **more: Any) -> NextStep:
     return act(FETCH, UP, number=number, summary="fetches 50 profiles", status="delivering", **LIMITS | more)
 
 
-def _run(name: str, *turns: Turn, before: tuple[Turn, ...] = ()) -> Story:
-    return Story("run", name, turns, before=before)
+def _run(name: str, *turns: Turn, before: tuple[Turn, ...] = ()) -> Scenario:
+    return Scenario("run", name, turns, before=before)
 
 
 FINISHED = (Turn(NEXT, _page()), Turn(PAGE, _chunk()), Turn(FETCH, done()))
 BUSY = "data source busy until 28 Nov 09:30:00 UTC"
 
 
-def runs() -> list[Story]:
-    """A run from its start to every kind of end."""
+def runs() -> list[Scenario]:
+    """Return a run from its start to every kind of end."""
     ahead = call(AHEAD, UP, number=3, summary="reads the next page", **LIMITS)
     return [
         _run("finishes", *FINISHED),
@@ -50,7 +50,7 @@ def runs() -> list[Story]:
         _run(
             "cancelled-while-reading",
             Turn(NEXT, _page()),
-            Turn(PAGE, done("aborted"), rings=1),
+            Turn(PAGE, done("aborted"), wakes=1),
             Turn(NEXT, done("aborted")),
         ),
         _run("extended-after-its-end", *FINISHED, before=FINISHED),
@@ -74,33 +74,33 @@ def runs() -> list[Story]:
         _run(
             "worker-lost-while-fetching",
             Turn(NEXT, _chunk()),
-            Turn(FETCH, fails=True, rings=1),
+            Turn(FETCH, fails=True, wakes=1),
             Turn(NEXT, _chunk()),
             Turn(FETCH, done()),
         ),
     ]
 
 
-def jobs() -> list[Story]:
+def jobs() -> list[Scenario]:
     """Fetch jobs and contact lookups, which wait for a busy source."""
     lives = []
     for kind, work in (("job", engine_jobs.JOB_FETCH), ("contacts", contacts.CONTACTS_FIND)):
         ask, due = f"{kind}.next", act(work, UP, summary="asks for 50 people", **LIMITS)
         lives += [
-            Story(kind, "finishes", (Turn(ask, due), Turn(work, due), Turn(work, done()))),
-            Story(kind, "source-busy", (Turn(ask, due), nap(work, BUSY), Turn(ask, due), Turn(work, done()))),
-            Story(kind, "fails", (Turn(ask, due), nap(work, BUSY), Turn(ask, done("failed")))),
+            Scenario(kind, "finishes", (Turn(ask, due), Turn(work, due), Turn(work, done()))),
+            Scenario(kind, "source-busy", (Turn(ask, due), nap(work, BUSY), Turn(ask, due), Turn(work, done()))),
+            Scenario(kind, "fails", (Turn(ask, due), nap(work, BUSY), Turn(ask, done("failed")))),
         ]
     return lives
 
 
-def calls() -> list[Story]:
-    """A synchronous call as a workflow of one activity."""
+def calls() -> list[Scenario]:
+    """Return a synchronous call as a workflow of one activity."""
     made = names.UPSTREAM_CALL
     return [
-        Story("call", "answered", (Turn(made),)),
-        Story("call", "fails", (Turn(made, fails=True),)),
-        Story(
+        Scenario("call", "answered", (Turn(made),)),
+        Scenario("call", "fails", (Turn(made, fails=True),)),
+        Scenario(
             "call",
             "cancelled-by-an-operator",
             (Turn(made, cancels=True, works_seconds=0.5),),
@@ -109,6 +109,6 @@ def calls() -> list[Story]:
     ]
 
 
-def stories() -> list[Story]:
-    """All of them."""
-    return [*runs(), *jobs(), *calls(), Story("run", "sleeps-through-a-page", (asleep(NEXT, BUSY), *FINISHED))]
+def scenarios() -> list[Scenario]:
+    """Return all of them."""
+    return [*runs(), *jobs(), *calls(), Scenario("run", "sleeps-through-a-page", (asleep(NEXT, BUSY), *FINISHED))]

@@ -6,9 +6,9 @@ from models.base.steps import NextStep, Queue
 from models.billing.engine import outreach_plans
 from models.billing.engine import payments as engine_payments
 from models.events.rules import deliveries as rules_deliveries
-from tests.workflows.stories.every import MANY
-from tests.workflows.stories.words import SOON, act, asleep, call, done, nap, wait
-from tests.workflows.telling import Story, Turn
+from tests.workflows.scenario import Scenario, Turn
+from tests.workflows.scenarios.builders import SOON, act, asleep, call, done, nap, wait
+from tests.workflows.scenarios.every_kind import MANY
 from workflows import names
 
 ATTEMPT, HOOKS, PAY = rules_deliveries.DELIVERY_ATTEMPT, Queue.WEBHOOKS, Queue.PAYMENTS
@@ -20,15 +20,15 @@ def _retry(number: int, seconds: float = SOON) -> NextStep:
     return wait(f"retry {number - 1} of {RETRIES} at 28 Nov 10:00:00 UTC", seconds, after=after)
 
 
-def _delivery(name: str, *turns: Turn, fairness_key: str | None = "whe_1") -> Story:
-    return Story("delivery", name, turns, fairness_key=fairness_key)
+def _delivery(name: str, *turns: Turn, fairness_key: str | None = "whe_1") -> Scenario:
+    return Scenario("delivery", name, turns, fairness_key=fairness_key)
 
 
-def deliveries() -> list[Story]:
-    """An event on its way to an endpoint."""
+def deliveries() -> list[Scenario]:
+    """Return an event on its way to an endpoint."""
     first = act(ATTEMPT, HOOKS, summary="first attempt", fairness_key="whe_1")
     retries = [Turn(ATTEMPT, _retry(number)) for number in range(2, RETRIES + 2)]
-    by_hand = Turn(ATTEMPT, _retry(2, seconds=30.0), rung_after=True)
+    by_hand = Turn(ATTEMPT, _retry(2, seconds=30.0), woken_after=True)
     return [
         _delivery("delivered-at-once", Turn(ATTEMPT, done("delivered"))),
         _delivery("asked-first", Turn(names.DELIVERY_NEXT, first), Turn(ATTEMPT, done("delivered")), fairness_key=None),
@@ -44,14 +44,14 @@ def deliveries() -> list[Story]:
         ),
         _delivery(
             "attempt-fails",
-            Turn(ATTEMPT, fails=True, rings=1),
+            Turn(ATTEMPT, fails=True, wakes=1),
             Turn(names.DELIVERY_NEXT, first),
             Turn(ATTEMPT, done("delivered")),
         ),
     ]
 
 
-def payments() -> list[Story]:
+def payments() -> list[Scenario]:
     """Payments, callbacks of the provider, auto-refill."""
     ask, made, plans = names.PAYMENT_NEXT, engine_payments.PAYMENT_CALL, engine_payments.PAYMENT_END_PLANS
     asks = act(made, PAY, summary="asks the payment provider", fairness_key="ws_1")
@@ -60,22 +60,22 @@ def payments() -> list[Story]:
     open_ = "waits for somebody to pay"
     refill = names.REFILL_NEXT
     return [
-        Story("payment", "paid", (Turn(ask, asks), asleep(made, open_), Turn(ask, done("paid")))),
-        Story(
+        Scenario("payment", "paid", (Turn(ask, asks), asleep(made, open_), Turn(ask, done("paid")))),
+        Scenario(
             "payment",
             "plan-changed",
             (Turn(ask, asks), asleep(made, open_), Turn(ask, ends), Turn(plans, done("paid"))),
         ),
-        Story(
+        Scenario(
             "payment", "abandoned", (Turn(ask, asks), nap(made, open_), Turn(ask, looks), Turn(made, done("expired")))
         ),
-        Story(
+        Scenario(
             "payment",
             "provider-fails",
             (Turn(ask, asks), nap(made, "asks again"), Turn(ask, asks), Turn(made, done("failed"))),
         ),
-        Story("callback", "worked-in", (Turn(names.CALLBACK_NEXT, done("")),)),
-        Story(
+        Scenario("callback", "worked-in", (Turn(names.CALLBACK_NEXT, done("")),)),
+        Scenario(
             "refill",
             "buys-and-waits",
             (
@@ -88,48 +88,50 @@ def payments() -> list[Story]:
     ]
 
 
-def plans() -> list[Story]:
-    """What a workspace is charged for its outreach accounts."""
+def plans() -> list[Scenario]:
+    """Return what a workspace is charged for its outreach accounts."""
     kind, ask, made = "outreach_plan", names.OUTREACH_PLAN_NEXT, outreach_plans.OUTREACH_PLAN_CALL
     changes = act(made, PAY, summary="changes how many accounts are charged", fairness_key="ws_1")
     again = act(made, PAY, number=2, summary="changes how many accounts are charged", fairness_key="ws_1")
     looks = act(made, PAY, number=3, summary="reads what is charged", fairness_key="ws_1")
     look, method = "waits for the next look, or for another try", "there is no payment method"
     return [
-        Story(
+        Scenario(
             kind,
             "charged-until-the-last-account-leaves",
             (Turn(ask, changes), asleep(made, look), Turn(ask, again), Turn(made, done(""))),
         ),
-        Story(
+        Scenario(
             kind,
             "looks-every-day",
             (Turn(ask, changes), nap(made, look), Turn(ask, looks), asleep(made, look), Turn(ask, done(""))),
         ),
-        Story(kind, "waits-for-a-card", (asleep(ask, method, seconds=None), Turn(ask, changes), Turn(made, done("")))),
-        Story(kind, "declined", (Turn(ask, changes), nap(made, look), Turn(ask, again), Turn(made, done("")))),
+        Scenario(
+            kind, "waits-for-a-card", (asleep(ask, method, seconds=None), Turn(ask, changes), Turn(made, done("")))
+        ),
+        Scenario(kind, "declined", (Turn(ask, changes), nap(made, look), Turn(ask, again), Turn(made, done("")))),
     ]
 
 
-def clients() -> list[Story]:
-    """The description of an OAuth client, read while somebody wants to sign in."""
+def clients() -> list[Scenario]:
+    """Return the metadata document of an OAuth client, read during a sign-in."""
     ask, read = names.CLIENT_NEXT, names.CLIENT_READ
     reads = act(read, HOOKS, summary="reads the client's description", fairness_key="client_1")
     return [
-        Story("client", "read", (Turn(ask, reads), Turn(read, done("")))),
-        Story("client", "wanted-while-read", (Turn(ask, reads), Turn(read, reads, rings=1), Turn(read, done("")))),
+        Scenario("client", "read", (Turn(ask, reads), Turn(read, done("")))),
+        Scenario("client", "wanted-while-read", (Turn(ask, reads), Turn(read, reads, wakes=1), Turn(read, done("")))),
     ]
 
 
-def duties() -> list[Story]:
+def duties() -> list[Scenario]:
     """Mails and recurring duties, and a life so long that it continues as new."""
     duty, does, reads = names.HOUSEKEEPING_NEXT, names.HOUSEKEEPING_DO, names.HOUSEKEEPING_READ_OPT_OUTS
     send = act(names.MAIL_SEND, Queue.MAIL, summary="attempt 1")
     due = "expiry is due 29 Nov 00:05 UTC"
     naps = [nap(duty, due) for _ in range(MANY)]
     return [
-        Story("mail", "sent", (Turn(names.MAIL_NEXT, send), Turn(names.MAIL_SEND, done("sent")))),
-        Story(
+        Scenario("mail", "sent", (Turn(names.MAIL_NEXT, send), Turn(names.MAIL_SEND, done("sent")))),
+        Scenario(
             "mail",
             "sent-later",
             (
@@ -139,17 +141,17 @@ def duties() -> list[Story]:
                 Turn(names.MAIL_SEND, done("sent")),
             ),
         ),
-        Story(
+        Scenario(
             "housekeeping",
             "does-its-duty",
             (nap(duty, due), Turn(duty, act(does)), nap(does, due), Turn(duty, done(""))),
         ),
-        Story(
+        Scenario(
             "housekeeping",
             "reads-opt-outs",
             (Turn(duty, act(reads, Queue.UPSTREAM)), nap(reads, due), Turn(duty, done(""))),
         ),
-        Story(
+        Scenario(
             "housekeeping",
             "goes-on-as-new",
             (*naps, Turn(duty, done(""))),
@@ -158,6 +160,6 @@ def duties() -> list[Story]:
     ]
 
 
-def stories() -> list[Story]:
-    """All of them."""
+def scenarios() -> list[Scenario]:
+    """Return all of them."""
     return [*deliveries(), *payments(), *plans(), *clients(), *duties()]

@@ -1,6 +1,6 @@
-"""What a page of bookkeeping says of an account's webhook endpoints and of everything on its way to them.
+"""Reference model of an account's webhook endpoints and of all deliveries to them.
 
-Written from the contract alone (specification, "Webhook endpoints", "Delivery", "Retries"), one event after another.
+It is written from the contract alone and processes one event after another.
 """
 
 from collections.abc import Iterable
@@ -12,10 +12,10 @@ RETRIES = tuple(timedelta(seconds=one) for one in (30, 120, 600, 3600, 21600))
 AT_ONCE = 10
 """Attempts at one endpoint at the same time."""
 LEASE = timedelta(minutes=1)
-"""How long an attempt may be silent before somebody looks after it."""
+"""How long an attempt may be silent before it is given up."""
 KEPT = timedelta(days=30)
 JUST_NOW = datetime.min.replace(tzinfo=UTC)
-"""A moment that the row alone knows: while the call was made."""
+"""A moment during a call, which only the row knows."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Sent:
 
 
 @dataclass
-class Books:
+class DeliveryReference:
     """The account. What is not kept any more is gone from `sent`."""
 
     hooks: dict[str, Hook] = field(default_factory=dict)
@@ -70,11 +70,11 @@ class Books:
         return [one for one in self.sent.values() if one.hook == hook_id]
 
     def emit(self, kind: str, whose: str) -> set[str]:
-        """Which endpoints an event goes to."""
+        """Return which endpoints an event goes to."""
         return {hook_id for hook_id, hook in self.hooks.items() if hook.wants(kind, whose)}
 
     def decide(self, sent_id: str, now: datetime) -> str:
-        """What the delivery needs next."""
+        """Return what the delivery needs next."""
         sent = self.sent.get(sent_id)
         if sent is None:
             return "nothing"
@@ -103,21 +103,21 @@ class Books:
         return sum(one.turn == "given" for one in self.to(hook_id))
 
     def _hand_on(self, hook_id: str, now: datetime) -> None:
-        """Whoever has waited longest comes first."""
+        """Pass the turn to the delivery that has waited longest."""
         asked = sorted((one for one in self.to(hook_id) if one.turn == "asked"), key=lambda one: (one.due, one.id))
         for one in asked[: max(0, AT_ONCE - self._given(hook_id))]:
             one.turn, one.rung = "given", True
             one.wake = JUST_NOW if now == JUST_NOW else now + LEASE
 
     def begin(self, sent_id: str, number: int, now: datetime) -> tuple[str, str | None]:
-        """What is next, and the secret that the attempt is signed with, if it is made."""
+        """Return what is next, and the secret that the attempt is signed with, if it is made."""
         need = self.decide(sent_id, now)
         if need != "attempt" or len(self.sent[sent_id].log) != number - 1:
             return need, None
         return need, self.hooks[self.sent[sent_id].hook].secret
 
     def note(self, sent_id: str, number: int, code: int | None, now: datetime) -> str:
-        """An attempt was answered, or not at all (null)."""
+        """Return an attempt was answered, or not at all (null)."""
         sent = self.sent.get(sent_id)
         if sent is not None and len(sent.log) == number - 1:
             sent.log.append(code)
@@ -134,7 +134,7 @@ class Books:
             sent.turn, sent.due = None, now + RETRIES[len(sent.log) - 1]
 
     def give_up(self, sent_id: str) -> None:
-        """Nobody got to a test in time."""
+        """Return up a test delivery that was not attempted in time."""
         sent = self.sent.get(sent_id)
         if sent is not None and sent.pending:
             sent.close("dropped")
@@ -142,7 +142,7 @@ class Books:
             self._hand_on(sent.hook, JUST_NOW)
 
     def retry(self, hook_id: str, sent_id: str) -> str:
-        """How a retry by hand is answered."""
+        """Return how a retry by hand is answered."""
         sent = self.sent.get(sent_id)
         if not self.hooks[hook_id].there or sent is None or sent.hook != hook_id:
             return "not_found"
@@ -168,7 +168,7 @@ class Books:
         self.sent = {name: one for name, one in self.sent.items() if one.created_at > now - KEPT}
 
     def stuck(self) -> Iterable[Sent]:
-        """Who is pending while nothing will ever bring it on: no ring, no time, no turn that somebody gives back."""
+        """Return pending deliveries that nothing will ever continue: no wake-up, no time, no turn that becomes free."""
         for sent in self.sent.values():
             waits = sent.turn == "asked" and self._given(sent.hook) > 0
             if sent.pending and not (sent.rung or sent.wake or waits):

@@ -62,7 +62,7 @@ class Ordered:
     told: Counter[str] = field(default_factory=Counter)
 
     def takes(self, number: int) -> bool:
-        """Whether an answer to this call still changes anything."""
+        """Return whether an answer to this call still changes anything."""
         return self.status not in ENDED and self.open and self.call == number
 
     def end(self, status: str, reason: str | None = None, detail: str | None = None, code: str | None = None) -> str:
@@ -77,7 +77,7 @@ class Ordered:
 
 
 @dataclass
-class Books:
+class RunReference:
     """The workspace: its ladder of people, what was read and paid, who opted out, and its runs."""
 
     ladder: Sequence[Sequence[str]]
@@ -94,11 +94,11 @@ class Books:
     charged: Counter[str] = field(default_factory=Counter)
 
     def out(self, run: Ordered, name: str) -> bool:
-        """Whether the person is not for this run (any more)."""
+        """Return whether the person is not for this run (any more)."""
         return name in self.suppressed or name in self.seen or name in run.delivered
 
     def decide(self, run_id: str, now: datetime, number: int) -> str:
-        """What the run needs next. A call gets the number."""
+        """Return what the run needs next. A call gets the number."""
         run = self.runs[run_id]
         if run.status in ENDED:
             return "nothing"
@@ -166,7 +166,7 @@ class Books:
         return min(self.balance, run.max_credits - run.spent)
 
     def begin(self, run_id: str, number: int, *, page: bool) -> set[str] | None:
-        """Whom a call asks the source for; null when it is out of date."""
+        """Return whom a call asks the source for; null when it is out of date."""
         run = self.runs[run_id]
         if not run.takes(number) or page is bool(run.chunk):
             return None
@@ -238,13 +238,13 @@ class Books:
             run.status, run.waits = "waiting_for_quota", seconds
 
     def cancel(self, run_id: str) -> bool:
-        """Whether that may be asked."""
+        """Return whether that may be asked."""
         run = self.runs[run_id]
         run.cancelled = run.cancelled or run.status not in ENDED
         return run.status not in ENDED - {"aborted"}
 
     def extend(self, run_id: str, people: int, credits: int, more: int) -> bool:
-        """Whether that may be asked; `more` pages and profiles where those are bounded."""
+        """Return whether that may be asked; `more` pages and profiles where those are bounded."""
         run = self.runs[run_id]
         if run.status not in EXTENDABLE:
             return False
@@ -256,6 +256,6 @@ class Books:
         return True
 
     def forgotten(self, run: Ordered) -> list[str]:
-        """Who could have been delivered by a run that says that nobody is left."""
+        """Return who could have been delivered by a run that says that nobody is left."""
         gone = self.refused | set(self.vanished)
         return [name for tier in self.ladder for name in tier if name not in gone and not self.out(run, name)]

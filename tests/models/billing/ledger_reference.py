@@ -17,7 +17,7 @@ Entry = tuple[str, str, int, str]
 
 
 def months_later(at: datetime, months: int) -> datetime:
-    """The same day so many months on, or the last of a shorter month."""
+    """Return the same day so many months on, or the last of a shorter month."""
     year, month = at.year + (at.month - 1 + months) // 12, (at.month - 1 + months) % 12 + 1
     for day in range(at.day, 27, -1):
         try:
@@ -56,7 +56,7 @@ class Paid:
 
 
 @dataclass
-class Books:
+class LedgerReference:
     """The account. `caps` are of subjects, a day; `rung`: its refilling is to be looked at."""
 
     caps: dict[str, int]
@@ -70,7 +70,7 @@ class Books:
     rung: bool = False
 
     def open(self) -> list[tuple[str, Block]]:
-        """What can be spent, soonest expiry first."""
+        """Return what can be spent, soonest expiry first."""
         blocks = [(name, block) for name, block in self.blocks.items() if block.left and block.expires_at > self.now]
         return sorted(blocks, key=lambda one: one[1].expires_at)
 
@@ -78,7 +78,7 @@ class Books:
         return sum(block.left for _, block in self.open())
 
     def grant(self, reference: str, credits: int, expires_at: datetime) -> int:
-        """What the same reference adds: once all of it, then nothing."""
+        """Return what the same reference adds: once all of it, then nothing."""
         if reference in self.blocks:
             return 0
         self.blocks[reference] = Block(credits, expires_at)
@@ -137,7 +137,7 @@ class Books:
         return given
 
     def take_back(self, reference: str) -> int:
-        """What is left of a purchase whose money was given back."""
+        """Return what is left of a purchase whose money was given back."""
         block, before = self.blocks.get(reference), self.balance()
         if block is None or not block.left:
             return 0

@@ -2,8 +2,8 @@
 
 from models.base.steps import NextStep, Queue
 from models.outreach.engine import account_steps, plan
-from tests.workflows.stories.words import act, asleep, done, nap
-from tests.workflows.telling import Story, Turn
+from tests.workflows.scenario import Scenario, Turn
+from tests.workflows.scenarios.builders import act, asleep, done, nap
 from workflows import names
 
 NET = Queue.NETWORK
@@ -21,12 +21,12 @@ def _read(number: int = 1) -> NextStep:
     return act(READ, NET, number=number, summary="reads back whether it was sent", limit_seconds=60.0)
 
 
-def _life(name: str, *turns: Turn) -> Story:
-    return Story("enrollment", name, turns)
+def _life(name: str, *turns: Turn) -> Scenario:
+    return Scenario("enrollment", name, turns)
 
 
-def enrollments() -> list[Story]:
-    """A person in a sequence, from enrolling to every kind of end."""
+def enrollments() -> list[Scenario]:
+    """Return a person in a sequence, from enrolling to every kind of end."""
     invited = (nap(NEXT, HOURS), Turn(NEXT, _send()), asleep(SEND, ACCEPTED))
     withdraws = _send(2, "withdraws the invite")
     return [
@@ -48,7 +48,7 @@ def enrollments() -> list[Story]:
         _life(
             "stopped-while-sending",
             Turn(NEXT, _send()),
-            Turn(SEND, done("stopped"), rings=1),
+            Turn(SEND, done("stopped"), wakes=1),
             Turn(NEXT, done("stopped")),
         ),
         _life(
@@ -84,23 +84,23 @@ def enrollments() -> list[Story]:
         _life(
             "network-fails",
             Turn(NEXT, _send()),
-            Turn(SEND, fails=True, rings=1),
+            Turn(SEND, fails=True, wakes=1),
             Turn(NEXT, _read()),
             Turn(READ, done()),
         ),
     ]
 
 
-def actions() -> list[Story]:
+def actions() -> list[Scenario]:
     """Direct sends."""
     ask = names.ACTION_NEXT
     return [
-        Story("action", "sent", (nap(ask, HOURS), Turn(ask, _send()), Turn(SEND, done()))),
-        Story(
+        Scenario("action", "sent", (nap(ask, HOURS), Turn(ask, _send()), Turn(SEND, done()))),
+        Scenario(
             "action", "read-back", (Turn(ask, _send()), nap(SEND, "reads back"), Turn(ask, _read()), Turn(READ, done()))
         ),
-        Story("action", "cancelled", (asleep(ask, HOURS), Turn(ask, done()))),
-        Story(
+        Scenario("action", "cancelled", (asleep(ask, HOURS), Turn(ask, done()))),
+        Scenario(
             "action",
             "approved",
             (asleep(ask, "waits for approval", seconds=None), Turn(ask, _send()), Turn(SEND, done())),
@@ -108,8 +108,8 @@ def actions() -> list[Story]:
     ]
 
 
-def accounts() -> list[Story]:
-    """An account from connecting to its removal."""
+def accounts() -> list[Scenario]:
+    """Return an account from connecting to its removal."""
     ask = names.ACCOUNT_NEXT
     again = "looks again at 28 Nov 10:00:00 UTC"
     works = (
@@ -121,12 +121,12 @@ def accounts() -> list[Story]:
         turns += [Turn(ask, act(step, NET, number=number, fairness_key="acc_1")), nap(step, again)]
     deletes = act(account_steps.ACCOUNT_DELETE, NET, number=9)
     return [
-        Story(
+        Scenario(
             "account",
             "connected-polled-removed",
             (*turns, Turn(ask, deletes), Turn(account_steps.ACCOUNT_DELETE, done())),
         ),
-        Story(
+        Scenario(
             "account",
             "callback-rings",
             (
@@ -138,6 +138,6 @@ def accounts() -> list[Story]:
     ]
 
 
-def stories() -> list[Story]:
-    """All of them."""
+def scenarios() -> list[Scenario]:
+    """Return all of them."""
     return [*enrollments(), *actions(), *accounts()]

@@ -1,4 +1,4 @@
-"""What a workflow hands on: the trace of whoever rang last, the workspace, and nothing that a replay could miss."""
+"""Context propagation of workflows: the trace of the last wake-up and the workspace, without harm to replays."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.timeout(90)
 
 
 class Asked:
-    """`run.next` that waits until it has been asked so often."""
+    """`run.next` that waits until it has been asked `times` times."""
 
     def __init__(self, times: int) -> None:
         self.times = times
@@ -40,7 +40,7 @@ class Asked:
         self.heard[self.asked].set()
         self.asked += 1
         done = self.asked == self.times
-        return NextStep(do=Do.DONE, status="completed") if done else NextStep(do=Do.WAIT, reason="for a ring")
+        return NextStep(do=Do.DONE, status="completed") if done else NextStep(do=Do.WAIT, reason="for a wake-up")
 
 
 @pytest.fixture
@@ -66,13 +66,13 @@ async def serving(client: Client, asked: Asked) -> AsyncIterator[None]:
         yield
 
 
-async def rung(client: Client, monkeypatch: pytest.MonkeyPatch, rings: list[str]) -> tuple[Collector, WorkflowHistory]:
-    """Ring a workflow in turn from requests of these names, or from outside of any (`""`)."""
-    subject, asked = Subject("run", uuid4().hex), Asked(len(rings))
+async def woken(client: Client, monkeypatch: pytest.MonkeyPatch, wakes: list[str]) -> tuple[Collector, WorkflowHistory]:
+    """Wake a workflow from requests with these names one after the other, or from outside a request (`""`)."""
+    subject, asked = Subject("run", uuid4().hex), Asked(len(wakes))
     with collecting() as collector:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
         async with traces.sending("tests"), serving(client, asked):
-            for name, heard in zip(rings, asked.heard, strict=True):
+            for name, heard in zip(wakes, asked.heard, strict=True):
                 around = traces.span(name, SpanKind.SERVER, {}) if name else contextlib.nullcontext()
                 with around:
                     await Doorbell(client).ring(subject, workspace_id="ws_1")
@@ -82,10 +82,10 @@ async def rung(client: Client, monkeypatch: pytest.MonkeyPatch, rings: list[str]
         return collector, await handle.fetch_history()
 
 
-async def test_what_follows_a_ring_belongs_to_the_trace_that_rang(
+async def test_steps_after_a_wake_up_belong_to_the_trace_that_woke_the_workflow(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    collector, history = await rung(client, monkeypatch, ["first", "second"])
+    collector, history = await woken(client, monkeypatch, ["first", "second"])
     traced = [span.trace_id for span in collector.named("run.next")]
     assert traced == [collector.named(name)[0].trace_id for name in ("first", "second")]
     assert {span.facts["workspace.id"] for span in collector.named("run.next")} == {"ws_1"}
@@ -99,34 +99,34 @@ async def test_what_follows_a_ring_belongs_to_the_trace_that_rang(
         await replayer.replay_workflow(history)
 
 
-async def test_a_ring_of_nobodys_does_not_take_a_requests_work_from_its_trace(
+async def test_a_wake_up_without_a_trace_leaves_a_requests_work_in_its_trace(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    collector, _ = await rung(client, monkeypatch, ["asked", "", ""])
+    collector, _ = await woken(client, monkeypatch, ["asked", "", ""])
     (request,) = collector.named("asked")
     assert {span.trace_id for span in collector.named("run.next")} == {request.trace_id}
 
 
-async def test_what_the_dispatcher_starts_is_a_trace_of_its_own(
+async def test_work_started_by_the_dispatcher_is_a_separate_trace(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    collector, _ = await rung(client, monkeypatch, ["", ""])
+    collector, _ = await woken(client, monkeypatch, ["", ""])
     first, second = collector.named("ring run")
     assert first.parent_id == second.parent_id == ""
     assert [span.trace_id for span in collector.named("run.next")] == [first.trace_id, second.trace_id]
 
 
-async def test_after_an_hour_an_activity_begins_a_trace_that_links_to_the_ring(
+async def test_after_an_hour_an_activity_begins_a_trace_with_a_link_to_the_wake_up(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(handing_on, "FRESH", handing_on.FRESH * 0)
-    collector, _ = await rung(client, monkeypatch, ["long ago"])
+    collector, _ = await woken(client, monkeypatch, ["long ago"])
     (request,), (activity_span,) = collector.named("long ago"), collector.named("run.next")
     assert activity_span.parent_id == ""
     assert activity_span.links == [request.trace_id]
 
 
-async def test_every_kept_history_replays_by_workers_that_hand_on() -> None:
+async def test_every_stored_history_replays_with_context_propagation() -> None:
     async def read() -> AsyncIterator[WorkflowHistory]:
         for one in kept(HISTORIES):
             yield one.history

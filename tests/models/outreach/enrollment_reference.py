@@ -1,6 +1,6 @@
-"""The other side of enrollments, as a page of bookkeeping: what the network executed, and whom it may not be.
+"""Reference model of enrollments: what the network executed, and whom no call may reach any more.
 
-Nothing here asks the product. Every claim and every execution is held against what was promised to a person before.
+It uses no code of the product. Every claim and every execution is checked against the promises made to a person.
 """
 
 import hashlib
@@ -19,9 +19,9 @@ from tests.models.outreach.sending_world import FOLLOW_UP, MESSAGE, WITHDRAW
 
 BRUSSELS = ZoneInfo("Europe/Brussels")
 CAPS = {"invites_per_day": 1, "invites_per_week": 3}
-"""As the account has them configured."""
+"""The configured caps of the account."""
 INVITES_A_DAY, INVITES_A_WEEK = 1, 2
-"""What is left of them after the day's and the week's jitter, whichever it is: never below 1, and 0.85 to 1 times 3."""
+"""The least that the caps can be after the jitter of the day and the week: never below 1, and 0.85 to 1 times 3."""
 CALL_LIVES = timedelta(seconds=130)
 """An account's next call may begin when the one before is answered, or so long after it began (design, section 5)."""
 LONGEST_REST = timedelta(minutes=9)
@@ -36,23 +36,23 @@ REFUSED: dict[str, CallResult] = {
 
 @dataclass
 class Person:
-    """What the network knows of somebody, and what the service was told."""
+    """A person as the network knows them, and the commands that the service got about them."""
 
     profile_id: str
     executed: list[ActionType] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
-    """Of the sequence, that were executed."""
+    """Steps of the sequence that were executed."""
     texts: list[str] = field(default_factory=list)
     pending: bool = False
     connected: bool = False
     lines: list[ChatLine] = field(default_factory=list)
     left_alone: str | None = None
-    """Why nothing is claimed any more."""
+    """The reason why nothing may be claimed any more."""
     held: bool = False
     """A caller has paused it."""
     ended: str | None = None
     approved: dict[str, str | None] = field(default_factory=dict)
-    """What somebody has approved: texts by action."""
+    """Approved texts by action."""
     rejected: set[str] = field(default_factory=set)
     """Actions and their steps."""
     claimed: set[str] = field(default_factory=set)
@@ -60,12 +60,12 @@ class Person:
 
     @property
     def open(self) -> bool:
-        """Whether anything may still come."""
+        """Whether further calls may follow."""
         return self.ended is None and self.left_alone is None
 
     @property
     def learned(self) -> Learned:
-        """What a look at the network says of them."""
+        """Take over what the network shows of the person."""
         return Learned(
             network_id=f"net-{self.profile_id}",
             connected=self.connected,
@@ -74,7 +74,7 @@ class Person:
         )
 
     def shows(self, kind: ActionType, text: str | None) -> Seen:
-        """What a reading back finds of an action; an accepted invite is withdrawn by nobody any more."""
+        """Return what a reading back finds of an action; an accepted invite can no longer be withdrawn."""
         if kind is ActionType.WITHDRAW_INVITE and self.connected:
             return Seen.MOOT
         done = {
@@ -97,7 +97,7 @@ class Entry:
 
 
 @dataclass
-class Books:
+class EnrollmentReference:
     """One account's network, and what its owner has said: how steps read, which are held, whether all rests."""
 
     approves: bool
@@ -138,7 +138,7 @@ class Books:
             assert f"({self.version})" in parcel.text, "an edit holds for whoever has not reached the step"
 
     def execute(self, person: Person, parcel: ClaimedAction, answer: str, done: Entry, step_id: str) -> CallResult:
-        """The network's part of a call: what it does, and what it answers."""
+        """Return the network's part of a call: what it does, and what it answers."""
         refusal = self._refused(person, parcel, answer)
         if refusal is not None:
             return refusal
@@ -198,7 +198,7 @@ class Books:
 
 
 def rest(last: Entry) -> timedelta:
-    """How long the account rests after a call at least (design, section 2), recomputed from its seed.
+    """Return how long the account rests after a call at least (design, section 2), recomputed from its seed.
 
     The rest counts from the result, and its hour's factor with it. One that comes later than the longest rest of all
     needs no looking at.

@@ -1,7 +1,7 @@
-"""Stories of workflows: what each step answers and who rings when, played to real workflows on a real server.
+"""Scenarios of workflows: the answers of each step and the wake-ups, played to real workflows on a real server.
 
 The workflows are the product's; their steps are scripted here, so that a history holds ids, reasons and times alone
-and every branch can be told in a second.
+and every branch can be played in a second.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from workflows.doorbell import Doorbell
 from workflows.upstream_calls import KIND, WorkflowCalls
 
 ASLEEP_SECONDS = 0.3
-"""After so long a workflow has taken in an answer and sleeps."""
+"""The time after which a workflow has processed an answer and sleeps."""
 PATIENCE = 60.0
 STEPS = sorted(
     {
@@ -42,7 +42,7 @@ STEPS = sorted(
 class Turn:
     """One answer of one step, or its failure.
 
-    `rings` times somebody rings while it works; `rung_after` the answer somebody rings once the workflow sleeps.
+    `wakes`: how often the workflow is woken while the step works; `woken_after`: it is woken once more when it sleeps.
     `cancels`: an operator cancels the workflow in Temporal while it works.
     """
 
@@ -50,13 +50,13 @@ class Turn:
     answer: NextStep | None = None
     fails: bool = False
     works_seconds: float = 0
-    rings: int = 0
-    rung_after: bool = False
+    wakes: int = 0
+    woken_after: bool = False
     cancels: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class Scenario:
     """One life of a workflow; `before` is an earlier life under the same id, whose history is not kept."""
 
     kind: str
@@ -69,7 +69,7 @@ class Story:
 
 @dataclass
 class Played:
-    """What is left to be answered in the story of one row."""
+    """The remaining answers in the scenario of one row."""
 
     subject: Subject
     left: list[Turn]
@@ -77,11 +77,11 @@ class Played:
 
 
 class Stage:
-    """Plays stories: answers every step by the story of its row."""
+    """Plays scenarios: answers every step from the scenario of its row."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._bell = Doorbell(client)
+        self._outbox = Doorbell(client)
         self._played: dict[str, Played] = {}
         self._numbers = count(1)
 
@@ -102,33 +102,33 @@ class Stage:
                 await exits.enter_async_context(serving)
             yield
 
-    async def play(self, story: Story) -> WorkflowHandle[Any, Any]:
-        """Play a story to its end; gives the execution whose history tells it."""
-        subject = Subject(story.kind, f"{story.name}-{next(self._numbers)}")
-        if story.before:
-            await self._live(subject, story.before, story.fairness_key)
-        run_id = await self._live(subject, story.turns, story.fairness_key)
+    async def play(self, scenario: Scenario) -> WorkflowHandle[Any, Any]:
+        """Play a scenario to its end, and return the execution with its history."""
+        subject = Subject(scenario.kind, f"{scenario.name}-{next(self._numbers)}")
+        if scenario.before:
+            await self._live(subject, scenario.before, scenario.fairness_key)
+        run_id = await self._live(subject, scenario.turns, scenario.fairness_key)
         kept = self._client.get_workflow_handle(subject.workflow_id, run_id=run_id)
         status = (await kept.describe()).status
-        assert status is story.ends, (story.kind, story.name, status)
+        assert status is scenario.ends, (scenario.kind, scenario.name, status)
         return kept
 
     async def _live(self, subject: Subject, turns: tuple[Turn, ...], fairness_key: str | None) -> str:
-        told = self._played[subject.id] = Played(subject, list(turns))
+        played = self._played[subject.id] = Played(subject, list(turns))
         if subject.kind == KIND:
             await WorkflowCalls(self._client).start(subject.id, workspace_id="ws_1")
         else:
-            await self._bell.ring(subject, workspace_id="ws_1", fairness_key=fairness_key)
+            await self._outbox.ring(subject, workspace_id="ws_1", fairness_key=fairness_key)
         handle = self._client.get_workflow_handle(subject.workflow_id)
         run_id = (await handle.describe()).run_id
         try:
             await asyncio.wait_for(handle.result(), PATIENCE)
         except TimeoutError:
-            raise AssertionError(f"{subject} did not end; left: {[turn.step for turn in told.left]}") from None
+            raise AssertionError(f"{subject} did not end; left: {[turn.step for turn in played.left]}") from None
         except WorkflowFailureError:
-            pass  # how it ended is looked at by `play`
-        await asyncio.gather(*told.heard)
-        assert not told.left, f"{subject}: never asked {told.left[0].step}"
+            pass  # `play` checks how it ended
+        await asyncio.gather(*played.heard)
+        assert not played.left, f"{subject}: never asked {played.left[0].step}"
         return run_id
 
     def _step(self, name: str) -> Callable[..., Any]:
@@ -139,22 +139,22 @@ class Stage:
         return answer
 
     async def _answer(self, name: str, step: Step) -> NextStep | None:
-        told = self._played[step.id]
-        turn = next((one for one in told.left if one.step == name), None)
+        played = self._played[step.id]
+        turn = next((one for one in played.left if one.step == name), None)
         if turn is None:
-            raise ApplicationError(f"the story has no more {name}", type="OutOfStory", non_retryable=True)
-        told.left.remove(turn)
-        for _ in range(turn.rings):
-            await self._bell.ring(told.subject)
+            raise ApplicationError(f"the scenario has no more {name}", type="OutOfScenario", non_retryable=True)
+        played.left.remove(turn)
+        for _ in range(turn.wakes):
+            await self._outbox.ring(played.subject)
         if turn.cancels:
-            await self._client.get_workflow_handle(told.subject.workflow_id).cancel()
+            await self._client.get_workflow_handle(played.subject.workflow_id).cancel()
         await asyncio.sleep(turn.works_seconds)
-        if turn.rung_after:
-            told.heard.append(asyncio.create_task(self._ring_later(told.subject)))
+        if turn.woken_after:
+            played.heard.append(asyncio.create_task(self._wake_later(played.subject)))
         if turn.fails:
             raise ApplicationError("upstream_error", type="upstream_error", non_retryable=True)
         return turn.answer
 
-    async def _ring_later(self, subject: Subject) -> None:
+    async def _wake_later(self, subject: Subject) -> None:
         await asyncio.sleep(ASLEEP_SECONDS)
-        await self._bell.ring(subject)
+        await self._outbox.ring(subject)
