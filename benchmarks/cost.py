@@ -1,6 +1,6 @@
-"""`python -m benchmarks.cost`: Temporal history events of each kind of life, beside the least that it could have.
+"""`python -m benchmarks.cost`: Temporal history events of each kind of execution, compared with the minimum.
 
-What this project costs is counted in the histories that the replay tests keep, which real workflows wrote. The floor is
+The project's cost is counted in the stored histories of the replay tests, which come from real workflows. The floor is
 measured in this run: a minimal workflow with the same calls, timers and signals, on a real server. Aim: at most twice.
 """
 
@@ -32,7 +32,7 @@ A, S, T, R = Need.ACTIVITY, Need.STEP, Need.TIME, Need.RING
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """What is measured: a kept history, what it needs at least, and how many things it brings about."""
+    """A measured execution: a stored history, its minimal needs, and the number of its results."""
 
     label: str
     history: str
@@ -57,7 +57,7 @@ LIVES = (
 
 @contextmanager
 def server() -> Iterator[str]:
-    """The address of a Temporal server of the benchmark's own."""
+    """The address of a Temporal server for the benchmark alone."""
     ports = Ports()
     with tempfile.TemporaryDirectory(prefix="bench-cost-") as home:
         temporal = Temporal(
@@ -76,12 +76,12 @@ def server() -> Iterator[str]:
 
 
 def counted(history: str) -> int:
-    """Events of a kept history."""
+    """Return the number of events in a stored history."""
     return len(json.loads((HISTORIES / f"{history}.json").read_text())["events"])
 
 
 async def floor(client: Client, needs: Sequence[Need]) -> int:
-    """Events of the least life with these needs."""
+    """Return the number of events of the minimal execution with these needs."""
     handle = await client.start_workflow(FloorLife.run, list(needs), id=uuid4().hex, task_queue=QUEUE)
     ringing = asyncio.create_task(_ring(handle, needs.count(R)))
     await handle.result()
@@ -90,7 +90,7 @@ async def floor(client: Client, needs: Sequence[Need]) -> int:
 
 
 async def _ring(handle: WorkflowHandle[FloorLife, None], times: int) -> None:
-    """Ring whenever the workflow sleeps until it is rung."""
+    """Wake the workflow each time it waits for a signal."""
     for number in range(1, times + 1):
         while await _waits(handle) < number:  # noqa: ASYNC110 - the condition is the state of a server
             await asyncio.sleep(ASLEEP_SECONDS)
@@ -98,7 +98,7 @@ async def _ring(handle: WorkflowHandle[FloorLife, None], times: int) -> None:
 
 
 async def _waits(handle: WorkflowHandle[FloorLife, None]) -> int:
-    """Return how many waits for a ring have begun: their timers are the long ones."""
+    """Return how many waits for a signal have begun: their timers are the long ones."""
     events = (await handle.fetch_history()).events
     started = [one.timer_started_event_attributes for one in events if one.HasField("timer_started_event_attributes")]
     return sum(timer.start_to_fire_timeout.seconds > 1 for timer in started)
@@ -119,7 +119,7 @@ async def measure(address: str) -> list[tuple[Life, int, int]]:
 
 
 def main() -> None:
-    """Print the table; fails when a life costs more than twice its floor."""
+    """Print the table; fail when an execution costs more than twice its floor."""
     with server() as address:
         rows = asyncio.run(measure(address))
     print(f"{'events of':<50}{'here':>8}{'floor':>8}{'ratio':>8}")

@@ -1,4 +1,4 @@
-"""The least that a durable life costs in Temporal: the activities, timers and signals that it needs, nothing else."""
+"""The least that a durable execution costs in Temporal: only the activities, timers and signals that it needs."""
 
 import asyncio
 import contextlib
@@ -14,10 +14,10 @@ SOON = timedelta(milliseconds=50)
 
 
 class Need(StrEnum):
-    """What a life cannot do without."""
+    """What an execution needs at least."""
 
-    ACTIVITY = "activity"  # a call to somebody else
-    STEP = "step"  # a transaction of one's own, as a local activity
+    ACTIVITY = "activity"  # a call to an external service
+    STEP = "step"  # a transaction in the service, as a local activity
     TIME = "time"  # a wait that its time ends
     RING = "ring"  # a wait that a signal ends, before its time
 
@@ -29,19 +29,19 @@ async def nothing() -> None:
 
 @workflow.defn(name="floor-life")
 class FloorLife:
-    """One life, need by need."""
+    """One execution, need by need."""
 
     def __init__(self) -> None:
         self._rung = 0
 
     @workflow.signal
     def ring(self) -> None:
-        """Somebody did what is waited for."""
+        """End the wait that waits for a signal."""
         self._rung += 1
 
     @workflow.run
     async def run(self, needs: Sequence[Need]) -> None:
-        """Go through the needs."""
+        """Fulfil the needs one after the other."""
         for need in needs:
             if need is Need.ACTIVITY:
                 await workflow.execute_activity(nothing, start_to_close_timeout=LIMIT)

@@ -1,6 +1,6 @@
-"""Large data: one workspace with 90,000 candidates, 9,000 open enrollments and 900,000 events, and others beside it.
+"""Large data: one workspace with 90,000 candidates, 9,000 open enrollments and 900,000 events, and other workspaces.
 
-Rows are written as the product would have left them, by SQL of sets. `scale` 1.0 is the whole: 100,000 candidates,
+Set-based SQL writes the rows as the product would have left them. `scale` 1.0 is the full size: 100,000 candidates,
 10,000 open enrollments and 1,000,000 events in all; every tenth row is another workspace's.
 """
 
@@ -29,7 +29,7 @@ class Large:
 
 
 async def fill(url: str, now: datetime, *, scale: float = 1.0) -> Large:
-    """Write all of it into an empty, migrated database, and leave it as autovacuum would."""
+    """Fill an empty, migrated database, and leave it as autovacuum would."""
     connection = await asyncpg.connect(url.replace("+asyncpg", ""), server_settings=UNHELD)
     try:
         joined = [await join(connection, now, name=f"bench-{number}") for number in range(1 + OTHERS)]
@@ -47,7 +47,7 @@ async def fill(url: str, now: datetime, *, scale: float = 1.0) -> Large:
 
 
 def _period(many: int, scale: float) -> int:
-    """Of how many rows others refer to one: in tens, so that both end alike and are of one workspace."""
+    """Return the period of references between rows: tens, so that both rows end alike and are of one workspace."""
     there = max(1, round(many * scale))
     return there // 10 * 10 or min(there, OTHERS - 1)
 
@@ -81,6 +81,6 @@ def _written(statement: str, count: int, scale: float) -> str:
         reading=READING,
     )
     return (
-        f"with numbers as (select series.n, workspace, key from generate_series(1, {count}) as series(n)"  # noqa: S608 - ours
+        f"with numbers as (select series.n, workspace, key from generate_series(1, {count}) as series(n)"  # noqa: S608 - constants of this package
         f" join members on members.n = case when series.n % 10 = 9 then 1 + series.n / 10 % {OTHERS} else 0 end) {body}"
     )

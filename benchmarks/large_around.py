@@ -1,4 +1,4 @@
-"""What an installation has beside its large workspace: 10,000 small ones, and what belongs to nobody.
+"""Data beside the large workspace: 10,000 small workspaces, and rows that belong to no workspace.
 
 Statements as in `benchmarks.large_rows`. `{small}` is small workspace `n`.
 """

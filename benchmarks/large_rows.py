@@ -1,14 +1,14 @@
-"""Whose rows the large data is made of: an SQL statement for each table.
+"""The rows of the large data: an SQL statement for each table.
 
 `n` is the row's number; `{ws}` and `{key}` are the workspace and the key that it belongs to.
 """
 
 ID = "lpad({n}::text, 26, '0')"
-"""The part of an id behind its prefix."""
+"""The part of an id after its prefix."""
 
 PEOPLE, RUNS, EVENTS = 100_000, 2_000, 1_000_000
 ENROLLED, ACCOUNTS, SEQUENCES = 30_000, 20, 100
-"""Of the enrolled every third is open."""
+"""Every third enrollment is open."""
 
 STATEMENTS = {
     "people": (PEOPLE, "insert into people (id, created_at) select 'prof_' || {id}, {at} from numbers"),

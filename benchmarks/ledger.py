@@ -1,8 +1,8 @@
-"""`python -m benchmarks.ledger`: charges a second in one hot workspace and over a hundred, beside their floor.
+"""`python -m benchmarks.ledger`: charges per second in one hot workspace and across a hundred, with their floor.
 
-The floor is the least that a charge could cost: one transaction that updates a single row, once with everybody at the
-same row and once spread over a hundred. Charge and floor take turns on the same server of the benchmark's own, so that
-their ratio means something on a busy machine. Every charge is a lead: a purse is opened, paid from, counted, committed.
+The floor is the least that a charge could cost: one transaction that updates a single row, once with all clients on the
+same row and once spread over a hundred. Charge and floor take turns on the benchmark's own server, so that
+their ratio is valid on a busy machine. Every charge is a lead: a spending limit is opened, charged and committed.
 """
 
 import argparse
@@ -52,7 +52,7 @@ Work = Callable[[Database, int, str], Awaitable[None]]
 
 
 async def charge(database: Database, workspace: int, reference: str) -> None:
-    """One lead."""
+    """Charge one lead."""
 
     async def work(session: AsyncSession) -> None:
         purse = await credits.open_spending_limit(session, Payer(f"ws_{workspace}", f"key_{workspace}"))
@@ -62,7 +62,7 @@ async def charge(database: Database, workspace: int, reference: str) -> None:
 
 
 async def floor(database: Database, workspace: int, reference: str) -> None:
-    """One row."""
+    """Update one row."""
     del reference
     async with database.transaction() as session:
         await session.execute(text("update floor set credits = credits + 1 where id = :id"), {"id": workspace})
@@ -70,7 +70,7 @@ async def floor(database: Database, workspace: int, reference: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """So many at once, each in one of so many workspaces in turn, for so long."""
+    """Concurrent clients over a number of workspaces for a number of seconds."""
 
     at_once: int
     seconds: float
@@ -95,7 +95,7 @@ async def per_second(database: Database, work: Work, workspaces: int, load: Load
 
 
 async def measure(url: str, load: Load, rounds: int) -> None:
-    """Take turns, and print the medians."""
+    """Measure charge and floor in turn, and print the medians."""
     database = Database(url, pool_size=load.at_once).within(all_tenants("a benchmark"))
     async with database.transaction() as session:
         await session.execute(text("set local role none"))  # the service may make no table
@@ -120,7 +120,7 @@ def _show(title: str, charges: Sequence[float], floors: Sequence[float]) -> None
 
 
 async def _check(database: Database) -> None:
-    """The sums must be right, or the speed means nothing."""
+    """Check the sums: without correct sums the speed means nothing."""
     async with database.transaction() as session:
         wrong = await session.scalar(
             text(

@@ -150,7 +150,7 @@ def restart(installation: Installation, process: str) -> None:
 
 
 def kill(installation: Installation, process: str) -> None:
-    """SIGKILL one process; nobody starts it again but `restart`."""
+    """Send SIGKILL to one process; only `restart` starts it again."""
     answered = control.ask(installation.control, {"do": "kill", "process": process})
     print(f"{process} with pid {answered['pid']} was killed")
 
@@ -187,7 +187,7 @@ def tell(facts: Mapping[str, object], json_file: Path | None) -> None:
 
 def _forget_answer(json_file: Path | None) -> None:
     if json_file is not None and json_file != JSON_ON_STDOUT:
-        json_file.unlink(missing_ok=True)  # whoever waits for it must not find that of an earlier start
+        json_file.unlink(missing_ok=True)  # a waiting caller must not find the file of an earlier start
 
 
 def _first_line(supervisor: subprocess.Popen[bytes]) -> bytes:

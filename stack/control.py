@@ -46,7 +46,7 @@ def ask(path: Path, request: Request) -> Answer:
     """Ask the supervisor.
 
     Raises:
-        StackError: nobody listens, or it could not do what was asked.
+        StackError: the supervisor is not running, or the request failed.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(ANSWER_SECONDS)

@@ -228,7 +228,7 @@ class Installation:
         write_private(self._record, asdict(record))
 
     def forget_record(self) -> None:
-        """Nobody runs any more."""
+        """Note that no process is running."""
         self._record.unlink(missing_ok=True)
 
     def erase(self) -> None:

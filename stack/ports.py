@@ -14,7 +14,7 @@ class NoFreePort(Exception):
 
 @dataclass(slots=True)
 class Ports:
-    """Hands out ports that nobody listens on and that no other stack on this machine has been promised.
+    """Reserves ports that are free and that no other stack on this machine has reserved.
 
     A promise is an abstract Unix socket named after the port: it exists in the same network namespace as the
     port itself, and the kernel takes it back when the process that holds this object ends.
@@ -56,7 +56,7 @@ def is_free(port: int) -> bool:
 
 
 def is_answering(port: int) -> bool:
-    """Return whether somebody accepts connections on this loopback port now."""
+    """Return whether a server accepts connections on this loopback port now."""
     with contextlib.suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):
         return True
     return False

@@ -34,7 +34,7 @@ class Postgres:
     """One PostgreSQL server that lives in `home` and writes its messages to `log`.
 
     `durable=False` switches fsync off, for tests. `host` is the directory of the socket; `url(database)` is what
-    `DATABASE_URL` takes. The caller sees to it that nobody else starts a server on the same `home`.
+    `DATABASE_URL` takes. The caller ensures that no other server starts on the same `home`.
     """
 
     def __init__(self, *, home: Path, log: Path, durable: bool = True) -> None:
@@ -198,7 +198,7 @@ def _run_as() -> RunAs | None:
         useradd = shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin")
         if useradd is None:
             raise StartFailed("postgres", f"needs a system user {SYSTEM_USER}, and useradd is missing") from None
-        # Two stacks may start at once: whoever comes second finds the user already there.
+        # Two stacks may start at once: the second one finds that the user already exists.
         subprocess.run([useradd, "--system", "--no-create-home", SYSTEM_USER], check=False, capture_output=True)
         entry = pwd.getpwnam(SYSTEM_USER)
     return RunAs(uid=entry.pw_uid, gid=entry.pw_gid)

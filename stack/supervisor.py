@@ -29,7 +29,7 @@ WORKSPACE_NAME = "First workspace"
 
 
 class Ended(BaseException):
-    """Somebody asked the stack to end."""
+    """The stack was asked to stop."""
 
 
 @dataclass(slots=True)
@@ -100,7 +100,7 @@ class Supervisor:
     def _clock_offset(self) -> float:
         postgres = self.ground.postgres
         if not postgres.sql("select to_regclass('service_clock')", database=DATABASE):
-            return 0.0  # a new database: nobody has moved its clock
+            return 0.0  # a new database, whose clock was never moved
         return float(postgres.sql(SHIFT, database=DATABASE))
 
     def _verified_account(self) -> Account:

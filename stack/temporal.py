@@ -18,7 +18,7 @@ REGISTER_SECONDS = 60
 class Temporal:
     """One Temporal development server whose state is the file `database`.
 
-    `address` is what `TEMPORAL_ADDRESS` takes. The caller chooses free ports and sees to it that nobody else
+    `address` is what `TEMPORAL_ADDRESS` takes. The caller chooses free ports and ensures that no other process
     starts a server on the same file: a second one would start without complaint.
     """
 

@@ -1,4 +1,4 @@
-"""Virtual time: reading service time, and letting it pass on the real stack from one happening to the next."""
+"""Virtual time: reads service time, and advances it on the real stack from event to event."""
 
 import asyncio
 import contextlib
@@ -40,7 +40,7 @@ returning extract(epoch from shift)::double precision
 RING = text("notify doorbell, 'again'")
 NEXT_WAKE = text("select min(wake_at) from waiting_rows where wake_at > service_now()")
 # What is under way now: (who, in which state). Time stands still while any of these answers. An open row without a
-# time to wake at is neither finished nor waiting, so somebody works on it. A send ends within its own limit: it is
+# time to wake at is neither finished nor waiting, so a worker has it. A send ends within its own limit: it is
 # never what hangs, so it counts as movement.
 UNDER_WAY = text("""
 select kind || ' ' || id as who,
@@ -130,7 +130,7 @@ class Clockwork:
         return None if answer["at"] is None else datetime.fromisoformat(answer["at"])
 
     async def _quiet(self) -> None:
-        """Return when nothing is under way; ring again what does not move, and give up after two rings."""
+        """Return when no work is under way; wake rows that do not move, and give up after two wake-ups."""
         limit = time.monotonic() + QUIET_LIMIT_SECONDS
         pause = FIRST_PAUSE_SECONDS
         seen: State = ()

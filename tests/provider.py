@@ -1,4 +1,4 @@
-"""The sandbox's payment provider behind a real port, and somebody who plays the workflows' part without Temporal."""
+"""The sandbox's payment provider behind a real port, and a stand-in for the workflows without Temporal."""
 
 import asyncio
 import contextlib
@@ -78,7 +78,7 @@ class Provider:
     async def steer(self, path: str, **body: Any) -> None:
         (await self.control.post(f"/_control/payments/{path}", json=body)).raise_for_status()
 
-    async def start_anew(self) -> None:
+    async def reset(self) -> None:
         for path in ("payments", "faults"):
             (await self.control.delete(f"/_control/{path}")).raise_for_status()
 
@@ -114,7 +114,7 @@ API_KEY = DEFAULT_KEY
 
 @dataclass
 class Hand:
-    """Does what the workflows would have done: every due payment, callback and refill, until stopped."""
+    """Does the work of the workflows: every due payment, callback and refill, until stopped."""
 
     database: Database
     vault: Vault

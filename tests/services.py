@@ -1,4 +1,4 @@
-"""Real servers for tests: started once a session by whoever needs one first, shared by all xdist workers.
+"""Real servers for tests: started once per session on first use, shared by all xdist workers.
 
 Each is held by a keeper process (`python -m tests.services KIND FOLDER PID`) that ends it when the session's first
 process asks, or is gone in whatever way.
@@ -213,7 +213,7 @@ def _keep(kind: str, owner: int) -> None:
     with KINDS[kind]() as facts:
         draft = folder() / f"{kind}.draft"
         draft.write_text(json.dumps(facts))
-        draft.rename(folder() / f"{kind}.json")  # whoever sees it sees all of it
+        draft.rename(folder() / f"{kind}.json")  # readers see the complete file or none
         while session.is_running() and session.status() != psutil.STATUS_ZOMBIE:
             time.sleep(WATCH_SECONDS)
 

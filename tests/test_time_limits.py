@@ -1,4 +1,4 @@
-"""Whatever waits for somebody else says for how long: every client and every activity in the product's code."""
+"""Everything that waits for another service has a time limit: every client and every activity of the product."""
 
 import ast
 import inspect
@@ -22,7 +22,7 @@ MUST_SAY = {
     ("service_client", "check_health"),
 }
 HTTPX = {("httpx", "AsyncClient"), ("httpx", "Client")}
-"""Limited by default; nobody may take that away."""
+"""Limited by default, which no call may remove."""
 RPC = {"rpc_timeout"}
 TEMPORAL = {("_client", "start_workflow"), ("_client", "start_activity")}
 """Calls of the orchestrator's frontend, which would be repeated without end while it is silent."""
@@ -42,7 +42,7 @@ DO_NOT_WAIT = {
     ("stripe", "StripeClient"),
     ("asyncpg", "create_pool"),
 }
-"""Called, but waiting for nobody, or limited by what is around them: the guard, the client handed over, the engine."""
+"""Calls that wait for no service, or are limited by their surrounding guard, client or engine."""
 
 Found = list[tuple[str, ast.Call]]
 
@@ -83,7 +83,7 @@ def _is_none(value: ast.expr) -> bool:
 
 
 @pytest.mark.parametrize("name", sorted(MUST_SAY))
-def test_every_call_that_waits_for_somebody_else_is_limited(name: tuple[str, str]) -> None:
+def test_every_call_that_waits_for_another_service_is_limited(name: tuple[str, str]) -> None:
     found = calls({name})
     assert found, "nothing is called so any more: the test looks past the code"
     assert [place for place, call in found if not _says(call, LIMITS)] == []
@@ -112,7 +112,7 @@ def _imported(path: str) -> frozenset[str]:
     return frozenset(name.partition(".")[0] for name in plain | named)
 
 
-def test_no_library_that_waits_for_somebody_else_is_called_in_a_way_that_is_not_looked_at_here() -> None:
+def test_no_library_that_waits_for_another_service_is_called_in_an_unchecked_way() -> None:
     known = MUST_SAY | HTTPX | DO_NOT_WAIT
     unknown = []
     for path, tree in _trees():

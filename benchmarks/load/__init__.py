@@ -1,1 +1,1 @@
-"""The usual mix of calls, by sixteen clients at once, over little data and over much."""
+"""The usual mix of calls by sixteen concurrent clients, on small and on large data."""

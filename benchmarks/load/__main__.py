@@ -1,4 +1,4 @@
-"""`python -m benchmarks.load`: sixteen clients for a minute over the usual mix, on little data and on much.
+"""`python -m benchmarks.load`: sixteen clients call the usual mix for a minute, on small and on large data.
 
 Prints for each call how often it was answered in a second, p50 and p99 in milliseconds, and errors: whatever the
 contract does not give for the call (aim: none). The same follows on data a hundred times as large (100,000 candidates,
@@ -38,7 +38,7 @@ ERRORS_SHOWN = 10
 
 @dataclass
 class Measured:
-    """What came of one call of the mix: latencies in milliseconds, and what was no answer."""
+    """The results of one call of the mix: latencies in milliseconds, and errors."""
 
     latencies: list[float] = field(default_factory=list)
     errors: Counter[str] = field(default_factory=Counter)
@@ -51,7 +51,7 @@ class Measured:
 
 @contextmanager
 def serving(url: str, log: Path) -> Iterator[str]:
-    """The API as the stack starts it, without Temporal: what is rung waits for a dispatcher that is not there."""
+    """Run the API as the stack starts it, without Temporal: wake-ups stay in the outbox."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -92,7 +92,7 @@ def _await_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 async def drive(base: str, made: large.Large, *, clients: int, seconds: float) -> tuple[dict[str, Measured], float]:
-    """Have so many clients call for so long; what each call did, and how long it took in seconds."""
+    """Let the clients call for the given time, and return the results of each call and the duration in seconds."""
     measured = {name: Measured() for name in MIX}
     headers = {"Authorization": f"Bearer {made.secret}"}
     end = time.perf_counter() + seconds
@@ -120,7 +120,7 @@ async def drive(base: str, made: large.Large, *, clients: int, seconds: float) -
 
 
 def measure(scale: float, *, clients: int, seconds: float) -> tuple[dict[str, Measured], float]:
-    """Return a fresh installation with data of that scale, driven."""
+    """Measure a new installation with data of that scale."""
     folder = Path(tempfile.mkdtemp(prefix="benchmark-"))
     folder.chmod(0o711)  # the database's own system user passes through
     try:
@@ -136,7 +136,7 @@ def measure(scale: float, *, clients: int, seconds: float) -> tuple[dict[str, Me
 
 
 def show(small: tuple[dict[str, Measured], float], much: tuple[dict[str, Measured], float]) -> int:
-    """Print the table; returns how many errors there were."""
+    """Print the table and return the number of errors."""
     head = f"{'':<22}{'small: 1/s':>11}{'p50':>8}{'p99':>8}{'large: 1/s':>12}{'p50':>8}{'p99':>8}"
     print(f"\n{head}{'p50 ×':>8}{'errors':>8}")
     for name in MIX:
@@ -161,7 +161,7 @@ def show(small: tuple[dict[str, Measured], float], much: tuple[dict[str, Measure
 
 
 def main() -> int:
-    """Measure both and say whether there was an error."""
+    """Measure both, and exit with 1 after an error."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
     parser.add_argument("--clients", type=int, default=CLIENTS)
     parser.add_argument("--seconds", type=float, default=60, help="of each of the two")

@@ -1,4 +1,4 @@
-"""The usual mix of calls: what clients of the API do, how often beside each other, and on which objects.
+"""The usual mix of API calls: their weights, and the objects that they use.
 
 Objects are those of `benchmarks.large`, whose ids are numbers; row `n` is the large workspace's unless it ends in 9.
 """
@@ -26,7 +26,7 @@ class Call:
     answers: frozenset[int] = frozenset()
 
     async def send(self, http: httpx.AsyncClient) -> httpx.Response:
-        """Ask, with a fresh Idempotency-Key where the call needs one."""
+        """Send the request, with a new Idempotency-Key if the call needs one."""
         headers = {"Idempotency-Key": uuid4().hex} if self.is_keyed else {}
         return await http.request(self.method, self.path, json=self.body, params=dict(self.params), headers=headers)
 
@@ -49,17 +49,17 @@ class Objects:
         return self._within(prefix, 1, self.many(count))
 
     def newcomer(self) -> str:
-        """Somebody known who is in no sequence; each but once or twice in a run."""
+        """Return a known person who is in no sequence; each of them once or twice in a run."""
         return self._within("prof", self.many(ENROLLED) + 1, self.many(PEOPLE))
 
     def word(self) -> str:
-        """Return a word that nobody has used."""
+        """Return an unused word."""
         self._fresh += 1
         return f"{self._seed}-{self._fresh}"
 
     def _within(self, prefix: str, first: int, last: int) -> str:
         number = self._random.randint(first, last)
-        return f"{prefix}_{number - (number % 10 == OTHERS):026d}"  # those that end so are other workspaces'
+        return f"{prefix}_{number - (number % 10 == OTHERS):026d}"  # these belong to other workspaces
 
 
 Make = Callable[[Objects], Call]
@@ -126,6 +126,6 @@ MIX: dict[str, tuple[int, Make]] = {
 def _enroll(objects: Objects, count: int, *, preview: bool) -> Call:
     ids = sorted({objects.newcomer() for _ in range(count)})
     body = {"sequence_id": objects.one("seq", SEQUENCES), "profile_ids": ids}
-    # 409: the person is in a sequence by now, whom an earlier call of the run enrolled
+    # 409: an earlier call of the run has enrolled the person
     params = {"dry_run": "true"} if preview else {}
     return Call("POST", "/v1/outreach/enrollments", body, params, is_keyed=not preview, answers=frozenset({409}))

@@ -1,9 +1,9 @@
-"""Asleep: what open enrollments cost while nothing happens, each waiting for an acceptance with a timer of weeks.
+"""The cost of idle open enrollments, each of which waits for an acceptance with a timer of weeks.
 
-The rows are written with SQL, as the stores leave them after an invite, for inviting so many people takes months by the
-caps; their workflows are started by the product's own dispatcher, which finds that they were rung. Then nothing is done
+The rows are written with SQL, as the stores leave them after an invite, since so many invites take months under the
+caps; the product's own dispatcher starts their workflows, since their rows are due for a wake-up. Then nothing is done
 for a while. The floor of both figures is nothing: no memory for a sleeping enrollment, no wake-up, the CPU of the same
-installation with nobody enrolled.
+installation without enrollments.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ class Idle:
 
 
 def idle(of: Owner, seconds: int) -> Idle:
-    """Do nothing for so long."""
+    """Do nothing for the given time."""
     pids = {name: pid for name, pid in of.facts["processes"].items() if name in PROCESSES}
     before = {name: Usage.of(pid) for name, pid in pids.items()}
     time.sleep(seconds)
@@ -77,7 +77,7 @@ def idle(of: Owner, seconds: int) -> Idle:
 
 
 async def fall_asleep(of: Owner, database: Database, count: int) -> float:
-    """Write the enrollments and wait until each has been asked and sleeps; seconds that took. Raises `TimeoutError`."""
+    """Write the enrollments, wait until each sleeps, and return the seconds that took. Raises `TimeoutError`."""
     made = of.post("/v1/outreach/sequences", {"account_id": of.account_id, "name": "Asleep", "steps": STEPS})
     whose = {"workspace": of.workspace_id, "account": of.account_id}
     async with database.transaction() as session:
@@ -100,14 +100,14 @@ async def count_of(database: Database, query: TextClause) -> int:
 
 
 async def events_of_some(client: Client, count: int) -> int:
-    """History events, in all, of a hundred of the workflows: each wake-up adds some."""
+    """Return the history events of a hundred of the workflows: each wake-up adds some."""
     some = range(1, count + 1, max(1, count // SAMPLE))
     handles = (client.get_workflow_handle(f"enrollment/enr_bench_{n}") for n in some)
     return sum([(await handle.describe()).history_length for handle in handles])
 
 
 async def measure(of: Owner, count: int, seconds: int) -> None:
-    """The idle installation, then the same with everybody asleep."""
+    """Measure the idle installation, then the same with sleeping enrollments."""
     database = Database(of.facts["database_url"], pool_size=2).within(all_tenants("a benchmark"))
     bare = idle(of, seconds)
     took = await fall_asleep(of, database, count)
@@ -128,6 +128,6 @@ async def measure(of: Owner, count: int, seconds: int) -> None:
 
 
 def report(count: int, seconds: int) -> None:
-    """Measure on an installation of its own, and print."""
+    """Measure on a separate installation, and print."""
     with owner() as of:
         asyncio.run(measure(of, count, seconds))

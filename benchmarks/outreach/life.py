@@ -1,7 +1,7 @@
-"""Life: Temporal history events of one enrollment, invite, acceptance, message, follow-up and end, beside the least.
+"""Temporal history events of an enrollment with invite, acceptance, message, follow-up and end, and the minimum.
 
 The floor is a workflow with as many waits and activities that do nothing, one wait ended by a signal, run in the same
-Temporal server in the same programme. Aim: at most twice the floor.
+Temporal server by the same program. Aim: at most twice the floor.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ STEPS: list[Json] = [
 
 
 def live(of: Owner) -> str:
-    """Let one enrollment go from its invite to its end; its id."""
+    """Let one enrollment run from its invite to its end, and return its id."""
     person = of.stranger()
     asked = {"account_id": of.account_id, "name": "A life", "steps": STEPS}
     sequence_id = of.post("/v1/outreach/sequences", asked)["id"]
@@ -60,7 +60,7 @@ async def least(client: Client) -> Counter[str]:
 
 
 async def measure(of: Owner, enrollment_id: str) -> float:
-    """Print both; gives their ratio."""
+    """Print both and return their ratio."""
     client = await Client.connect(of.facts["temporal_address"], data_converter=pydantic_data_converter)
     ours = await kinds(client.get_workflow_handle(f"enrollment/{enrollment_id}"))
     ready = Path(tempfile.mkdtemp(prefix="bench-floor-"), "ready")

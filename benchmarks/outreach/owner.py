@@ -1,4 +1,4 @@
-"""An installation of the benchmark's own, and on it an owner with a connected account of the invented network."""
+"""A separate installation with an owner who has a connected account of the invented network."""
 
 import json
 import subprocess
@@ -33,30 +33,30 @@ class Owner:
     workspace_id: str = ""
 
     def stack(self, *arguments: str) -> str:
-        """`python -m stack …` on the installation; its output. Raises `CalledProcessError`."""
+        """Run `python -m stack …` on the installation and return its output. Raises `CalledProcessError`."""
         command = [sys.executable, "-m", "stack", *arguments, "--data-dir", str(self.home)]
         return subprocess.run(command, cwd=PROJECT, check=True, capture_output=True, text=True).stdout
 
     def post(self, path: str, body: Json) -> Json:
-        """Ask the API for something, once."""
+        """Call the API once."""
         answer = self.http.post(path, json=body, headers={"Idempotency-Key": uuid4().hex})
         read: Json = answer.raise_for_status().json()
         return read
 
     def order(self, path: str, **body: Any) -> None:
-        """Change something about the network."""
+        """Change a setting of the network."""
         url = f"{self.facts['sandbox_url']}/_control/network/{path}"
         httpx.post(url, json=body, trust_env=False, timeout=30).raise_for_status()
 
     def stranger(self) -> Json:
-        """Somebody whom the owner has nothing to do with."""
+        """Return a person without any relation to the owner."""
         url = f"{self.facts['sandbox_url']}/_control/network/people"
         asked: dict[str, str | int] = {"account_id": self.provider_id, "tie": "none", "limit": 1}
         found: Json = httpx.get(url, params=asked, trust_env=False, timeout=30).raise_for_status().json()["data"][0]
         return found
 
     def buy(self) -> None:
-        """A pack at the provider's page, which keeps the card: connecting an account needs one."""
+        """Buy a pack on the provider's page, which stores the card that connecting an account needs."""
         made = self.post("/v1/billing/checkout", {"item": "pack", **BACK})
         httpx.post(made["checkout_url"], data={"outcome": "paid"}, trust_env=False)
         self.stack("advance", "5m")
@@ -74,9 +74,9 @@ class Owner:
 
 @contextmanager
 def owner() -> Iterator[Owner]:
-    """A whole installation whose time can be moved, brought down at the end."""
+    """Start an installation under virtual time, and stop it at the end."""
     with tempfile.TemporaryDirectory(prefix="bench-outreach-") as folder:
-        Path(folder).chmod(0o755)  # PostgreSQL runs as a user of its own
+        Path(folder).chmod(0o755)  # PostgreSQL runs as another user
         made = Owner(Path(folder, "data"), {}, httpx.Client())
         told = Path(folder, "facts.json")
         made.stack("up", "--detach", "--virtual-time", "--population", str(POPULATION), "--json", str(told))

@@ -40,7 +40,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A workspace with an account that has been at work, and people whom it has not written to."""
+    """A workspace with an account that has sent messages, and people without any message from it."""
 
     url: str
     key: str
@@ -49,7 +49,7 @@ class World:
 
 
 async def fill(url: str) -> World:
-    """Make it."""
+    """Create the workspace, its account and people."""
     now = datetime.now(UTC)
     account = new_id("acc", now)
     connection = await asyncpg.connect(url.replace("+asyncpg", ""), server_settings=UNHELD)
@@ -151,7 +151,7 @@ class Cost:
 
 
 async def preview(http: httpx.AsyncClient, sequence_id: str, world: World) -> tuple[Cost, Json]:
-    """Return one preview of everybody."""
+    """Preview the enrollment of all people."""
     body = {"sequence_id": sequence_id, "profile_ids": world.profile_ids}
     cpu, wall = time.process_time(), time.perf_counter()
     answer = await http.post("/v1/outreach/enrollments?dry_run=true", json=body)
@@ -177,7 +177,7 @@ async def floor(connection: "asyncpg.Connection[asyncpg.Record]", world: World, 
 
 
 async def measure(world: World, rounds: int) -> float:
-    """Previews of both templates and the floor by turns, then the table; gives the highest median CPU of a preview."""
+    """Measure both templates and the floor in turn, print the table, and return the highest median CPU of a preview."""
     app = create_app(
         Settings(database_url=world.url, secret_key=SECRET, rate_limit_per_minute=1_000_000, log_level="ERROR")
     )

@@ -53,7 +53,7 @@ async def database(module_database_url: str) -> AsyncIterator[Database]:
 
 
 async def wanted(database: Database, url: str) -> str:
-    """Somebody wants to sign in with a client; gives the row's id."""
+    """Start a sign-in with a client, and return the row's id."""
 
     async with database.transaction() as session:
         client = await oauth.client_of_document(session, url, network=b"somewhere")

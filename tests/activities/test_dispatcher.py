@@ -1,4 +1,4 @@
-"""The dispatcher rings what was rung and not answered, at once, and a row that stays silent ever more rarely."""
+"""The dispatcher wakes rows with an unanswered wake-up immediately, and rows that stay silent less and less often."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ SOON = 20
 
 
 class Noting(Doorbell):
-    """Rings real workflows, which nobody works here, and notes whom it rang when."""
+    """Wakes real workflows, which have no worker here, and notes which row was woken when."""
 
     def __init__(self, client: Client) -> None:
         super().__init__(client)
@@ -50,7 +50,7 @@ class Noting(Doorbell):
 
     async def until_rung(self, row_id: str, times: int = 1, *, within: float = SOON) -> list[float]:
         async with asyncio.timeout(within):
-            while len(self.times(row_id)) < times:  # noqa: ASYNC110 - the dispatcher rings
+            while len(self.times(row_id)) < times:  # noqa: ASYNC110 - the dispatcher wakes rows
                 await asyncio.sleep(0.01)
         return self.times(row_id)
 
@@ -87,7 +87,7 @@ async def bell(
 
 
 async def listening(database_url: str) -> None:
-    """Wait until somebody listens. Asked as the owner: the service's role sees nobody's statements."""
+    """Wait until a session listens, checked as the owner: the service's role sees no statements of others."""
     seen = "select count(*) from pg_stat_activity where datname = current_database() and query ilike 'listen%'"
     owner = await asyncpg.connect(database_url.replace("+asyncpg", ""))
     try:
@@ -191,7 +191,7 @@ async def test_a_ring_that_fails_is_tried_again_soon_and_holds_up_no_other(
     for row in others:
         await bell.until_rung(row.id)
     async with asyncio.timeout(SOON):
-        while len(bell.refused) < 3:  # noqa: ASYNC110 - the dispatcher rings
+        while len(bell.refused) < 3:  # noqa: ASYNC110 - the dispatcher wakes rows
             await asyncio.sleep(0.01)
     before = len(bell.times(first.id))
     bell.refuses = lambda _: False

@@ -45,7 +45,7 @@ def settings(url: str, **changed: Any) -> Settings:
 
 @asynccontextmanager
 async def application(url: str, **changed: Any) -> AsyncIterator[FastAPI]:
-    """One process of the API, without Temporal: rings are left to a dispatcher that is not there."""
+    """One process of the API without Temporal: wake-ups stay in the outbox."""
     app = create_app(settings(url, **changed))
     yield app
     await app.state.kernel.database.close()

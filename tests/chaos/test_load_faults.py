@@ -77,7 +77,7 @@ def test_a_broken_promise_about_purchases_is_reported(
     payments: list[str],
     grants: list[int],
     paid: int,
-    fault: bool,  # noqa: FBT001 - pytest passes parameters by name
+    fault: bool,
 ) -> None:
     assert bool(purchase_faults(payments, grants, paid)) == fault
 

@@ -1,4 +1,4 @@
-"""Signing in: the official authorization suite, and both TypeScript clients, with a person who allows it."""
+"""Sign-in: the official authorization suite, and both TypeScript clients, with a person who consents."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ NAVIGATE = "Please navigate to: "
 
 
 def new_person(facts: dict[str, Any]) -> Person:
-    """Somebody with a workspace of their own."""
+    """Return a person with their own workspace."""
     return Person(facts, Recruiter.join(facts, name="Conformance").get("/v1/workspace")["email"])
 
 

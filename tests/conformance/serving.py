@@ -20,7 +20,7 @@ MANY_A_MINUTE = 100_000
 def fixtured(facts: dict[str, Any], api_key: str) -> Iterator[str]:
     """The MCP address of the api with fixtures, on the database and the Temporal of an installation.
 
-    Whoever comes without a key works in the workspace of this one.
+    Callers without a key work in the workspace of this one.
     """
     ports = Ports()
     port = ports.take(PREFERRED_PORT)

@@ -45,7 +45,7 @@ class Figures:
         return {name for name, *_ in self.counts} - succeeded - UNREACHED.keys()
 
     def told(self) -> str:
-        """For whoever runs it."""
+        """Print the figures."""
         lines = [f"{times:7} requests of {' '.join(kind)}" for kind, times in sorted(self.summed(1, 2).items())]
         lines += [f"{times:7} answers {status}" for (status,), times in sorted(self.summed(3).items())]
         return "\n".join([*lines, f"never done: {', '.join(sorted(self.unreached())) or 'none'}"])

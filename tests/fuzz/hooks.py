@@ -22,7 +22,7 @@ IDS: dict[str, list[str]] = json.loads(os.environ[IDS_VARIABLE])
 """The ids of what the workspace has, by the name that paths, queries and bodies give them."""
 
 OWN_KEY = os.environ[OWN_KEY_VARIABLE]
-"""The id of the key that calls. Whoever lists keys learns it, and without it all the rest would be refused."""
+"""The id of the calling key. Fuzzed calls can learn it by listing keys, and could revoke their own key with it."""
 
 WITHOUT_WORKERS = os.environ.get(WITHOUT_WORKERS_VARIABLE) == "1"
 WAITS_FOR_A_WORKER = {"people.search", "people.fetch", "companies.fetch", "people.match"}
@@ -91,7 +91,7 @@ def after_call(context: HookContext, case: Case[Any], response: Response) -> Non
 
 @atexit.register
 def tell() -> None:
-    """Leave the counts to whoever started this process."""
+    """Leave the counts to the process that started this one."""
     Path(ANSWERS).write_text(json.dumps(answered))
 
 

@@ -36,7 +36,7 @@ async def still_taken(address: str, api_key: str) -> None:
 async def test_a_seeded_part_of_all_requests_is_answered_as_described(
     module_database_url: str, temporal_address: str, tmp_path: Path
 ) -> None:
-    namespace = f"fuzz-{uuid4().hex}"  # where no worker of another test takes up what is rung here
+    namespace = f"fuzz-{uuid4().hex}"  # where no worker of another test takes the workflows started here
     register_namespace(temporal_address, namespace)
     world = await furnished(module_database_url)
     environment = {"DATABASE_URL": module_database_url, "SECRET_KEY": SECRET_KEY, **CHEAP}

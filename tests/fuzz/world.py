@@ -26,7 +26,7 @@ OF_THE_WORLD = {
     "location_id": ["loc_2797656"],
     "anchor_location_id": ["loc_2797656"],
 }
-"""What belongs to nobody, and is known to everybody."""
+"""Tables without an owner, known to all workspaces."""
 
 
 @dataclass

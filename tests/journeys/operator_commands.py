@@ -77,7 +77,7 @@ class Operator:
         shift = self.sql(SHIFT)
         self.run("dropdb --force service; createdb service")
         self.run(documented("pg_restore"))
-        self.sql(f"update service_clock set shift = make_interval(secs => {shift})")  # noqa: S608 - a number
+        self.sql(f"update service_clock set shift = make_interval(secs => {shift})")
         self.run(documented("models.migrations upgrade"))
         if without_temporal:
             self.installation.command("kill", "temporal")

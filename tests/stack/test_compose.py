@@ -104,7 +104,7 @@ def test_every_variable_of_the_compose_file_is_a_setting(document: dict[str, Any
 
 
 def test_the_compose_file_hands_on_what_turns_traces_on_and_off(document: dict[str, Any]) -> None:
-    """The library of traces reads these by itself, and an empty one is not the same as none."""
+    """The tracing library reads these itself, and treats an empty value differently from a missing one."""
     environment = document["x-service"]["environment"]
     assert {*ENDPOINTS, EXPORTER, DISABLED} <= set(environment)
     assert {environment[name] for name in environment if name.startswith("OTEL_")} == {None}

@@ -56,6 +56,6 @@ def test_the_socket_is_private_and_gone_afterwards(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("directory", ["", "missing"])
-def test_asking_where_nobody_listens_says_so(tmp_path: Path, directory: str) -> None:
+def test_a_request_without_a_supervisor_is_refused_with_a_reason(tmp_path: Path, directory: str) -> None:
     with pytest.raises(StackError, match="no stack is running"):
         control.ask(tmp_path / directory / "control.sock", {"do": "kill", "process": "api"})

@@ -17,7 +17,7 @@ def installation(tmp_path: Path) -> Installation:
 
 def settled(installation: Installation, **asked: int | bool | None) -> Choices:
     wishes = {"population": None, "seed": None, "virtual_time": False} | asked
-    return installation.settle(**wishes)  # type: ignore[arg-type]
+    return installation.settle(**wishes)  # type: ignore[arg-type]  # arguments of several types
 
 
 def test_a_second_supervisor_is_refused_while_the_first_holds_the_directory(installation: Installation) -> None:

@@ -1,4 +1,4 @@
-"""The whole installation, from outside: the commands as a person or a black-box check uses them."""
+"""The whole installation from outside: the commands as a person or a black-box test uses them."""
 
 import json
 import os
@@ -89,7 +89,7 @@ def processes_of(folder: Path) -> list[str]:
     return found
 
 
-def soon_nobody_on(folder: Path) -> bool:
+def assert_no_process_on(folder: Path) -> bool:
     deadline = time.monotonic() + 5
     while processes_of(folder) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -203,7 +203,7 @@ def test_an_installation_survives_everything_and_ends_without_a_trace(running_st
     worker = json.loads(stack("status", "--json", *where).stdout)["processes"]["worker"]
     os.kill(worker, signal.SIGSTOP)
     stack("down", *where)
-    assert soon_nobody_on(folder)
+    assert assert_no_process_on(folder)
     assert workspace(running_stack)["id"] == running_stack["workspace_id"]
 
 
@@ -221,7 +221,7 @@ def test_a_stack_in_the_foreground_takes_everything_along(folder: Path, ending: 
             assert foreground.poll() is None
             time.sleep(0.1)
         foreground.send_signal(ending)
-    assert soon_nobody_on(folder)
+    assert assert_no_process_on(folder)
 
 
 @pytest.mark.slow
@@ -229,7 +229,7 @@ def test_a_failed_start_names_the_process_shows_its_log_and_ends_the_others(fold
     failed = stack("up", "--detach", *SMALL, "--data-dir", str(folder), code=1, UPSTREAM_CALLS="none")
     assert "api ended while starting" in failed.stderr or "worker ended while starting" in failed.stderr
     assert "upstream_calls" in failed.stderr
-    assert soon_nobody_on(folder)
+    assert assert_no_process_on(folder)
 
 
 @pytest.mark.slow
@@ -237,7 +237,7 @@ def test_reset_leaves_nothing_of_a_running_installation(folder: Path) -> None:
     stack("up", "--detach", *SMALL, "--data-dir", str(folder))
     stack("reset", "--data-dir", str(folder))
     assert not folder.exists()
-    assert soon_nobody_on(folder)
+    assert assert_no_process_on(folder)
 
 
 @pytest.mark.slow
@@ -267,4 +267,4 @@ def test_the_demonstration_does_the_main_job_and_cleans_up(folder: Path) -> None
     shown = stack("demo", "--exit", "--population", "3000", "--data-dir", str(folder), COLUMNS="200").stdout
     for expected in ("Plan and price", "Tier", "Balance", "Candidates", "Temporal UI"):
         assert expected in shown
-    assert soon_nobody_on(folder)
+    assert assert_no_process_on(folder)

@@ -39,19 +39,19 @@ def test_the_preferred_port_is_taken_when_it_is_free(ports: Ports, base: int) ->
 
 
 @pytest.mark.parametrize("address", [LOOPBACK, "0.0.0.0"])  # noqa: S104 (a foreign server on every address)
-def test_a_port_that_somebody_listens_on_is_passed_over(ports: Ports, base: int, address: str) -> None:
+def test_a_port_with_a_listening_server_is_skipped(ports: Ports, base: int, address: str) -> None:
     with listening(base + 100, address):
         assert ports.take(base + 100) == base + 101
 
 
-def test_a_port_promised_to_another_stack_is_passed_over_before_anybody_listens(ports: Ports, base: int) -> None:
+def test_a_port_reserved_by_another_stack_is_skipped_before_a_server_listens(ports: Ports, base: int) -> None:
     other = Ports()
     promised = other.take(base + 200)
     assert ports.take(base + 200) == promised + 1
     other.release()
 
 
-def test_a_promise_given_back_can_be_taken_again(ports: Ports, base: int) -> None:
+def test_a_released_port_can_be_reserved_again(ports: Ports, base: int) -> None:
     other = Ports()
     other.take(base + 300)
     other.release()

@@ -60,7 +60,7 @@ def processes_on(folder: Path) -> list[psutil.Process]:
     return found
 
 
-def soon_nobody_on(folder: Path) -> bool:
+def assert_no_process_on(folder: Path) -> bool:
     deadline = time.monotonic() + 5
     while processes_on(folder) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -77,7 +77,7 @@ def test_postgres_keeps_its_data_over_kill_and_restart_and_leaves_nothing_runnin
     postgres.ensure_database()
     assert postgres.sql("select n from kept", database="service") == "42"
     postgres.stop()
-    assert soon_nobody_on(folder)
+    assert assert_no_process_on(folder)
 
 
 def test_postgres_starts_beside_what_a_killed_server_left(postgres: Postgres, folder: Path) -> None:
@@ -129,7 +129,7 @@ def test_postgres_lives_in_a_directory_too_deep_for_a_socket(folder: Path) -> No
         shutil.rmtree(server.host)
 
 
-def test_a_killed_initialisation_is_begun_anew(postgres: Postgres, folder: Path) -> None:
+def test_a_killed_initialisation_is_repeated(postgres: Postgres, folder: Path) -> None:
     (folder / "postgres.new").mkdir()
     (folder / "postgres.new" / "PG_VERSION").write_text("18")
     postgres.start()
@@ -156,7 +156,7 @@ async def test_temporal_keeps_search_attributes_and_a_week_of_history_over_kill_
     described = await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace="default"))
     assert described.config.workflow_execution_retention_ttl.seconds == 7 * 24 * 3600
     temporal.stop()
-    assert soon_nobody_on(folder)
+    assert assert_no_process_on(folder)
 
 
 async def test_temporal_runs_with_the_shared_flags(temporal: Temporal) -> None:

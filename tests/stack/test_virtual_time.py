@@ -83,7 +83,7 @@ class Market:
 
 @dataclass(slots=True)
 class World:
-    """A migrated database, a market, and a worker that answers doorbells as the real one does."""
+    """A migrated database, a market, and a worker that answers wake-ups as the real one does."""
 
     database: AsyncConnection
     clockwork: Clockwork
@@ -142,7 +142,7 @@ async def world(database_url: str) -> AsyncIterator[World]:
     await engine.dispose()
 
 
-async def test_every_wake_happens_at_its_moment_and_in_order(world: World) -> None:
+async def test_every_wake_up_happens_at_its_time_and_in_order(world: World) -> None:
     start = await world.clockwork.now()
     await world.waits("first", start + timedelta(hours=1))
     await world.waits("second", start + timedelta(hours=3))
@@ -155,7 +155,7 @@ async def test_every_wake_happens_at_its_moment_and_in_order(world: World) -> No
     assert await world.clockwork.now() >= start + timedelta(days=1)
 
 
-async def test_what_the_sandbox_does_by_itself_happens_at_its_moment(world: World) -> None:
+async def test_events_of_the_sandbox_happen_at_their_time(world: World) -> None:
     start = await world.clockwork.now()
     world.market.acts_at = [start + timedelta(hours=2), start + timedelta(days=3)]
     await world.clockwork.pass_until(start + timedelta(days=1))
@@ -180,7 +180,7 @@ async def test_a_row_that_does_not_move_is_named(world: World) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_a_ring_without_an_answer_is_named(world: World) -> None:
+async def test_a_wake_up_without_an_answer_is_named(world: World) -> None:
     await world.waits("deaf", None)
     await world.database.execute(text("update housekeeping set rings = 3, answered = 1"))
     with pytest.raises(StackError, match="housekeeping deaf"):
@@ -196,7 +196,7 @@ async def test_a_sandbox_that_does_not_act_is_named(world: World) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_what_the_sandbox_hands_over_while_it_is_asked_is_waited_for(world: World) -> None:
+async def test_time_waits_for_what_the_sandbox_sends_during_its_check(world: World) -> None:
     start = await world.clockwork.now()
 
     async def hand_over() -> None:

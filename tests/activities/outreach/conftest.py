@@ -20,5 +20,5 @@ def sending(
     sandbox: Sandbox,
     network: UnipileNetwork,
 ) -> Stage:
-    """A stage with nobody on it."""
+    """A stage without people."""
     return stage(database, vault, member, sandbox, network)

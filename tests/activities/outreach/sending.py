@@ -89,7 +89,7 @@ class Stage(World):
         raise AssertionError("no call is ever due")
 
     async def drive(self, subject_id: str, *, until: timedelta = timedelta(days=60)) -> NextStep:
-        """Play the workflow until it is done, waits to be rung, or so much time has passed."""
+        """Play the workflow until it is done, waits to be woken, or the time has passed."""
         end = await self.now() + until
         step = await self.ask(subject_id)
         for _ in range(TURNS):
@@ -110,5 +110,5 @@ class Stage(World):
 
 
 def stage(database: Database, vault: Vault, member: Any, sandbox: Sandbox, network: UnipileNetwork) -> Stage:
-    """A stage with nobody on it."""
+    """A stage without people."""
     return Stage(database, vault, member, sandbox=sandbox, network=network)

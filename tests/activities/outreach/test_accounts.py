@@ -211,7 +211,7 @@ async def test_what_a_browser_says_takes_deletes_and_ends_nothing_that_may_be_so
     theirs = {"provider_id": provider_id, "network_user_id": known.user_id}
     async with post.database.transaction() as session:
         if changed is not None:
-            await session.execute(text(f"update outreach_accounts set {changed}"))  # noqa: S608 - named above
+            await session.execute(text(f"update outreach_accounts set {changed}"))
         if other is not None:
             others = {"id": "acc_other", "state_hash": None} | other
             others |= {name: theirs[name] for name, value in others.items() if value == "theirs"}

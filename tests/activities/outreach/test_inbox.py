@@ -47,7 +47,7 @@ async def arrives(stage: Stage, inbox: NetworkInbox, person: str, **payload: Any
 
 
 async def invited(stage: Stage) -> tuple[str, str, str]:
-    """Somebody whose invite is out: the enrollment, our id of them, and the network's."""
+    """A person with a pending invite: enrollment, the service's id and the network's id."""
     await stage.connect(INVITE, MESSAGE, FOLLOW_UP)
     profile, person = await stage.somebody()
     enrollment = await stage.enroll(profile)
@@ -242,7 +242,7 @@ async def test_a_person_whom_the_network_cannot_show_keeps_nobody_from_being_hea
     sending.far.order("users/get", "provider_error", type="provider/resource_not_found", status=404)
     await inbox.read_chats(sending.account_id, sending.far.account, None)
     assert ("in", "candidate", "Hi there") in await kept(sending)
-    assert (await sending.told()).count("invite.accepted") == 1  # nobody else can write
+    assert (await sending.told()).count("invite.accepted") == 1  # only connected people can write
 
 
 async def test_a_reply_between_claim_and_call_leaves_the_message_unsent(

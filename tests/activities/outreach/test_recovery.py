@@ -32,17 +32,16 @@ def inbox(sending: Stage, network: UnipileNetwork) -> NetworkInbox:
 async def backup(stage: Stage) -> dict[str, Any]:
     """Every row that sending changes, as it is now."""
     return {
-        table: [row.row for row in await stage.sql(f"select to_jsonb(t) as row from {table} t")]  # noqa: S608 - our own names
-        for table in FORGETS
+        table: [row.row for row in await stage.sql(f"select to_jsonb(t) as row from {table} t")] for table in FORGETS
     }
 
 
 async def restore(stage: Stage, kept: dict[str, Any]) -> None:
     for table in FORGETS:
-        await stage.sql(f"delete from {table}")  # noqa: S608
+        await stage.sql(f"delete from {table}")
     for table in reversed(FORGETS):
         await stage.sql(
-            f"insert into {table} select * from jsonb_populate_recordset(null::{table}, cast(:rows as jsonb))",  # noqa: S608
+            f"insert into {table} select * from jsonb_populate_recordset(null::{table}, cast(:rows as jsonb))",
             rows=json.dumps(kept[table]),
         )
 
@@ -192,7 +191,7 @@ async def test_a_visit_that_was_due_counts_as_done_and_is_not_repeated(sending: 
 
 
 async def test_what_was_in_the_middle_of_a_call_is_rung_as_well(sending: Stage) -> None:
-    """Whoever worked on it has ended, or is lost with Temporal, and it has no time at which it would wake."""
+    """The row's worker has ended or was lost with Temporal, and the row has no time to wake at."""
     assert recovery.OPEN.keys() == WAITING.keys(), "which rows of a new kind are not over?"
     await sending.connect(INVITE)
     profile, _ = await sending.somebody()

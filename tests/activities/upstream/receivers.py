@@ -93,7 +93,7 @@ async def resets(_: Receiver, writer: asyncio.StreamWriter) -> None:
 
 
 def floods(head: bytes) -> Behaviour:
-    """Answers 100 MB behind this head, as long as somebody listens."""
+    """Answers 100 MB after this head, while the client reads."""
 
     async def behave(receiver: Receiver, writer: asyncio.StreamWriter) -> None:
         writer.write(head)

@@ -85,7 +85,7 @@ async def test_a_receiver_may_behave_as_it_likes(guard: Guard, case: str) -> Non
     shown = posted.status_code if posted.error is None else posted.error
     assert shown == promised
     assert posted.duration_ms < (LIMIT + 0.5) * 1000
-    assert receiver.sent < 10_000_000  # the flood ends soon after nobody listens
+    assert receiver.sent < 10_000_000  # the flood ends soon after the client is gone
 
 
 async def test_answers_of_a_hundred_megabytes_leave_the_memory_flat(guard: Guard) -> None:
@@ -174,7 +174,7 @@ async def test_a_name_that_turns_private_reaches_nothing(connections: list[str],
     async with Guard(Resolver(names), loopback=False) as guard:
         results = [(await guard.post("https://rebind.example.com/", BODY, {})).error for _ in range(4)]
     assert results == [
-        AttemptError.CONNECTION_FAILED,  # the public address, which nobody answers at
+        AttemptError.CONNECTION_FAILED,  # the public address, which does not answer
         AttemptError.ADDRESS_REFUSED,
         AttemptError.ADDRESS_REFUSED,
         AttemptError.UNRESOLVED,

@@ -15,13 +15,13 @@ TO = "jo.voorbeeld@customer.example"
 
 
 class Postbox:
-    """Keeps what it receives; refuses recipients that begin with `nobody`."""
+    """Keeps received mails; refuses recipients that do not exist."""
 
     def __init__(self) -> None:
         self.received: list[EmailMessage] = []
         self.users: list[str] = []
 
-    async def handle_RCPT(  # noqa: N802 - aiosmtpd's name
+    async def handle_RCPT(  # noqa: N802 - the name that aiosmtpd calls
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
         del server, session, options
@@ -30,7 +30,7 @@ class Postbox:
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
-    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802 - as above
         del server, session
         assert isinstance(envelope.content, bytes)
         message = message_from_bytes(envelope.content, policy=policy.default)

@@ -1,4 +1,4 @@
-"""Upstream slots: never more calls than slots, whoever dies, freezes or loses the database."""
+"""Upstream slots: never more calls than slots, even if a worker dies, freezes or loses the database."""
 
 import asyncio
 import contextlib

@@ -149,7 +149,7 @@ async def freeze_in_mid_transaction(database: Database, process: subprocess.Pope
             process.send_signal(signal.SIGSTOP)
             await asyncio.sleep(0.02)  # what it has sent arrives
             async with database.transaction() as session:
-                await session.execute(text("set local role none"))  # the service's role sees nobody's state
+                await session.execute(text("set local role none"))  # the service's role cannot see other sessions
                 if await session.scalar(IN_TRANSACTION):
                     return
             process.send_signal(signal.SIGCONT)

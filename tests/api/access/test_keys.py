@@ -1,4 +1,4 @@
-"""API keys: no key makes or touches what is wider than itself, and somebody can always change keys."""
+"""API keys: no key creates or changes a key with more rights, and at least one key can always change keys."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

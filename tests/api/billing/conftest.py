@@ -41,7 +41,7 @@ def app(world: tuple[FastAPI, Provider]) -> FastAPI:
 async def shop(world: tuple[FastAPI, Provider], database: Database) -> Provider:
     await run_sql(database, "update payments set rings = answered, wake_at = null")
     await run_sql(database, "update payment_callbacks set rings = answered, body = null")
-    await world[1].start_anew()
+    await world[1].reset()
     return world[1]
 
 

@@ -66,7 +66,7 @@ async def becomes(workspace: Workspace, status: str) -> dict[str, Any]:
 
 
 async def quiet(database: Database, workspace: Workspace) -> None:
-    """Every ring of the workspace is answered and every callback worked in."""
+    """Wait until every wake-up of the workspace is answered and every callback processed."""
 
     async def done() -> bool:
         return not await run_sql(
@@ -280,7 +280,7 @@ async def test_what_was_changed_at_the_provider_by_hand_is_found_on_the_next_day
     await becomes(workspace, "active")
     subscription = (await shop.shown())["subscription"][0]["id"]
     headers = {"Authorization": "Bearer sk_test_sandbox"}
-    await shop.steer("events/hold", held=True)  # nobody tells of it
+    await shop.steer("events/hold", held=True)  # no callback reports it
     cancelled = await shop.control.delete(f"/v1/subscriptions/{subscription}", headers=headers)
     assert cancelled.is_success, cancelled.text
     await passes(database, timedelta(days=1), workspace)
@@ -298,7 +298,7 @@ async def test_connecting_needs_a_payment_method_where_payments_are_configured(
     assert error_of(refused, 409, "conflict")["details"]["reason"] == "payment_method_missing"
     assert not await run_sql(database, "select 1 from outreach_accounts where workspace_id = :id", id=workspace.id)
     await with_card(workspace, shop, database)
-    assert await linked(workspace, database) == 503  # nobody makes links here, so it was asked for
+    assert await linked(workspace, database) == 503  # no worker creates links here, so a link was requested
     assert await run_sql(database, "select 1 from outreach_accounts where workspace_id = :id", id=workspace.id)
     kernel = app.state.kernel
     kernel.settings = kernel.settings.model_copy(update={"stripe_api_key": None, "stripe_webhook_secret": None})

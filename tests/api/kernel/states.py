@@ -12,7 +12,7 @@ VOLATILE = "'{last_used_at}'"
 
 
 def snapshots() -> list[str]:
-    """A statement for each table that holds what somebody owns, new ones by themselves: a digest of a tenant's rows."""
+    """A statement for each table with an owner, new tables included: a digest of a tenant's rows."""
     made = []
     for table in SQLModel.metadata.sorted_tables:
         owner = next((name for name in ("tenant_id", "workspace_id") if name in table.c), None)

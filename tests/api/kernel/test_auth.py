@@ -65,7 +65,7 @@ async def test_a_key_that_ended_is_refused_from_the_next_request_on(
     workspace: Workspace, database: Database, change: str
 ) -> None:
     assert (await workspace.http.get("/v1/workspace")).status_code == 200
-    await run_sql(database, f"update api_keys set {change} where workspace_id = :id", id=workspace.id)  # noqa: S608
+    await run_sql(database, f"update api_keys set {change} where workspace_id = :id", id=workspace.id)
     error_of(await workspace.http.get("/v1/workspace"), 401, "unauthorized")
 
 

@@ -96,7 +96,7 @@ async def test_a_field_given_twice_is_named(http: httpx.AsyncClient) -> None:
 
 @pytest.mark.timeout(60)
 async def test_a_field_given_twice_is_found_among_a_hundred_thousand(http: httpx.AsyncClient) -> None:
-    """Were each compared with each other, nobody else would be answered for minutes."""
+    """If all were compared with each other, other callers would get no answer for minutes."""
     body = "{" + ",".join(f'"{number}":1' for number in range(100_000)) + ',"99999":1}'
     error_of(await http.post("/v1/workspaces", content=body), 400, "invalid_request", "99999")
 

@@ -27,7 +27,7 @@ KEY = (b"Idempotency-Key", b"of-the-tests")
 
 @dataclass(frozen=True)
 class Described:
-    """An operation as the document has it, asked about an object that nobody has."""
+    """An operation of the document, called with the id of an object that does not exist."""
 
     name: str
     method: str

@@ -2,7 +2,7 @@
 
 A victim owns one object of every kind. Each route that names an object is called with the victim's ids by another
 workspace, by another customer and by the account around it; each list is read; each body is sent with the victim's
-ids in it. Nobody may see, change or cause anything.
+ids in it. No attacker may see, change or cause anything.
 """
 
 from collections.abc import AsyncIterator
@@ -53,7 +53,7 @@ GIVEN = {
     "anchor_location_id",
     "location_id",
 }
-"""Ids of the world, which belong to nobody, and names that callers give."""
+"""Ids of shared reference data without an owner, and names that callers choose."""
 
 OWN_NOTES = {"seen.change"}
 """Operations that name nothing but a person, about whom every tenant has notes of its own."""
@@ -145,7 +145,7 @@ async def furnish(app: FastAPI, tenant: Tenant) -> None:
 
 
 async def furnish_outreach(database: Database, tenant: Tenant) -> None:
-    """An account with a sequence, and somebody in it."""
+    """An account with a sequence and an enrolled person."""
     account_id = await connected(database, Owner(tenant.workspace_id, tenant.customer_id))
     tenant.owned["account_id"] = account_id
     steps = [{"type": "invite", "note": "Hi {{first_name}}"}]
@@ -222,7 +222,7 @@ def concerns(route: APIRoute, intruder: Tenant, victim: Tenant) -> bool:
 
 
 def calls(document: dict[str, Any], route: APIRoute, victim: Tenant) -> list[tuple[str, str, Any]]:
-    """Method, path with the victim's ids, and a body that would be taken of somebody else."""
+    """Method, path with the victim's ids, and a body that the victim itself could send."""
     path = route.path_format
     for name in route.param_convertors:
         assert name in victim.owned or victim.customer_id, f"the victim owns nothing to put in {route.path}"

@@ -1,4 +1,4 @@
-"""The kernel: rings after the commit, waits for nobody, and says who is in the way."""
+"""The kernel: wakes rows after the commit, does not wait for locks, and reports what blocks it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ from tests.api.conftest import Workspace, application, client, error_of, run_sql
 
 @dataclass
 class Bell:
-    """Notes what is rung, and whether its row could be seen from outside by then."""
+    """Notes which rows are woken, and whether each was visible to other sessions by then."""
 
     database: Database
     rung: list[tuple[str, str | None, bool]] = field(default_factory=list)
@@ -109,6 +109,6 @@ async def test_a_restarted_database_is_not_felt(
         answers = await asyncio.gather(*(workspace.http.get("/v1/workspace") for _ in range(8)))
         assert {answer.status_code for answer in answers} == {200}
         async with database.transaction() as session:
-            await session.execute(text("set local role none"))  # the service itself may end nobody's connection
+            await session.execute(text("set local role none"))  # the service's own role may not end other connections
             await session.execute(text(OTHERS))
     assert (await http.get("/v1/billing/plans")).status_code == 200

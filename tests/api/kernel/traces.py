@@ -63,14 +63,13 @@ def binary_columns() -> set[tuple[str, str]]:
 async def traces(database: Database, *needles: str) -> list[str]:
     """Every table in which one of the texts stands, in whatever column, sealed or not."""
     every = " union all ".join(
-        f"select '{table}' where exists (select 1 from {table} t where t::text ilike any(:needles))"  # noqa: S608
-        for table in TABLES
+        f"select '{table}' where exists (select 1 from {table} t where t::text ilike any(:needles))" for table in TABLES
     )
     found = [table for (table,) in await run_sql(database, every, needles=[f"%{needle}%" for needle in needles])]
     for (table, column), purpose in SEALED.items():
         rows = await run_sql(
             database,
-            f"select to_jsonb(t) ->> 'workspace_id', {column} from {table} t where {column} is not null",  # noqa: S608 - named above
+            f"select to_jsonb(t) ->> 'workspace_id', {column} from {table} t where {column} is not null",
         )
         opened = [VAULT.open(purpose.format(workspace_id=owner), sealed).decode() for owner, sealed in rows]
         found += [f"{table}.{column}"] * any(needle.lower() in each.lower() for each in opened for needle in needles)

@@ -22,7 +22,7 @@ SETTINGS = {"public_url": URL, "email_verification": False, "unipile_api_key": "
 
 @asynccontextmanager
 async def serving(url: str, **changed: Any) -> AsyncIterator[FastAPI]:
-    """The application within its lifespan, as a server runs it. Temporal is not there: nothing is rung inline."""
+    """The application within its lifespan, as a server runs it, without Temporal: no inline wake-ups."""
     opened, leave = asyncio.Event(), asyncio.Event()
 
     async def live(made: FastAPI) -> None:
@@ -55,7 +55,7 @@ async def new_workspace(app: FastAPI) -> Workspace:
 
 @dataclass
 class Agent:
-    """Somebody who reaches the service by MCP."""
+    """A caller of the service by MCP."""
 
     app: FastAPI
     api_key: str
@@ -97,5 +97,5 @@ async def agent(workspace: Workspace, agent_of: Agents) -> Agent:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody works here: what waits for a worker is told so soon."""
+    """No worker runs: calls that wait for one soon report that."""
     monkeypatch.setattr("api.outreach.accounts.WAIT_SECONDS", 0.2)

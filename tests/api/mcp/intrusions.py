@@ -1,4 +1,4 @@
-"""What somebody tries with the tools in another tenant: every argument that names an object holds one of the victim's.
+"""Attempts to reach another tenant by tools: every argument that names an object has an id of the victim.
 
 `NAMING` gives whole calls, so that each gets as far as looking for its object. `NEUTRAL` are calls of tools that name
 nothing of anybody's: those may answer, but not with what the victim has.
@@ -20,7 +20,7 @@ HEADERS = {"mcp-protocol-version": "2025-11-25", "accept": "application/json, te
 OF_THE_WORLD = frozenset(
     {"profile_id", "profile_ids", "company_id", "company_ids", "location_id", "location_ids", "external_id"}
 )
-"""Ids that belong to nobody."""
+"""Ids without an owner."""
 CONFIRMED = {"confirm": True}
 OF_WORKSPACES = frozenset({"add_suppression"})
 """Tools whose rows count as the whole workspace's: within one, their own writing is no intrusion."""
@@ -109,7 +109,7 @@ NEUTRAL: Mapping[str, Callable[[Owned], list[Given]]] = {
 
 
 def object_arguments(name: str) -> set[str]:
-    """The arguments of a tool that name objects which somebody owns."""
+    """The arguments of a tool that name objects with an owner."""
     properties = TOOLS[name].input_schema["properties"]
     return {each for each in properties if each.endswith(("_id", "_ids")) and each not in OF_THE_WORLD}
 

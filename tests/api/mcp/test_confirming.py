@@ -1,4 +1,4 @@
-"""What tools do not do by themselves: spend money, approve what nobody saw, write half of what was asked."""
+"""What tools never do on their own: spend money, approve unseen texts, write only a part of what was asked."""
 
 from typing import Any
 

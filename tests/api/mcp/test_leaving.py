@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 class Socket:
-    """One POST to the application as its server hands it over, by somebody who can hang up."""
+    """One POST to the application as its server passes it on, by a client that can disconnect."""
 
     def __init__(self, app: FastAPI, workspace: Workspace, message: Any, version: str) -> None:
         self._app = app
@@ -45,7 +45,7 @@ class Socket:
         self._scope |= {"client": ("192.0.2.1", 5), "server": ("api.test", 80), "asgi": {"version": "3.0"}}
 
     async def call(self) -> None:
-        await self._app(self._scope, self._receive, self._send)  # type: ignore[arg-type]
+        await self._app(self._scope, self._receive, self._send)  # type: ignore[arg-type]  # plain dictionaries
 
     def hang_up(self) -> None:
         self._gone.set()
@@ -81,12 +81,12 @@ async def nothing_left() -> AsyncIterator[None]:
     """Whatever was begun meanwhile has ended, but for one task that the library of event streams keeps for all."""
     before = asyncio.all_tasks()
     yield
-    while {task for task in asyncio.all_tasks() - before if "_shutdown_watcher" not in repr(task)}:  # noqa: ASYNC110
+    while {task for task in asyncio.all_tasks() - before if "_shutdown_watcher" not in repr(task)}:  # noqa: ASYNC110 - tasks have no event
         await asyncio.sleep(0.01)  # the time-out of the test ends it
 
 
 async def until(looks: list[str], count: int) -> None:
-    while len(looks) < count:  # noqa: ASYNC110 - the time-out of the test ends it
+    while len(looks) < count:  # noqa: ASYNC110 - tasks have no event - the time-out of the test ends it
         await asyncio.sleep(0.01)
 
 

@@ -39,7 +39,7 @@ OF_CHANCE = frozenset(
 OWNED = [table.name for table in SQLModel.metadata.sorted_tables if "workspace_id" in table.c]
 COUNTED = text(
     " union all ".join(
-        [f"select '{name}', count(*) from {name} where workspace_id = :w" for name in OWNED]  # noqa: S608
+        [f"select '{name}', count(*) from {name} where workspace_id = :w" for name in OWNED]
         + ["select 'credits', coalesce(sum(credits), 0) from ledger_entries where workspace_id = :w"]
     )
 )
@@ -113,7 +113,7 @@ async def _executed(world: World, path: str, body: dict[str, Any]) -> str:
 
 
 async def _outreach(world: World, tenant: Tenant) -> None:
-    """An account, sequences, somebody enrolled, a message that waits, a conversation."""
+    """An account, sequences, an enrolled person, a waiting message, a conversation."""
     has, database = world.has, world.database
     has["account_id"] = await connected(database, tenant)
     has["sequence_id"] = (await sequence(world.workspace, has["account_id"]))["id"]

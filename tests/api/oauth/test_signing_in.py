@@ -1,4 +1,4 @@
-"""Signing in: the mailed link, the browser that it is bound to, and the page on which somebody decides."""
+"""Signing in: the mailed link, the browser that it is bound to, and the consent page."""
 
 import re
 

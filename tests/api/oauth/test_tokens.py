@@ -179,7 +179,7 @@ async def test_everything_expires(
     own = "grant_id in (select id from api_keys where workspace_id = :w)"
     await run_sql(
         database,
-        f"update oauth_tokens set expires_at = expires_at - interval '1 hour' where {own}",  # noqa: S608 - ours
+        f"update oauth_tokens set expires_at = expires_at - interval '1 hour' where {own}",
         w=person.workspace_id,
     )
     assert (await use(http, made["access_token"])).status_code == 401

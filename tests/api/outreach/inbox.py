@@ -19,7 +19,7 @@ GREETING = "Hello, a word about a job."
 
 
 async def greeted(database: Database, tenant: Tenant, account_id: str, profile_id: str) -> str:
-    """Somebody connected to the account got a message a minute ago; gives its chat."""
+    """Send a message to a relation of the account a minute ago, and return its chat."""
     at = await database.run(service_time) - timedelta(minutes=1)
     sent = await action(
         database,
@@ -62,7 +62,7 @@ async def writes(
 async def answered(
     database: Database, tenant: Tenant, account_id: str, profile_id: str, text: str = "Tell me more"
 ) -> str:
-    """Somebody was written to and answered; gives the conversation."""
+    """Let a person get a message and answer, and return the conversation."""
     chat_id = await greeted(database, tenant, account_id, profile_id)
     await writes(database, account_id, profile_id, chat_id, text)
     (row,) = await run_sql(database, "select id from conversations where chat_id = :id", id=chat_id)

@@ -38,7 +38,7 @@ async def made(database: Database, workspace: Workspace, **given: Any) -> str:
 
 
 async def asked(workspace: Workspace, database: Database, **body: Any) -> str:
-    """Ask for a link that nobody makes; the id of the record."""
+    """Request a link that no worker creates, and return the record's id."""
     error_of(await workspace.http.post(PATH, json=body), 503, "upstream_busy")
     newest = "select id from outreach_accounts where workspace_id = :id order by created_at desc limit 1"
     return str((await run_sql(database, newest, id=workspace.id))[0][0])

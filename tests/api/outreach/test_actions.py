@@ -1,4 +1,4 @@
-"""Held steps are approved as they were previewed, rejected, and held anew when their person's data changes."""
+"""Pending approvals are approved as previewed, rejected, and requested again when the person's data changes."""
 
 from typing import Any
 from uuid import uuid4
@@ -54,7 +54,7 @@ async def approve(workspace: Workspace, action_id: str, **body: Any) -> httpx.Re
 
 
 async def look(database: Database, enrollment_id: str) -> None:
-    """Have the enrollment looked at, as its workflow does when it is rung."""
+    """Process the enrollment as its workflow does when it is woken."""
     await database.run(lambda session: decide.decide_send(session, WRITER, enrollment_id))
 
 
@@ -131,7 +131,7 @@ async def test_a_text_that_nobody_has_seen_is_not_approved_without_its_preview(
     (row,) = await run_sql(
         database, "select rings > answered as rung from enrollments where id = :id", id=held["enrollment_id"]
     )
-    assert row.rung  # the enrollment holds it anew
+    assert row.rung  # the enrollment requests a new approval
     await look(database, held["enrollment_id"])
     assert (await approve(workspace, held["id"])).status_code == 200
 

@@ -37,7 +37,7 @@ async def invite(workspace: Workspace, account_id: str) -> str:
 
 
 async def one(database: Database, workspace: Workspace) -> str:
-    """Somebody whose profile the workspace has."""
+    """A person whose profile the workspace has."""
     return await fetched(database, Tenant(workspace.id), slug())
 
 

@@ -27,7 +27,7 @@ async def account_id(database: Database, workspace: Workspace) -> str:
 
 @pytest.fixture
 async def enrollment_id(database: Database, workspace: Workspace, account_id: str) -> str:
-    """Somebody who is scheduled for an invite."""
+    """A person who is scheduled for an invite."""
     made = await sequence(workspace, account_id)
     profile_id = await fetched(database, Tenant(workspace.id), slug())
     (row,) = (await enrolled(workspace, made["id"], profile_ids=[profile_id]))["enrollments"]

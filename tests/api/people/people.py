@@ -16,7 +16,7 @@ VAULT = Vault(SECRET_KEY)
 
 
 def slug() -> str:
-    """A name in a profile URL that nobody else has."""
+    """Return a unique name for a profile URL."""
     return f"ada-{uuid4().hex}"
 
 

@@ -250,7 +250,7 @@ async def test_a_spreadsheet_is_streamed_in_memory_that_does_not_grow(
 
 
 async def test_an_addition_meets_a_deletion_of_the_list(workspace: Workspace, database: Database, address: str) -> None:
-    """Whoever adds keeps the list until the end of the transaction."""
+    """The transaction that adds people locks the list until its end."""
     async with database.transaction() as session:
         await lists.load_people_list(session, Tenant(workspace.id), address.rpartition("/")[2], keep=True)
         error_of(await workspace.http.delete(address), 409, "conflict")

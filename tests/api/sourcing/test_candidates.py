@@ -27,7 +27,7 @@ HEADER = "profile_id,tier,full_name,title,company,location,distance_km,experienc
 
 @pytest.fixture
 async def run(workspace: Workspace, database: Database) -> dict[str, Any]:
-    """A run that has delivered nobody yet."""
+    """A run without any delivery yet."""
     await fund(database, workspace)
     made: dict[str, Any] = (await start(workspace.http)).json()["run"]
     return made

@@ -85,6 +85,6 @@ def test_a_mistyped_secret_fails_its_checksum(noise: bytes, place: int, characte
         (True, 1, False),
     ],
 )
-def test_a_key_lives_until_revoked_or_expired(revoked: bool, expires_in: int | None, live: bool) -> None:  # noqa: FBT001
+def test_a_key_lives_until_revoked_or_expired(revoked: bool, expires_in: int | None, live: bool) -> None:
     expires_at = None if expires_in is None else NOW + timedelta(seconds=expires_in)
     assert is_live(revoked_at=NOW if revoked else None, expires_at=expires_at, now=NOW) is live

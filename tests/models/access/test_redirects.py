@@ -1,4 +1,4 @@
-"""Redirect addresses: nobody is sent anywhere but to the client that asked."""
+"""Redirect addresses: a browser is only sent to the client that asked."""
 
 import pytest
 

@@ -24,9 +24,9 @@ def test_an_address_is_the_same_in_every_letter_case() -> None:
     ("verified", "age_hours", "holds"), [(False, 47, True), (False, 48, False), (True, 1, True), (True, 9000, True)]
 )
 def test_a_workspace_holds_its_address_once_confirmed_or_for_48_hours(
-    verified: bool,  # noqa: FBT001
+    verified: bool,
     age_hours: int,
-    holds: bool,  # noqa: FBT001
+    holds: bool,
 ) -> None:
     created = NOW - timedelta(hours=age_hours)
     assert holds_address(verified_at=created if verified else None, created_at=created, now=NOW) is holds

@@ -1,4 +1,4 @@
-"""A server as a frozen one is seen: the kernel takes connections, nobody ever speaks."""
+"""A stand-in for a frozen server: the kernel accepts connections, and no answer ever comes."""
 
 import asyncio
 import socket
@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 @asynccontextmanager
 async def frozen_server() -> AsyncIterator[int]:
-    """The port of a listening socket that nobody accepts from."""
+    """The port of a listening socket whose connections are never accepted."""
     with socket.create_server(("127.0.0.1", 0), backlog=8) as listening:
         yield listening.getsockname()[1]
         await asyncio.sleep(0)

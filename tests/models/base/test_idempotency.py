@@ -15,7 +15,7 @@ async def answered(database: Database, use: Use, *marks: str) -> None:
         claim = await idempotency.claim_key(connection, use)
     assert claim.standing is KeyStanding.CLAIMED
     async with database.transaction() as session:
-        assert await idempotency.complete_record(session, use, lock=claim.lock, **ANSWER, marks=marks)  # type: ignore[arg-type]
+        assert await idempotency.complete_record(session, use, lock=claim.lock, **ANSWER, marks=marks)  # type: ignore[arg-type]  # arguments of several types
 
 
 async def named(database: Database) -> list[tuple[str, str]]:

@@ -33,7 +33,7 @@ NOBODYS = {
     "signup_counts": "by network, before there is a workspace",
     "upstream_slots": "calls at once in the installation",
 }
-"""Tables that are nobody's, and why."""
+"""Tables without an owner, and the reason."""
 THROUGH = {
     "cap_notices": ("account_id", "acc"),
     "network_callbacks": ("account_id", "acc"),
@@ -99,7 +99,7 @@ def rows() -> list[str]:
         for tenant in WRITTEN:
             said = belongs(name, tenant) | ({"id": f"{OWNERS[name]}_{tenant.id}"} if name in OWNERS else {})
             values = ", ".join(f"'{value}'" for value in said.values())
-            found.append(f"insert into {name} ({', '.join(said)}) values ({values})")  # noqa: S608 - our own names
+            found.append(f"insert into {name} ({', '.join(said)}) values ({values})")
     return found
 
 

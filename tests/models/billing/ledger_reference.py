@@ -57,7 +57,7 @@ class Paid:
 
 @dataclass
 class LedgerReference:
-    """The account. `caps` are of subjects, a day; `rung`: its refilling is to be looked at."""
+    """The account. `caps` are daily caps of subjects; `woken`: its refill is due for a check."""
 
     caps: dict[str, int]
     now: datetime
@@ -67,7 +67,7 @@ class LedgerReference:
     spent: Counter[tuple[str, date]] = field(default_factory=Counter)
     entries: Counter[Entry] = field(default_factory=Counter)
     told: Counter[str] = field(default_factory=Counter)
-    rung: bool = False
+    woken: bool = False
 
     def open(self) -> list[tuple[str, Block]]:
         """Return what can be spent, soonest expiry first."""
@@ -118,7 +118,7 @@ class LedgerReference:
             newest = list(self.blocks.values())[-1]
             self.told["credits.low"] += not newest.low_told
             newest.low_told = True
-        self.rung = self.rung or after < REFILL <= before
+        self.woken = self.woken or after < REFILL <= before
 
     def refund(self, reference: str) -> int:
         """Once, and only to grants that live."""
@@ -166,16 +166,16 @@ class LedgerReference:
     def month_paid(self, invoice: str, credits: int, starts_at: datetime) -> None:
         """A month of the plan."""
         self.grant(f"invoice:{invoice}", credits, months_later(starts_at, PLAN_MONTHS))
-        self.rung = True
+        self.woken = True
 
     def pack_paid(self, name: str) -> None:
         """Once; what was refunded stays refunded."""
         pack = self.packs[name]
         if pack.status == "pending":
-            pack.status, self.rung = "paid", True
+            pack.status, self.woken = "paid", True
             self.grant(name, pack.credits, months_later(self.now, PACK_MONTHS))
 
     def pack_refunded(self, name: str) -> None:
         """What is left of it goes; also one that is paid only afterwards brings nothing."""
-        self.packs[name].status, self.rung = "refunded", True
+        self.packs[name].status, self.woken = "refunded", True
         self.take_back(name)

@@ -31,7 +31,7 @@ class Till:
         return self.member.tenant.workspace_id
 
     async def checkout(self, item: str = "pack") -> str:
-        """Return a page that somebody can pay at."""
+        """Open a payment page."""
 
         async def add(session: AsyncSession) -> str:
             now = await service_time(session)
@@ -54,7 +54,7 @@ class Till:
         await self.database.run(work)
 
     async def pay(self, payment_id: str) -> None:
-        """The provider tells that somebody has paid."""
+        """Receive the provider's callback of a payment."""
         await self.hear(CheckoutPaid(payment_id, f"pi_{payment_id}", None))
 
     async def get_card(self, name: str = "pm_1") -> None:

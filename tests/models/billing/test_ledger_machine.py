@@ -79,7 +79,7 @@ class Ledger(Machine):
     async def _sql(self, statement: str, **values: Any) -> Sequence[Any]:
         async with self._database.transaction() as session:
             done = await session.execute(text(statement), values)
-            return done.all() if done.returns_rows else []  # type: ignore[attr-defined]
+            return done.all() if done.returns_rows else []  # type: ignore[attr-defined]  # a cursor result has it
 
     async def _prepare(self, session: AsyncSession) -> tuple[str, str, dict[str, Payment]]:
         """Caps and thresholds; a customer; purchases that were begun: a plan, and two packs."""
@@ -262,7 +262,7 @@ class Ledger(Machine):
     @rule()
     def refilling_is_looked_at(self) -> None:
         self.do(self._sql("update auto_refills set answered = rings where id = :w", w=self.workspace_id))
-        self.model.rung = False
+        self.model.woken = False
 
     @invariant()
     def both_say_the_same(self) -> None:
@@ -316,7 +316,7 @@ def written(model: LedgerReference) -> dict[str, Any]:
         "spent": dict(+model.spent),
         "told": dict(+model.told),
         "packs": {name: pack.status for name, pack in model.packs.items()},
-        "rung": model.rung,
+        "rung": model.woken,
     }
 
 

@@ -109,7 +109,7 @@ async def test_an_attempt_whose_process_died_is_made_again_under_the_same_number
     assert (first.need, again.need, again.number) == (DELIVERY_ATTEMPT, DELIVERY_ATTEMPT, 1)
     held = await world.one(receiver)
     assert held.wake_at is not None
-    assert held.wake_at > again.now  # the dispatcher finds it when nobody else does
+    assert held.wake_at > again.now  # otherwise the dispatcher finds it
 
 
 async def test_an_outcome_counts_once(world: World) -> None:

@@ -1,4 +1,4 @@
-"""What libraries log by the standard means holds no message of an exception: it can quote what somebody sent."""
+"""Log lines of libraries contain no message of an exception, which could quote a caller's data."""
 
 import json
 import logging

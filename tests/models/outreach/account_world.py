@@ -65,7 +65,7 @@ class Accounts:
     async def signed_in(
         self, account_id: str, user_id: str, *, provider_id: str, standing: AccountStanding = AccountStanding.READY
     ) -> str | None:
-        """A link is made, and somebody signs in by it."""
+        """Create a link, and sign in by it."""
         state = f"state of {account_id} and {provider_id}"
         await self.do(account_id, lambda session, held: self._linked(held, state))
         found = SignedIn(provider_id, user_id, "Sam Voorbeeld", "https://www.linkedin.com/in/sam", standing)

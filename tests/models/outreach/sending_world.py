@@ -43,7 +43,7 @@ VISIT = SequenceStep(ActionType.PROFILE_VISIT, "s_visit")
 
 @dataclass
 class World:
-    """One account, active since long ago, its sequence, and whoever is enrolled."""
+    """One account that has long been active, its sequence, and the enrolled people."""
 
     database: Database
     vault: Vault
@@ -62,7 +62,7 @@ class World:
     async def sql(self, statement: str, **values: Any) -> list[Any]:
         async with self.database.transaction() as session:
             done = await session.execute(text(statement), values)
-            return list(done) if done.returns_rows else []  # type: ignore[attr-defined]
+            return list(done) if done.returns_rows else []  # type: ignore[attr-defined]  # a cursor result has it
 
     async def now(self) -> datetime:
         return await self.run(service_time)
@@ -111,7 +111,7 @@ class World:
         self.account_id, self.sequence_id = await self.run(work)
 
     async def person(self, name: str | None = None) -> str:
-        """Somebody with an address on the network; their first name is Jo."""
+        """A person with an address on the network and the first name Jo."""
         self.enrolled += 1
         slug = name or f"person-{self.enrolled}"
 
@@ -124,7 +124,7 @@ class World:
         return await self.run(work)
 
     async def enroll(self, profile_id: str | None = None, **given: Any) -> str:
-        """Enroll somebody; the first step is planned for now."""
+        """Enroll a person; the first step is planned for now."""
         who = profile_id or await self.person()
 
         async def work(session: AsyncSession) -> str:

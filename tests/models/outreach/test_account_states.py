@@ -153,7 +153,7 @@ async def test_passing_trouble_holds_at_once_and_is_told_after_half_an_hour(worl
     assert await stands(world, account_id, AccountStanding.INTERRUPTED) == "active"
     row = await world.row(account_id)
     with pytest.raises(UpstreamBusy):
-        accounts.refuse_unready(row, row.trouble_since)  # type: ignore[arg-type]
+        accounts.refuse_unready(row, row.trouble_since)  # type: ignore[arg-type]  # it is set here
     await world.pass_time(minutes=29)
     assert await stands(world, account_id, AccountStanding.INTERRUPTED) == "active"
     await world.pass_time(minutes=1)

@@ -93,7 +93,7 @@ async def test_a_callback_that_comes_twice_is_kept_once_and_rings_once(world: Ac
 
 
 async def test_an_account_is_woken_for_a_callback_that_could_not_ring_it(world: Accounts, vault: Vault) -> None:
-    """The provider does not wait while somebody holds the account: its callback is stored without a ring."""
+    """The provider does not wait while the account is locked: its callback is stored without a wake-up."""
     account_id = await quiet(world)
     assert (await world.decide(account_id)).do is Do.WAIT
 

@@ -30,7 +30,7 @@ async def world(database: Database, vault: Vault, member: Member) -> World:
 
 
 async def work_off(world: World, subjects: list[str]) -> None:
-    """Ask everybody what is due, as their workflows would, until nobody is left."""
+    """Ask each enrollment for its next step, as its workflow would, until none is due."""
     waiting: dict[str, datetime] = dict.fromkeys(subjects, MONDAY)
     while waiting:
         subject = min(waiting, key=lambda one: (waiting[one], one))

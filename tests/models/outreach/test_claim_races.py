@@ -1,4 +1,4 @@
-"""Whoever forbids a send and whoever claims it meet at every statement: the first to commit wins, always.
+"""A transaction that forbids a send and one that claims it interleave at every statement: the first commit wins.
 
 A call that forbids is answered once it is committed. From then on nothing may be claimed; what was claimed before is
 brought to its end by its own workflow.
@@ -72,7 +72,7 @@ FORBIDDING = [stop, *(pytest.param(one, marks=pytest.mark.slow, id=one.__name__)
 
 
 async def due(world: World) -> tuple[str, str, int]:
-    """Somebody whose invite may be claimed this moment: enrollment, person, number."""
+    """A person whose invite may be claimed now: enrollment, person, number."""
     await world.sql("delete from actions")
     await world.sql("delete from enrollments")
     await world.sql("update outreach_accounts set status = 'active', pause_reason = null")

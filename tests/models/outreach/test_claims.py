@@ -27,7 +27,7 @@ async def world(database: Database, vault: Vault, member: Member) -> World:
 
 
 async def due(world: World) -> tuple[str, int]:
-    """Somebody whose invite may be claimed this moment."""
+    """A person whose invite may be claimed now."""
     enrollment = await world.enroll()
     decision = await world.decide(enrollment)
     while decision.until is not None:
@@ -54,7 +54,7 @@ async def test_a_claim_notes_all_that_a_reading_back_needs(world: World) -> None
     assert action.text_hash == text_hash(action.text) == parcel.text_hash
     assert action.claimed_at == parcel.claimed_at
     assert row.wake_at is not None
-    assert row.wake_at - parcel.claimed_at >= SENDING_LIVES  # the dispatcher looks after it when nobody else does
+    assert row.wake_at - parcel.claimed_at >= SENDING_LIVES  # otherwise the dispatcher finds it
     assert (parcel.provider_id, parcel.person, parcel.known) == ("acc_provider", "person-1", False)
 
 

@@ -73,7 +73,7 @@ async def test_without_acceptance_the_messages_are_skipped_and_the_invite_is_wit
     assert parcel.type == "withdraw_invite"
     skipped = (await world.actions(enrollment))[1:3]
     assert [(one.outcome, one.reason) for one in skipped] == [("skipped", "accept_timeout")] * 2
-    assert await world.now() - (await world.enrollment(enrollment)).invited_at > timedelta(days=21)  # type: ignore[operator]
+    assert await world.now() - (await world.enrollment(enrollment)).invited_at > timedelta(days=21)  # type: ignore[operator]  # it is set
     await world.result(parcel, Done())
     known = await world.known((await world.enrollment(enrollment)).profile_id)
     assert known.relation == "none"

@@ -38,7 +38,7 @@ async def world(database: Database, vault: Vault, member: Member) -> World:
 
 
 async def invited(world: World) -> tuple[str, str]:
-    """Somebody whose invite is out: the enrollment, and our id of them."""
+    """A person with a pending invite: the enrollment and the person's id."""
     profile_id = await world.person()
     enrollment = await world.enroll(profile_id)
     parcel = await world.when_due(enrollment)

@@ -32,7 +32,7 @@ async def person(world: Accounts, vault: Vault) -> str:
 
 
 async def enrolled(world: Accounts, account_id: str, profile_id: str, *, status: str, outcome: str) -> str:
-    """Somebody in a sequence of the account, with one action."""
+    """A person in a sequence of the account, with one action."""
     async with world.database.transaction() as session:
         now = await service_time(session)
         whose: dict[str, Any] = {"workspace_id": world.tenant.workspace_id, "tenant_id": world.tenant.id}

@@ -1,4 +1,4 @@
-"""What an account plans is planned anew once, in its old order, and whoever comes earlier is rung."""
+"""An account's plan is recomputed once in its old order, and enrollments that become due earlier are woken."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Whoever forbids writing to a person stops what is open with them in the same transaction, where it binds."""
+"""A ban on sends to a person stops their open enrollments in the same transaction, wherever the ban applies."""
 
 import asyncio
 import os
@@ -70,7 +70,7 @@ async def world(database: Database, vault: Vault, member: Member) -> World:
 
 
 async def somebody(world: World) -> str:
-    """Somebody who is scheduled for an invite."""
+    """A person who is scheduled for an invite."""
     (given,) = await crowd(world, 1)
     await execute(world, [given])
     assert given.profile_id is not None
@@ -130,7 +130,7 @@ async def test_it_stops_the_enrollment_and_cancels_what_is_planned(world: World,
     stopped = rows[profile_id]
     assert (stopped.status, stopped.reason, stopped.next_action_at) == ("stopped", reason, None)
     assert stopped.finished_at is not None
-    assert stopped.rings > 1  # rung: its workflow ends
+    assert stopped.rings > 1  # woken: its workflow ends
     assert rows[untouched].status == "scheduled"
     planned = {row.profile_id: row for row in await world.sql("select * from actions")}
     cancelled = planned[profile_id]
@@ -166,7 +166,7 @@ async def test_direct_sends_are_cancelled_too_but_a_withdrawal_still_goes_out(
 
 @pytest.mark.parametrize("way", [by_hand, by_note])
 async def test_a_queued_answer_is_cancelled_like_everything_planned(world: World, way: Forbid) -> None:
-    """What forbids came after the answer was written; one that is written afterwards is decided anew."""
+    """The ban came after the answer was written; an answer written afterwards gets a new decision."""
     profile_id = await somebody(world)
     answer = await direct(world, profile_id, "message")
     await world.sql(
@@ -233,12 +233,12 @@ async def test_an_erasure_leaves_no_word_but_what_caps_count(world: World) -> No
 
 
 async def join(world: World, first: Sighting, second: Sighting) -> tuple[str, str]:
-    """Two sightings of somebody under two ids."""
+    """Two sightings of one person under two ids."""
     workspace_id = world.member.tenant.workspace_id
     ids = []
     for sighting in (first, second):
         one = sighting
-        found = await world.run(lambda s: people.identify(s, world.vault, [one], workspace_id=workspace_id))  # noqa: B023
+        found = await world.run(lambda s: people.identify(s, world.vault, [one], workspace_id=workspace_id))  # noqa: B023 - run at once
         ids.append(found[sighting.source_id])
     return ids[0], ids[1]
 

@@ -56,10 +56,10 @@ async def at_its_chunk(world: World) -> tuple[str, Decision, list[str]]:
 
 
 async def names_left(database: Database, source_id: str) -> list[str]:
-    """Tables that hold the name of somebody."""
+    """Tables that contain a person's name."""
     found = []
     for table in ("candidates", "cached_profiles", "seen_entries", "person_keys"):
-        query = text(f"select 1 from {table} t where t::text like :needle limit 1")  # noqa: S608 - the tables above
+        query = text(f"select 1 from {table} t where t::text like :needle limit 1")
         async with database.transaction() as session:
             found += [table] * len((await session.execute(query, {"needle": f"%{source_id}%"})).all())
     return found
@@ -164,7 +164,7 @@ async def test_a_sighting_waits_for_an_erasure_and_keeps_no_name(
 
 
 async def test_a_note_meets_an_erasure(database: Database, vault: Vault, member: Member) -> None:
-    """Whoever writes about a person holds them: an erasure that comes second finds what was written."""
+    """A write about a person locks them: a later erasure finds what was written."""
     url = "https://www.linkedin.com/in/ada"
     ids = await database.run(lambda s: people.people_by_url(s, vault, [url], workspace_id=member.tenant.workspace_id))
 

@@ -131,8 +131,8 @@ def pytest_configure() -> None:
     PreparedStatement.fetch = _of_prepared(PreparedStatement.fetch)
     Connection.fetchrow = _of_connection(Connection.fetchrow)
     Connection.executemany = _of_many(Connection.executemany)
-    ScopedConnection.turn = _turning(ScopedConnection.turn)  # type: ignore[method-assign]
-    ScopedConnection.execute = _beginning(ScopedConnection.execute)  # type: ignore[method-assign]
+    ScopedConnection.turn = _turning(ScopedConnection.turn)  # type: ignore[method-assign]  # to record
+    ScopedConnection.execute = _beginning(ScopedConnection.execute)  # type: ignore[method-assign]  # to record
 
 
 def pytest_unconfigure() -> None:

@@ -1,6 +1,6 @@
-"""What a page of bookkeeping says of the runs of one workspace: who is delivered, and what is owed for it.
+"""Reference model of the runs of one workspace: who is delivered, and what is owed for it.
 
-Written from the contract alone (section 5, "Run"), over names in place of rows, one event after another.
+It is written from the contract alone, has names in place of rows, and processes one event after another.
 """
 
 from collections import Counter
@@ -256,6 +256,6 @@ class RunReference:
         return True
 
     def forgotten(self, run: Ordered) -> list[str]:
-        """Return who could have been delivered by a run that says that nobody is left."""
+        """Return people whom a run without remaining people could still have delivered."""
         gone = self.refused | set(self.vanished)
         return [name for tier in self.ladder for name in tier if name not in gone and not self.out(run, name)]

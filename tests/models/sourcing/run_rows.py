@@ -1,4 +1,4 @@
-"""What the rows of a workspace's runs say, in the words of `run_books`: names of people in place of ids."""
+"""The rows of a workspace's runs in the form of `run_reference`: names of people in place of ids."""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Workers of a workspace's runs that a test leads step by step, with the bookkeeping of `run_books` beside them."""
+"""Workers of a workspace's runs that a test leads step by step, compared with `run_reference`."""
 
 import asyncio
 import itertools
@@ -77,10 +77,10 @@ class Working(Machine):
     def __init__(self, runner: asyncio.Runner, database: Database) -> None:
         super().__init__(runner, database)
         self.vault = Vault(SECRET)
-        self.settle_anew()
+        self.settle_again()
 
-    def settle_anew(self) -> None:
-        """In a workspace of its own, over people whom nobody has met."""
+    def settle_again(self) -> None:
+        """Move to a new workspace with people whom no run has seen."""
         member = self.do(self._database.run(partial(join, granted=GRANTED)))
         self.world = World(self._database, self.vault, member, f"m{next(NUMBERS)}", tiers=TIERS, vanished=VANISHED)
         ladder = [self.world.people(tier) for tier in range(len(TIERS))]
@@ -89,7 +89,7 @@ class Working(Machine):
         self.calls: list[Called] = []
 
     def happen_while_it_is_written(self, slow: Event, quick: Event) -> bool:
-        """Return the quick one begins before the slow one has ended. Whether it was answered first."""
+        """Start the quick event before the slow one has ended, and return whether it was answered first."""
         journal: list[Event] = []
 
         async def slowly(session: AsyncSession) -> Any:
@@ -111,9 +111,9 @@ class Working(Machine):
         return journal[0] is quick
 
     def happen(self, *events: Event, run: Coroutine[Any, Any, Sequence[Any]] | None = None) -> None:
-        """At once, and as if one after another: in some order the model come to the rows and to the same answers.
+        """Run events concurrently: in some order the model must yield the same rows and answers.
 
-        `run` lets them happen in a way of its own.
+        `run` replaces the way in which they are run.
         """
         before = self.now()
         answers = self.do(run or self.together(events))
@@ -163,7 +163,7 @@ class Working(Machine):
         return [(need_of(one), one.number) for one in decisions]
 
     def ask(self, run_id: str, *, dies: str = "") -> Called | None:
-        """Return a worker asks what is next and begins it; it may die before either commit."""
+        """Let a worker ask for the next step and begin it; it may die before either commit."""
         ((need, number),) = self.decide(run_id, dies=dies == "deciding") or [("nothing", 0)]
         if need in {"nothing", "time"}:
             return None
@@ -249,11 +249,11 @@ class Working(Machine):
         return list(self.model.runs)[number % len(self.model.runs)]
 
     def call(self, number: int) -> Called:
-        """Return the newest come first: they are the ones that are waited for."""
+        """Return one of the calls, newest first: those are awaited."""
         return self.calls[-1 - number % len(self.calls)]
 
-    def somebody(self, number: int) -> str:
-        """Whoever is set aside by a run, if anybody is."""
+    def person_set_aside(self, number: int) -> str:
+        """Return a person set aside by a run, if there is one."""
         aside = sorted({name for run in self.model.runs.values() for name in run.chunk})
         names = aside or list(itertools.chain(*self.model.ladder))
         return names[number % len(names)]
@@ -268,7 +268,7 @@ class Working(Machine):
         return Event(work, lambda model: model.suppressed.add(name))
 
     def is_noted(self, name: str, said: ImportedEntry) -> Event:
-        """Return the tenant writes down by hand that it has seen somebody."""
+        """Let the tenant mark a person as seen."""
         member, url = self.world.member, f"https://www.linkedin.com/in/{name}"
 
         async def work(session: AsyncSession) -> None:

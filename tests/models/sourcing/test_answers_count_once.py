@@ -1,4 +1,4 @@
-"""What the source answered counts once, however often and late it is written; and a short purse passes nobody by."""
+"""An answer of the source counts once, however often and late it is written; missing credits skip no person."""
 
 from datetime import timedelta
 from typing import Any
@@ -134,7 +134,7 @@ async def test_a_job_counts_an_answer_without_data_once_and_is_not_begun_again_b
 ) -> None:
     ask = FetchAsk(wanted=(WantedPerson(input=ANN, url=ANN),), max_age_days=30)
     made = {"api_key_id": member.api_key_id, "ask": ask, "view": "full"}
-    job = await database.run(lambda session: jobs.create_job(session, vault, member.tenant, **made))  # type: ignore[arg-type]
+    job = await database.run(lambda session: jobs.create_job(session, vault, member.tenant, **made))  # type: ignore[arg-type]  # arguments of several types
     number = (await database.run(lambda session: JOBS.decide(session, job.id))).number
     for _ in range(3):
         await database.run(lambda session: JOBS.unusable(session, job.id, number, final=False))

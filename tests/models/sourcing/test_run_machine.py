@@ -1,6 +1,6 @@
-"""Runs whatever happens to them: steps that crash, repeat, meet and come late, while people and callers change minds.
+"""A state machine of runs: steps that crash, repeat, collide and come late, while people and callers interfere.
 
-After every step the rows are held against the bookkeeping of `run_books`: who is delivered, and what is owed. A history
+After every step the rows are compared with `run_reference`: who is delivered, and what is owed. A history
 begins where everything may still happen: two runs have set the same people aside, and their profiles are being fetched.
 """
 
@@ -43,7 +43,7 @@ class Runs(Working):
     def two_runs_fetch_the_same_people(
         self, marks: tuple[bool, bool], between: list[str], left: int, how: str, *, dies: bool
     ) -> None:
-        """And perhaps, before the first worker has them, much happens to these very people. Or another begins anew."""
+        """Before the first worker has them, events may occur to these very people, or another run may start again."""
         for mark_seen in marks:
             self.start(people=6, budget=RunBudget(max_credits=1000), mark_seen=mark_seen)
             self.lead_to_profiles(self.one(-1))
@@ -145,12 +145,12 @@ class Runs(Working):
         self.advance(timedelta(minutes=minutes))
 
     @rule(who=NUMBER)
-    def somebody_opts_out(self, who: int) -> None:
-        self.happen(self.opts_out(self.somebody(who)))
+    def a_person_opts_out(self, who: int) -> None:
+        self.happen(self.opts_out(self.person_set_aside(who)))
 
     @rule(who=NUMBER, call=NUMBER)
-    def somebody_opts_out_at_the_delivery(self, who: int, call: int) -> None:
-        self.opts_out_while(self.somebody(who), self.call(call))
+    def a_person_opts_out_at_the_delivery(self, who: int, call: int) -> None:
+        self.opts_out_while(self.person_set_aside(who), self.call(call))
 
     def opts_out_while(self, name: str, call: Called) -> None:
         """Once that has been answered, they are not delivered any more."""
@@ -159,12 +159,14 @@ class Runs(Working):
         assert had or not first or name not in self.model.runs[call.run_id].delivered
 
     @rule(who=NUMBER, said=st.sampled_from([ImportedEntry(), ImportedEntry(do_not_contact=True)]))
-    def somebody_is_noted_as_seen(self, who: int, said: ImportedEntry) -> None:
-        self.happen(self.is_noted(self.somebody(who), said))
+    def a_person_is_marked_as_seen(self, who: int, said: ImportedEntry) -> None:
+        self.happen(self.is_noted(self.person_set_aside(who), said))
 
     @rule(who=NUMBER, call=NUMBER)
-    def somebody_is_noted_as_seen_at_the_delivery(self, who: int, call: int) -> None:
-        self.happen(self.is_noted(self.somebody(who), ImportedEntry()), self.answer(self.call(call), "profiles"))
+    def a_person_is_marked_as_seen_at_the_delivery(self, who: int, call: int) -> None:
+        self.happen(
+            self.is_noted(self.person_set_aside(who), ImportedEntry()), self.answer(self.call(call), "profiles")
+        )
 
     @rule(left=st.integers(0, 9))
     def credits_go_elsewhere(self, left: int) -> None:
@@ -236,7 +238,7 @@ class Runs(Working):
         self.model.suspended = yes
 
     @invariant()
-    def the_rows_say_what_the_books_say_and_no_run_spends_more_than_it_may(self) -> None:
+    def the_rows_agree_with_the_model_and_no_run_exceeds_its_budget(self) -> None:
         found, model = self.rows(), self.model
         assert found.shown == written(model)
         assert model.balance >= 0
@@ -245,13 +247,13 @@ class Runs(Working):
             assert row.status not in ENDED or not row.reserved_credits
 
     def teardown(self) -> None:
-        """Left alone, every run comes to its end, and forgets nobody when it says that nobody is left."""
+        """Every run ends when it is left alone, and has no deliverable person when it says that none is left."""
         for run_id in self.model.runs:
             self.work_to_the_end(run_id)
             run = self.model.runs[run_id]
             if run.status == "completed_no_audience" or run.why[1] == "ladder_exhausted":
                 assert not self.model.forgotten(run), "nobody is passed over"
-        self.the_rows_say_what_the_books_say_and_no_run_spends_more_than_it_may()
+        self.the_rows_agree_with_the_model_and_no_run_exceeds_its_budget()
         self.a_poor_run_waits_for_a_busy_source_and_is_extended()
 
     def work_to_the_end(self, run_id: str) -> None:
@@ -263,7 +265,7 @@ class Runs(Working):
         raise AssertionError("no run goes on for ever")
 
     def a_poor_run_waits_for_a_busy_source_and_is_extended(self) -> None:
-        self.settle_anew()
+        self.settle_again()
         self.start(people=8, budget=RunBudget(max_credits=7), mark_seen=True)
         run_id = self.one(0)
         for how in ("busy", "again"):
@@ -275,10 +277,10 @@ class Runs(Working):
         for more in (6, 0):
             call = self.lead_to_profiles(run_id)
             assert call is not None
-            self.opts_out_while(self.somebody(0), call)
+            self.opts_out_while(self.person_set_aside(0), call)
             self.work_to_the_end(run_id)
             self.is_extended(0, 4, more)
-        self.the_rows_say_what_the_books_say_and_no_run_spends_more_than_it_may()
+        self.the_rows_agree_with_the_model_and_no_run_exceeds_its_budget()
 
 
 def test_runs_keep_their_promises_whatever_happens_to_them(database_url: str) -> None:

@@ -101,7 +101,7 @@ async def test_the_ladder_ends_a_run_that_cannot_reach_its_target(
     assert run.candidates_delivered == 22
 
 
-async def test_nobody_new_is_no_audience(database: Database, vault: Vault, member: Member) -> None:
+async def test_a_run_without_new_people_has_no_audience(database: Database, vault: Vault, member: Member) -> None:
     world = World(database, vault, member, "n", tiers=(0,))
     run = await world.drive(await world.start())
     assert (run.status, run.stop_reason) == ("completed_no_audience", None)
@@ -132,7 +132,7 @@ async def test_a_balance_that_runs_out_ends_the_run_with_what_it_paid(database: 
         assert await session.scalar(text("select sum(remaining_credits) from grants")) == 1
 
 
-async def test_the_deadline_of_three_hours_ends_the_run_and_starts_anew_with_an_extension(world: World) -> None:
+async def test_the_deadline_of_three_hours_ends_the_run_and_restarts_with_an_extension(world: World) -> None:
     run_id = await world.start(target=60)
     await step_until(world, run_id, RUN_FETCH_PROFILES)
     await world.advance(LIFE)
@@ -156,7 +156,7 @@ async def extend(world: World, run_id: str, *, add_target: int) -> None:
     )
 
 
-async def test_an_extension_goes_on_from_the_checkpoint_without_paying_a_page_again(world: World) -> None:
+async def test_an_extension_continues_from_the_checkpoint_without_paying_a_page_again(world: World) -> None:
     run_id = await world.start()
     first = await world.drive(run_id)
     assert world.calls.count("page") == first.spent_pages == 1
@@ -280,7 +280,7 @@ async def test_an_opt_out_that_commits_while_the_chunk_is_fetched_wins(world: Wo
     assert await world.ledger() == [("lead", 29), ("live_profile", 58)]
 
 
-async def test_a_delivery_waits_for_whoever_holds_the_person_and_reads_again(world: World) -> None:
+async def test_a_delivery_waits_for_the_lock_on_the_person_and_reads_again(world: World) -> None:
     run_id = await world.start()
     await step_until(world, run_id, RUN_FETCH_PROFILES)
     run = await world.run(run_id)
@@ -372,7 +372,7 @@ async def test_a_person_whom_the_balance_does_not_pay_is_no_lead(world: World) -
     ask = await world.database.run(lambda session: deliver.begin_profiles(session, run_id, run.call_number))
     assert ask is not None
     fetched = await world.profiles(ask.live)
-    async with world.database.transaction() as session:  # somebody else spends what was there
+    async with world.database.transaction() as session:  # another caller spends the balance
         await session.execute(text("update grants set remaining_credits = 7"))
     await world.database.run(lambda session: deliver.deliver_chunk(session, run_id, run.call_number, fetched))
     async with world.database.transaction() as session:

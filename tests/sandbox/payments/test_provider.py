@@ -53,7 +53,7 @@ async def receiver(world: tuple[Provider, Receiver]) -> Receiver:
 
 @pytest.fixture
 async def shop(world: tuple[Provider, Receiver], receiver: Receiver) -> Provider:
-    await world[0].start_anew()
+    await world[0].reset()
     return world[0]
 
 

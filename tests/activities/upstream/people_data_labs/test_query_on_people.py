@@ -194,7 +194,7 @@ def test_a_query_finds_exactly_whom_its_filters_describe(asked: PeopleFilters) -
 @SLOWLY
 @given(filters(), filters())
 def test_none_of_and_all_of_cut_a_search_in_two(asked: PeopleFilters, cut: PeopleFilters) -> None:
-    assume("must" in str(query_of(cut, Everything())))  # an empty one would leave nobody, and is refused
+    assume("must" in str(query_of(cut, Everything())))  # an empty one would match no person, and is refused
     inside = TierFilters(**asked.model_dump(), all_of=(cut,))
     outside = TierFilters(**asked.model_dump(), none_of=(cut,))
     assert found(inside) | found(outside) == found(asked)

@@ -1,4 +1,4 @@
-"""The adapter against a provider behind a port: what it asks, and what each kind of failure means to whoever asked."""
+"""The adapter against a provider behind a port: its requests, and the meaning of each failure for the caller."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Prov
 
 @pytest.fixture
 async def shop(served: Provider) -> Provider:
-    await served.start_anew()
+    await served.reset()
     return served
 
 

@@ -24,7 +24,7 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """The other side of the adapter: `account` is ready, nobody acts by themselves."""
+    """The network behind the adapter: `account` is ready, and people do not act on their own."""
 
     url: str
     control: httpx.Client
@@ -48,7 +48,7 @@ class Sandbox:
         return self.act("people", person_id, tie=tie, **more)
 
     def person(self, nth: int = 0, *, visitable: bool = True) -> str:
-        """The id of somebody who is a stranger."""
+        """Return the id of a stranger."""
         query = {"account_id": self.account, "tie": "none", "visitable": str(visitable).lower(), "limit": str(nth + 1)}
         found: str = self.get("people", **query)["data"][nth]["person_id"]
         return found

@@ -283,7 +283,7 @@ def test_the_account_is_looked_at_where_that_decides(
     action: AskedAction,
     status: int,
     type_: str | None,
-    look: bool,  # noqa: FBT001 - a column of the table
+    look: bool,
 ) -> None:
     problem = ProviderProblem(action, status, type_)
     assert needs_look(problem) is look

@@ -303,7 +303,7 @@ async def test_the_id_of_a_sent_message_comes_in_several_forms(
     network: UnipileNetwork,
     sandbox: Sandbox,
     form: str,
-    known: bool,  # noqa: FBT001 - a column of the table
+    known: bool,
 ) -> None:
     person_id = sandbox.person()
     sandbox.tie(person_id, "connected")

@@ -131,7 +131,7 @@ async def test_success_of_another_shape_tells_nothing(act: str, answer: httpx.Re
 
 
 @pytest.mark.parametrize(("size", "readable"), [(1_048_576, True), (1_048_577, False)])
-async def test_an_answer_over_one_mebibyte_is_not_read(size: int, readable: bool) -> None:  # noqa: FBT001
+async def test_an_answer_over_one_mebibyte_is_not_read(size: int, readable: bool) -> None:
     content = json.dumps(PERSON).encode().ljust(size)
     other, side = connected(lambda _: httpx.Response(200, content=content))
     if readable:
@@ -312,7 +312,7 @@ async def test_a_provider_without_a_relation_event_leaves_polling() -> None:
         ({"restrictions": ["call"]}, True),
     ],
 )
-def test_a_restricted_chat_takes_no_messages(body: dict[str, Any], writable: bool) -> None:  # noqa: FBT001
+def test_a_restricted_chat_takes_no_messages(body: dict[str, Any], writable: bool) -> None:
     assert shapes.chat({"id": "c", "type": "1to1"} | body).writable is writable
 
 

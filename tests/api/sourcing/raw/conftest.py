@@ -127,7 +127,7 @@ class Calls:
             await self._make(call_id)
             await afterwards()
 
-        self.start = start  # type: ignore[method-assign]
+        self.start = start  # type: ignore[method-assign]  # the test's own start
 
     async def until_started(self, count: int = 1) -> None:
         """Return when so many calls have been started since calls are held."""
@@ -162,7 +162,7 @@ async def source(
 
 @pytest.fixture
 async def calls(app: FastAPI, database: Database, source: PeopleCalls) -> AsyncIterator[Calls]:
-    # What is kept of people is the whole installation's: nobody is known from another test.
+    # Data about people is shared by the whole installation: no person may be known from another test.
     kept = "people suppressions leads idempotency_records upstream_calls jobs contacts companies"
     await empty(database, *kept.split())
     kernel: Kernel = app.state.kernel

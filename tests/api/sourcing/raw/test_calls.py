@@ -1,4 +1,4 @@
-"""A call that somebody waits for: attached to by its key, paid once, refused when too many wait, and whatever fails."""
+"""A call with a waiting caller: attached by its key, paid once, refused when too many wait, and its failures."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ async def states(database: Database, workspace: Workspace) -> list[str]:
 
 async def until(database: Database, workspace: Workspace, count: int, status: str) -> None:
     async with asyncio.timeout(20):
-        while (await states(database, workspace)).count(status) != count:  # noqa: ASYNC110 - the row says it
+        while (await states(database, workspace)).count(status) != count:  # noqa: ASYNC110 - the condition is an answer - the row says it
             await asyncio.sleep(0.02)
 
 
@@ -108,7 +108,7 @@ async def test_equal_calls_whose_callers_die_one_after_the_other_are_made_and_pa
             w=workspace.id,
         )
     async with asyncio.timeout(20):
-        while (answer := await spend(workspace, path, body, key="same")).status_code != 200:  # noqa: ASYNC110
+        while (answer := await spend(workspace, path, body, key="same")).status_code != 200:  # noqa: ASYNC110 - the condition is an answer
             await asyncio.sleep(0.2)
     assert await provider.calls() - before == 1
     assert await charged(database, workspace) == paid

@@ -242,7 +242,7 @@ async def test_an_erasure_by_address_finds_the_person_whenever_the_address_is_fo
     database: Database,
     provider: Provider,
     steps: ContactSteps,
-    before: bool,  # noqa: FBT001 - a parameter of the test
+    before: bool,
 ) -> None:
     await fund(database, workspace, 2000)
     one = await somebody_with(database, provider, workspace, "email")

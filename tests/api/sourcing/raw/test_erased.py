@@ -37,7 +37,7 @@ async def record_of(database: Database, provider: Provider, profile_id: str) -> 
 
 
 async def reachable(database: Database, provider: Provider, found: list[dict[str, Any]]) -> tuple[dict[str, Any], str]:
-    """Somebody of whom the provider gives an e-mail address away, and the address."""
+    """A person whose e-mail address the provider returns, and the address."""
     for one in found:
         record = await record_of(database, provider, one["id"])
         address = record["recommended_personal_email"]
@@ -83,7 +83,7 @@ async def test_nothing_that_the_raw_layer_keeps_names_an_erased_person(
     assert await traces(database, *needles) == []
     kept = ("candidates", "contacts", "contacts_asked", "seen_entries", "list_people", "profile_copies", "job_inputs")
     for table in kept:
-        left = f"select 1 from {table} where profile_id = :p"  # noqa: S608 - the tables above
+        left = f"select 1 from {table} where profile_id = :p"
         assert await run_sql(database, left, p=person["id"]) == [], table
     assert await run_sql(database, "select 1 from scroll_people where profile_id = :p", p=person["id"]) == []
     results = (await workspace.http.get(f"/v1/jobs/{job}/results")).json()["data"]

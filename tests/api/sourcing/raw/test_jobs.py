@@ -44,7 +44,7 @@ async def test_a_job_fetches_everybody_and_tells(
     workspace: Workspace,
     database: Database,
     steps: JobSteps,
-    twice: bool,  # noqa: FBT001 - a parameter of the test
+    twice: bool,
 ) -> None:
     await fund(database, workspace)
     one, two = await find(workspace, 2)

@@ -1,4 +1,4 @@
-"""Finding one person: charged only when somebody clearly stands out, never a guess."""
+"""Finding one person: charged only for a clear match, never for a guess."""
 
 from dataclasses import replace
 from typing import Any

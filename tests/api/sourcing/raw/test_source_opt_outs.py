@@ -106,7 +106,7 @@ async def test_people_who_were_met_and_people_who_were_not_are_suppressed_for_ev
 
 
 async def run_meeting(database: Database, source_id: str) -> list[str]:
-    """Somebody meets a person by the source's id."""
+    """Make a person known by the source's id."""
     return await meet(database, slug(), source_id=source_id)
 
 

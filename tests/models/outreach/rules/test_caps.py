@@ -159,7 +159,7 @@ def test_an_account_that_has_not_started_is_shown_full_and_planned_as_of_today()
         (ActionType.WITHDRAW_INVITE, False, True, set()),
     ],
 )
-def test_what_an_action_counts_against(type_: ActionType, with_note: bool, new: bool, expected: set[str]) -> None:  # noqa: FBT001
+def test_what_an_action_counts_against(type_: ActionType, with_note: bool, new: bool, expected: set[str]) -> None:
     assert counts_against(type_, with_note=with_note, new_outreach=new) == expected
 
 

@@ -47,7 +47,7 @@ def random_step(chance: Random) -> SequenceStep:
 
 
 def edited(steps: list[SequenceStep], chance: Random) -> list[SequenceStep]:
-    """A step put in, taken out, moved, copied as a new one, or written anew under its id."""
+    """A step inserted, removed, moved, copied as a new one, or rewritten under its id."""
     kind, place = chance.randrange(5), chance.randrange(len(steps))
     others = steps[:place] + steps[place + 1 :]
     changed = {

@@ -13,7 +13,7 @@ from models.outreach.rules.slots import LONGEST_GAP, base_gap, gap_after, multip
 BRUSSELS = WorkingHours()
 ZONES = ["Europe/Brussels", "America/Los_Angeles", "Pacific/Auckland"]
 SEED = "act_01jd3v8k5xe9q8w2r7t6y5u4p1"
-MOMENTS = st.datetimes(datetime(2026, 12, 20), datetime(2027, 12, 20), timezones=st.just(UTC))  # noqa: DTZ001
+MOMENTS = st.datetimes(datetime(2026, 12, 20), datetime(2027, 12, 20), timezones=st.just(UTC))  # noqa: DTZ001 - hypothesis adds UTC
 HOURS = st.builds(
     lambda zone, start, length, days: WorkingHours(zone, start, min(19, start + length), tuple(sorted(days))),
     st.sampled_from(ZONES),
@@ -155,8 +155,8 @@ def test_a_gap_is_45_to_180_seconds_times_its_multiplier(seed: str, moment: date
 )
 def test_settings_are_refused_by_the_name_of_their_field(field: str, change: dict[str, object]) -> None:
     fine: dict[str, object] = {"time_zone": "Europe/Brussels", "start_hour": 8, "end_hour": 19, "days": [1, 2, 3, 4, 5]}
-    assert hours_problems(**fine) == []  # type: ignore[arg-type]
-    assert [problem.field for problem in hours_problems(**fine | change)] == [field]  # type: ignore[arg-type]
+    assert hours_problems(**fine) == []  # type: ignore[arg-type]  # values of several types
+    assert [problem.field for problem in hours_problems(**fine | change)] == [field]  # type: ignore[arg-type]  # values of several types
 
 
 def test_the_window_may_be_narrowed() -> None:

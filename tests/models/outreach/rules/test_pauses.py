@@ -123,7 +123,7 @@ def test_the_longer_pause_holds() -> None:
         ([("a", 0.1), ("b", 0.2), ("a", 0.3), ("c", 0.4)], True),
     ],
 )
-def test_three_persons_refused_within_an_hour_mean_a_limit(refused: list[tuple[str, float]], expected: bool) -> None:  # noqa: FBT001
+def test_three_persons_refused_within_an_hour_mean_a_limit(refused: list[tuple[str, float]], expected: bool) -> None:
     assert resends_mean_limit([(person, NOW - ago * HOUR) for person, ago in refused], NOW) is expected
 
 
@@ -146,7 +146,7 @@ def test_what_a_state_lets_through(
     until: datetime | None,
     lets: AccountGate,
     available: datetime | None,
-    reads: bool,  # noqa: FBT001
+    reads: bool,
 ) -> None:
     assert gate(status, until, NOW) is lets
     assert next_available_at(status, until, NOW) == available
@@ -171,6 +171,6 @@ def test_a_network_pause_is_not_ended_early(
     status: AccountStatus,
     reason: PauseReason | None,
     until: datetime | None,
-    expected: bool,  # noqa: FBT001
+    expected: bool,
 ) -> None:
     assert resumable(status, reason, until, NOW) is expected

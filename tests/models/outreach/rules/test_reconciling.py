@@ -140,9 +140,9 @@ def test_what_a_chat_shows(messages: list[Outgoing], expected: Seen) -> None:
     ],
 )
 def test_what_an_invite_shows(
-    connected: bool,  # noqa: FBT001
-    pending: bool,  # noqa: FBT001
-    listed: bool,  # noqa: FBT001
+    connected: bool,
+    pending: bool,
+    listed: bool,
     minutes: float | None,
     expected: Seen,
 ) -> None:

@@ -356,7 +356,7 @@ def test_a_fresh_account_takes_about_115_to_155_new_people_within_the_horizon() 
 
 @pytest.mark.parametrize("kind", [VISIT, INVITE, NEW])
 @pytest.mark.parametrize("booked", [False, True])
-def test_500_people_beside_5000_actions_are_planned(kind: frozenset[OutreachCap], booked: bool) -> None:  # noqa: FBT001
+def test_500_people_beside_5000_actions_are_planned(kind: frozenset[OutreachCap], booked: bool) -> None:
     step = timedelta(minutes=4 if booked else -15)
     full = tuple(taken(NOW + n * step, f"t{n}", movable=True) for n in range(1, 5001))
     requests = [(Request(f"r{n}", kind, "seq", None), NOW) for n in range(500)]

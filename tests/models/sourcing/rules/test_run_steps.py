@@ -34,7 +34,7 @@ def standing(**changed: object) -> RunStanding:
         "target": 30,
         "deadline_at": NOW + timedelta(hours=3),
     }
-    return RunStanding(**{**usual, **changed})  # type: ignore[arg-type]
+    return RunStanding(**{**usual, **changed})  # type: ignore[arg-type]  # arguments of several types
 
 
 @pytest.mark.parametrize(
