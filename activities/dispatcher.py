@@ -12,6 +12,7 @@ import structlog
 from sqlalchemy.engine import make_url
 from temporalio.service import RPCError
 
+import models.tables  # noqa: F401 - makes the register of waiting rows whole
 from models.base import outbox
 from models.base.database import CONNECT_SECONDS, Database
 from models.base.outbox import DueRow
