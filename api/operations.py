@@ -8,9 +8,9 @@ from api.events import endpoints, events
 from api.kernel.operation import Operation
 from api.kernel.routing import OperationRoute
 from api.kernel.spreadsheet import SheetRoute
-from api.outreach import accounts, actions, activity, conversations, enrollments, limits, sequences, settings
+from api.outreach import accounts, actions, conversations, enrollments, sequences
 from api.people import lists, profiles, seen, suppressions
-from api.sourcing import companies, intents, jobs, lookups, plans, raw, runs
+from api.sourcing import jobs, lookups, plans, raw, runs
 
 MODULES: tuple[ModuleType, ...] = (
     workspaces,
@@ -19,7 +19,6 @@ MODULES: tuple[ModuleType, ...] = (
     credits,
     purchases,
     lookups,
-    intents,
     plans,
     runs,
     profiles,
@@ -27,18 +26,14 @@ MODULES: tuple[ModuleType, ...] = (
     suppressions,
     seen,
     raw,
-    companies,
     jobs,
     events,
     endpoints,
     accounts,
-    limits,
-    settings,
     sequences,
     enrollments,
     actions,
     conversations,
-    activity,
 )
 
 

@@ -1,22 +1,23 @@
 """The tools of the account: what there is to spend, how it is refilled, and the guides."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
 from api.access import workspaces
+from api.access.schemas import BalanceView, WorkspaceView
 from api.billing import credits, purchases
 from api.billing.schemas import AutoRefillView, SetAutoRefill
+from api.kernel.schemas import Answer
 from api.mcp import guides
-from api.mcp.answers import AccountOverview, AutoRefillPreview, Guide
 from api.mcp.invocation import PREVIEWED, Invocation, Json
 from api.mcp.tool import Arguments, Confirming, Tool, simple
 from api.mcp.toolsets import Toolset
-from api.outreach import accounts, limits
-from api.outreach.accounts_schemas import ListAccounts
-from api.outreach.limits_schemas import LimitsView
+from api.outreach import accounts
+from api.outreach.accounts_schemas import LimitsView, ListAccounts
 from models.access.rules.keys import Scope
+from models.billing.rules.prices import PACK
 from models.outreach.rules.states import AccountStatus
 
 MOST_ACCOUNTS = 25
@@ -27,6 +28,34 @@ Topic = StrEnum("Topic", {name.upper(): name for name in guides.TOPICS})  # type
 
 class Nothing(Arguments):
     """No arguments."""
+
+
+class AccountOverview(Answer):
+    """The workspace, its credits, and today's limits of each connected outreach account."""
+
+    object: Literal["account_overview"] = "account_overview"
+    workspace: WorkspaceView
+    balance: BalanceView
+    outreach_limits: list[LimitsView] | None = Field(description="Null when the key may not read outreach.")
+
+
+class AutoRefillPreview(AutoRefillView):
+    """Auto-refill as it would be set, what one purchase is, and whether the first would be made at once."""
+
+    dry_run: Literal[True] = True
+    pack_credits: int = PACK.credits
+    pack_price_cents: int = PACK.price_cents
+    balance_credits: int
+    buys_at_once: bool = Field(description="The balance is below the threshold already: a pack is bought right away.")
+    next_step: str
+
+
+class Guide(Answer):
+    """A guide in Markdown."""
+
+    object: Literal["guide"] = "guide"
+    topic: str
+    text: str
 
 
 async def _overview(call: Invocation, _: Nothing) -> AccountOverview:
@@ -43,7 +72,7 @@ async def _limits(call: Invocation) -> list[LimitsView] | None:
         return None
     listed = await call.read(accounts.list_accounts, ListAccounts(limit=MOST_ACCOUNTS))
     connected = [account.id for account in listed.data if account.status in CONNECTED]
-    return [await call.read(limits.get_limits, account_id) for account_id in connected]
+    return [await call.read(accounts.get_limits, account_id) for account_id in connected]
 
 
 class SetRefill(SetAutoRefill, Confirming):

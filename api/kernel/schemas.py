@@ -68,6 +68,9 @@ Name = Annotated[
 ]
 """One line of text that is not empty."""
 
+Id = Annotated[str, Field(min_length=1, max_length=100)]
+"""An id of the service; an id that does not exist is not found."""
+
 Credits = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 
 # Lists: what every list takes and how every list answers (specification, "Pagination and sizes").

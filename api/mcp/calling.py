@@ -1,4 +1,4 @@
-"""How a tool is called: permission, arguments, the row, and the answer or the error as the protocol shows it."""
+"""Calling a tool for a request: its operations, errors as results, and the challenge when a scope is missing."""
 
 import json
 import re
@@ -9,16 +9,46 @@ from typing import Any, TypeVar
 import structlog
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, JsonValue
+from starlette.types import Message, Send
 
+from api.kernel.auth import Audiences
 from api.kernel.kernel import Kernel, OperationCall, permit
 from api.kernel.middleware import RequestEntry, describe_exception, render_error
-from api.mcp import step_up
 from api.mcp.invocation import Invocation, Report, derived_key
 from api.mcp.line import Line
 from api.mcp.tool import Executing, Result, Tool
-from models.access.rules.keys import CURRENT_VERSION
+from models.access.rules.keys import CURRENT_VERSION, Scope
 from models.base.database import constraint, sqlstate
-from models.base.errors import InternalError, ServiceError
+from models.base.errors import InsufficientScope, InternalError, ServiceError
+
+FORBIDDEN = 403
+
+
+def note_missing_scope(error: Exception, entry: RequestEntry) -> None:
+    """Keep which scope an access token lacks. API keys are as they are: their answers stay plain."""
+    signed_in = entry.admission is not None and entry.admission.audience is not None
+    if signed_in and isinstance(error, InsufficientScope):
+        entry.lacking = Scope(str(error.details["required_scope"]))
+
+
+class SteppingUp:
+    """Sends an answer; as a challenge when a scope turned out to be lacking before it began."""
+
+    def __init__(self, send: Send, entry: RequestEntry, audiences: Audiences, path: str) -> None:
+        self._send = send
+        self._entry = entry
+        self._audiences = audiences
+        self._path = path
+
+    async def __call__(self, message: Message) -> None:
+        """Send a part of the answer."""
+        lacking, caller = self._entry.lacking, self._entry.caller
+        if message["type"] == "http.response.start" and lacking is not None and caller is not None:
+            challenge = self._audiences.step_up(self._path, caller.power.scopes | {lacking})
+            headers = [*message.get("headers", ()), (b"www-authenticate", challenge.encode())]
+            message = {**message, "status": FORBIDDEN, "headers": headers}
+        await self._send(message)
+
 
 T = TypeVar("T")
 
@@ -54,7 +84,7 @@ class ToolCaller:
         try:
             return await work
         except ServiceError as error:
-            step_up.note_missing_scope(error, self.entry)
+            note_missing_scope(error, self.entry)
             raise
         except Exception as error:  # noqa: BLE001 - the last resort of one call, as the edge is that of a request
             log.error(  # noqa: TRY400 - messages of exceptions can hold personal data; `described` leaves them out

@@ -8,10 +8,10 @@ from mcp_types import INVALID_PARAMS, ReadResourceResult, Resource, ResourceTemp
 
 from api.kernel.kernel import Kernel, OperationCall
 from api.mcp import guides
-from api.mcp.answers import ListWithPeople
 from api.mcp.calling import ToolCaller
 from api.people import lists
-from api.people.lists_schemas import ListPeople
+from api.people.schemas import ListPeople
+from api.people.tools import ListWithPeople
 from api.sourcing import runs
 from models.base.errors import ServiceError
 

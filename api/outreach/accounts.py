@@ -1,26 +1,46 @@
-"""Outreach accounts: connecting, pausing, reviewing, removing (contract, section 7).
+"""Outreach accounts with their limits, and the settings of outreach (contract, section 7).
 
-The API makes no call to the provider: it writes what is wanted, rings, and looks at the row until the worker has done
-it.
+The API makes no call to the provider: it writes what is wanted, wakes the account, and looks at the row until the
+worker has done it.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from api.kernel.operation import Context, Effect, Noun, operation
 from api.kernel.schemas import Listing
-from api.outreach.accounts_schemas import AccountConnecting, AccountView, ConnectAccount, ListAccounts
+from api.outreach.accounts_schemas import (
+    RISK_WARNING,
+    AccountConnecting,
+    AccountView,
+    ChangeLimits,
+    ChangeSettings,
+    ConnectAccount,
+    LimitsView,
+    ListAccounts,
+    SettingsView,
+    changed_caps,
+)
 from models.access.rules.keys import Scope
 from models.base.clock import service_time
 from models.base.database import Database
-from models.base.errors import AccountConnectUnavailable, Conflict, NotFound, UpstreamBusy, UpstreamError
+from models.base.errors import (
+    AccountConnectUnavailable,
+    Conflict,
+    InvalidRequest,
+    NotFound,
+    UpstreamBusy,
+    UpstreamError,
+)
 from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.billing.engine import outreach_plans
-from models.outreach.engine import account_states, connect, stop
+from models.outreach.engine import account_states, connect, replan, stop
 from models.outreach.engine.connect import LINK_PURPOSE, UNFINISHED, ConnectFailure
-from models.outreach.rules.states import AccountStatus
-from models.outreach.store import accounts, sequences
+from models.outreach.rules.caps import CAPS, cap_problem, hours_problems, workspace_cap_problem
+from models.outreach.rules.states import AccountStatus, FieldProblem
+from models.outreach.store import accounts, calendars, sequences
 from models.outreach.store.accounts import LockedAccount
 from models.outreach.tables import OutreachAccount
 
@@ -219,3 +239,113 @@ async def _waited(
                 )
         await asyncio.sleep(LOOK_SECONDS)
     raise UpstreamBusy(status=503, retry_after=BUSY_SECONDS)
+
+
+HOURS = ("time_zone", "start_hour", "end_hour", "days")
+
+
+@operation(
+    "outreach_settings.get", scope=Scope.OUTREACH_READ, effect=Effect.READ, route=ACCOUNTS.get("/outreach/settings")
+)
+async def get_settings(ctx: Context, _: None) -> SettingsView:
+    """Working hours, and the caps that were lowered for all accounts."""
+    return SettingsView.of(await sequences.read_settings(ctx.session, ctx.tenant))
+
+
+@operation(
+    "outreach_settings.change",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=ACCOUNTS.patch("/outreach/settings"),
+)
+async def change_settings(ctx: Context, ask: ChangeSettings) -> SettingsView:
+    """Change working hours or lower caps. What is planned is planned anew."""
+    row = await sequences.lock_settings_row(ctx.session, ctx.tenant)
+    now = await ctx.read_clock()
+    before = sequences.rules_of(row)
+    for name in HOURS:
+        if name in ask.model_fields_set:
+            if getattr(ask, name) is None:
+                raise InvalidRequest(f"{name} cannot be null.", field=name)
+            setattr(row, name, getattr(ask, name))
+    refuse_problems(
+        hours_problems(time_zone=row.time_zone, start_hour=row.start_hour, end_hour=row.end_hour, days=row.days)
+    )
+    given = ask.given()
+    refuse_problems(
+        [
+            problem
+            for cap, value in given.items()
+            if value is not None and (problem := workspace_cap_problem(cap, value))
+        ]
+    )
+    row.days = sorted(row.days)
+    row.caps = changed_caps(row.caps, given)
+    after = sequences.rules_of(row)
+    if after != before:
+        row.updated_at = now
+        await ctx.note("outreach.settings.changed", data={"fields": sorted(ask.model_fields_set)})
+        await replan.ask_tenant(ctx.session, ctx.tenant)
+    return SettingsView.of(after)
+
+
+def refuse_problems(problems: Sequence[FieldProblem]) -> None:
+    """Refuse what the rules find wrong first. Raises `InvalidRequest`."""
+    for problem in problems:
+        raise InvalidRequest(f"{problem.field} {problem.message}.", field=problem.field)
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsChange:
+    """An account and what is to become of its caps."""
+
+    account_id: str
+    change: ChangeLimits
+
+
+@operation(
+    "outreach_limits.get",
+    scope=Scope.OUTREACH_READ,
+    effect=Effect.READ,
+    route=ACCOUNTS.get("/outreach/accounts/{account_id:id}/limits"),
+)
+async def get_limits(ctx: Context, account_id: str) -> LimitsView:
+    """Today's caps of an account, what is used of them, and when there is room again."""
+    account = await accounts.get_account(ctx.session, ctx.tenant, account_id)
+    rules = await sequences.read_settings(ctx.session, ctx.tenant)
+    usage = await calendars.usage(ctx.session, [account], ctx.now)
+    return LimitsView.of(account, rules, usage[account.id], ctx.now)
+
+
+@operation(
+    "outreach_limits.change",
+    scope=Scope.OUTREACH_WRITE,
+    effect=Effect.WRITE,
+    route=ACCOUNTS.patch("/outreach/accounts/{account_id:id}/limits"),
+)
+async def change_limits(ctx: Context, ask: LimitsChange) -> LimitsView:
+    """Change an account's caps. Above the default only with `risk_acknowledged: true`."""
+    held = await accounts.lock_account(ctx.session, ctx.tenant, ask.account_id)
+    account, ctx.now = held.account, held.now
+    if account.status == AccountStatus.REMOVED:
+        raise NotFound("This outreach account was removed.")
+    given = ask.change.given()
+    acknowledged = ask.change.risk_acknowledged
+    refuse_problems(
+        [
+            problem
+            for cap, value in given.items()
+            if value is not None and (problem := cap_problem(cap, value, risk_acknowledged=acknowledged))
+        ]
+    )
+    raised = {cap.value: value for cap, value in given.items() if value is not None and value > CAPS[cap].default}
+    if raised:
+        await ctx.note("outreach.limits.raise", subject_id=account.id, data=raised)
+    before = account.caps
+    account.caps = changed_caps(before, given)
+    if account.caps != before:
+        account_states.ask_replanning(held)
+        ctx.rung.append(accounts.account_subject(account.id))
+    usage = await calendars.usage(ctx.session, [account], ctx.now)
+    warning = RISK_WARNING if raised else None
+    return LimitsView.of(account, held.rules, usage[account.id], ctx.now, risk_warning=warning)

@@ -17,7 +17,7 @@ from api.outreach.actions_schemas import (
     Settlement,
 )
 from api.people.named_people import find_person, in_body
-from api.people.registers_schemas import NamePerson
+from api.people.schemas import NamePerson
 from api.sourcing.runs_schemas import WouldFail
 from models.access.rules.keys import Scope
 from models.base import outbox

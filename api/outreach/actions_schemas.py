@@ -5,9 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from api.kernel.schemas import Answer, Ask, Name, PageAsk
-from api.outreach.sequences_schemas import Id
-from api.people.registers_schemas import ProfileId, ProfileUrl
+from api.kernel.schemas import Answer, Ask, Id, Name, PageAsk
+from api.people.schemas import ProfileId, ProfileUrl
 from api.sourcing.runs_schemas import WouldFail
 from models.base.times import Time
 from models.outreach.rules.sequences import MAX_BODY, MAX_NOTE

@@ -4,6 +4,7 @@ An event is only a hint, and its body is never logged. It is answered within a s
 """
 
 import time
+from datetime import timedelta
 
 import structlog
 from starlette.requests import Request
@@ -12,8 +13,9 @@ from starlette.routing import Route
 
 from api.kernel import body
 from api.kernel.kernel import Kernel
-from api.outreach.arrivals import of_anybody, store_callback
+from models.base.database import LOCK_NOT_AVAILABLE, Database, sqlstate
 from models.base.errors import InvalidRequest, NotFound, RateLimited, Unauthorized
+from models.base.tenants import all_tenants
 from models.outreach.rules.callbacks import (
     SIGNATURE_HEADER,
     Callback,
@@ -28,6 +30,24 @@ from models.outreach.rules.callbacks import (
 )
 from models.outreach.store import accounts
 from models.outreach.store.accounts import Arrived, hash_state
+
+
+def of_anybody(kernel: Kernel) -> Database:
+    """The database for looking up whose account it is about."""
+    return kernel.database.within(all_tenants("what the outreach provider says names an account of anybody"))
+
+
+async def store_callback(kernel: Kernel, arrived: Arrived, *, after: timedelta = timedelta()) -> None:
+    """Keep a callback, due `after` some time, and ring its account, which may be busy."""
+    database = of_anybody(kernel)
+    try:
+        await database.run(lambda session: accounts.keep_network_callback(session, arrived, after=after))
+    except Exception as error:
+        if sqlstate(error) != LOCK_NOT_AVAILABLE:
+            raise
+        # The account is held for long: its next step finds the callback without a ring.
+        await database.run(lambda session: accounts.keep_network_callback(session, arrived, ring=False, after=after))
+
 
 AGAIN_SECONDS = 1
 

@@ -2,30 +2,30 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
 from api.kernel.operation import Operation
-from api.kernel.schemas import Listing
-from api.mcp.answers import ConversationWithMessages, OutreachActivity
+from api.kernel.schemas import Answer, Id, Listing
 from api.mcp.invocation import Invocation, Json
 from api.mcp.tool import Arguments, Executing, Tool, simple
 from api.mcp.toolsets import Toolset
-from api.outreach import actions, activity, conversations
+from api.outreach import actions, conversations
 from api.outreach.actions import Approval
 from api.outreach.actions_schemas import ActionPreview, ActionView, ApproveAction, ListActions, SendAsk
-from api.outreach.activity_schemas import AskActivity
 from api.outreach.conversations import ConversationReading, Labelling, Replying
 from api.outreach.conversations_schemas import (
+    ActivityView,
+    AskActivity,
     ChangeConversation,
     ConversationView,
     ListMessages,
     ListReplies,
+    MessageView,
     ReplyView,
     WriteReply,
 )
-from api.outreach.sequences_schemas import Id
 from models.base.errors import InvalidRequest
 from models.outreach.rules.states import ActionOutcome, ConversationIntent
 
@@ -52,6 +52,20 @@ def _decided(given: Mapping[str, JsonValue]) -> Operation[Any, Any]:
 
 
 APPROVE = "Nothing was sent. Show the text; to approve it, call again with this preview_hash and confirm=true."
+
+
+class ConversationWithMessages(Answer):
+    """A conversation and a page of its messages, newest first."""
+
+    object: Literal["conversation_messages"] = "conversation_messages"
+    conversation: ConversationView
+    messages: Listing[MessageView]
+
+
+class OutreachActivity(ActivityView):
+    """What was done, and the messages that wait for approval, newest first."""
+
+    awaiting_approval: Listing[ActionView]
 
 
 async def _approve(call: Invocation, asked: ApproveMessage) -> Json:
@@ -114,7 +128,7 @@ class GetOutreachActivity(AskActivity, Arguments):
 
 
 async def _activity(call: Invocation, asked: GetOutreachActivity) -> OutreachActivity:
-    counted = await call.read(activity.get_activity, asked.narrowed(AskActivity))
+    counted = await call.read(conversations.get_activity, asked.narrowed(AskActivity))
     held = ListActions(outcome=ActionOutcome.AWAITING_APPROVAL, account_id=asked.account_id)
     return OutreachActivity(**dict(counted), awaiting_approval=await call.read(actions.list_actions, held))
 
@@ -194,6 +208,6 @@ TOOLS: tuple[Tool[Any], ...] = (
         arguments=GetOutreachActivity,
         answers=OutreachActivity,
         run=_activity,
-        operation=activity.get_activity,
+        operation=conversations.get_activity,
     ),
 )

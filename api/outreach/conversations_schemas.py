@@ -1,12 +1,12 @@
-"""Conversations, their messages and answers (contract, section 7). What a person wrote stands in `untrusted_text`."""
+"""What operations on conversations, replies and activity ask and answer."""
 
+from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from api.kernel.schemas import Answer, Ask, Moment, PageAsk
-from api.outreach.sequences_schemas import Id
+from api.kernel.schemas import Answer, Ask, Id, Moment, PageAsk
 from models.base.times import Time
 from models.outreach.rules.states import MAX_REPLY, ConversationIntent
 from models.outreach.tables import Conversation, Message
@@ -133,3 +133,48 @@ class WriteReply(Ask):
     """An answer, sent as it stands: nothing is put in the place of anything."""
 
     text: Annotated[str, Field(min_length=1, max_length=MAX_REPLY)]
+
+
+class AskActivity(Ask):
+    """The span: `since` inclusive (30 days before `until`), `until` exclusive (now); a year and a day at most."""
+
+    account_id: Id | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+
+
+class ActivityCounts(Answer):
+    """How many of each were done, and how many messages candidates wrote."""
+
+    invites: int = 0
+    messages: int = 0
+    profile_visits: int = 0
+    withdrawn_invites: int = 0
+    replies_received: int = 0
+
+
+class ActivityDay(ActivityCounts):
+    """A UTC day on which anything happened."""
+
+    date: date
+
+
+class Rate(Answer):
+    """A share of `sample_size`; null when that is 0. `count` is how many."""
+
+    rate: float | None = Field(ge=0, le=1)
+    count: int
+    sample_size: int
+
+
+class ActivityView(Answer):
+    """`acceptance`: invites of the span accepted so far. `replies`: people contacted in it who wrote since."""
+
+    object: Literal["activity"] = "activity"
+    account_id: str | None
+    since: Time
+    until: Time
+    days: list[ActivityDay]
+    totals: ActivityCounts
+    acceptance: Rate
+    replies: Rate

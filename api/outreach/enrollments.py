@@ -7,7 +7,8 @@ from datetime import datetime
 from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing
 from api.outreach.actions import tell_cap
-from api.outreach.enrollments_schemas import (
+from api.outreach.sequences import OUTREACH
+from api.outreach.sequences_schemas import (
     Enroll,
     Enrolled,
     EnrollmentPreview,
@@ -21,7 +22,6 @@ from api.outreach.enrollments_schemas import (
     ResumePreview,
     SkippedPerson,
 )
-from api.outreach.sequences import OUTREACH
 from api.people.named_people import canonical, in_body
 from api.sourcing.runs_schemas import WouldFail
 from models.access.rules.keys import Scope

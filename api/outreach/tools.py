@@ -7,24 +7,27 @@ from typing import Annotated, Any
 from pydantic import Field, JsonValue, model_validator
 
 from api.kernel.operation import Operation
-from api.kernel.schemas import Listing, Name
+from api.kernel.schemas import Id, Listing, Name
 from api.mcp.invocation import Invocation, Json
 from api.mcp.tool import Arguments, Executing, Tool, asked_of, simple
 from api.mcp.toolsets import Toolset
-from api.outreach import accounts, enrollments, limits, sequences
-from api.outreach.accounts_schemas import AccountConnecting, AccountView, ConnectAccount, ListAccounts
-from api.outreach.enrollments_schemas import (
+from api.outreach import accounts, enrollments, sequences
+from api.outreach.accounts_schemas import AccountConnecting, AccountView, ConnectAccount, LimitsView, ListAccounts
+from api.outreach.sequences import SequenceChange
+from api.outreach.sequences_schemas import (
+    ChangeSequence,
+    CreateSequence,
     Enroll,
     Enrolled,
     EnrollmentPreview,
     EnrollmentView,
     EnrollmentWithActions,
     ListEnrollments,
+    ListSequences,
     ResumePreview,
+    SequenceView,
+    Steps,
 )
-from api.outreach.limits_schemas import LimitsView
-from api.outreach.sequences import SequenceChange
-from api.outreach.sequences_schemas import ChangeSequence, CreateSequence, Id, ListSequences, SequenceView, Steps
 from models.base.errors import InvalidRequest
 from models.outreach.rules.sequences import TemplateName
 from models.outreach.rules.states import SequenceStatus
@@ -194,8 +197,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         " invited. Free.",
         arguments=GetOutreachLimits,
         answers=LimitsView,
-        run=simple(limits.get_limits, lambda asked: asked.account_id),
-        operation=limits.get_limits,
+        run=simple(accounts.get_limits, lambda asked: asked.account_id),
+        operation=accounts.get_limits,
     ),
     Tool(
         name="list_sequences",

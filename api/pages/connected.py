@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.kernel.kernel import Kernel
-from api.outreach.arrivals import of_anybody, store_callback
+from api.outreach.callbacks import of_anybody, store_callback
 from api.pages.render import page
 from models.outreach.rules.callbacks import MAX_ID_LENGTH
 from models.outreach.store import accounts

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 from api.kernel.operation import Context, Effect, Noun, Sheet, operation
 from api.kernel.schemas import Listing, PageAsk
-from api.people.lists_schemas import (
+from api.people.named_people import find_people, in_lists, sort_out, writable
+from api.people.schemas import (
     LIST_COLUMNS,
+    MAX_BULK,
     AddPeople,
     ChangeList,
     ChangePerson,
@@ -14,9 +16,8 @@ from api.people.lists_schemas import (
     ListPersonView,
     ListView,
     PeopleAdded,
+    RegisterOmitted,
 )
-from api.people.named_people import find_people, in_lists, sort_out, writable
-from api.people.registers_schemas import MAX_BULK, RegisterOmitted
 from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest, NotFound
 from models.people.store import lists, people

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from api.kernel.operation import Context
-from api.people.registers_schemas import NamePerson
+from api.people.schemas import NamePerson
 from models.base.errors import InvalidRequest, NotFound, Suppressed
 from models.people.rules.identity import InvalidProfileUrl, canonical_profile_url
 from models.people.store import people, suppressions

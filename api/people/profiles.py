@@ -1,7 +1,7 @@
 """Cached profiles: read without a charge, and given up (contract, section 5 "Raw layer")."""
 
 from api.kernel.operation import Context, Effect, Noun, operation
-from api.people.profiles_schemas import ProfileView
+from api.people.schemas import ProfileView
 from models.access.rules.keys import Scope
 from models.people.store import profiles
 

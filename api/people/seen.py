@@ -6,7 +6,7 @@ from datetime import datetime
 from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing
 from api.people.named_people import canonical, find_people, in_body, in_lists, sort_out, writable
-from api.people.registers_schemas import (
+from api.people.schemas import (
     MAX_CHECKED,
     ChangeSeen,
     CheckSeen,

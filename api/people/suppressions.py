@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from api.kernel.operation import Context, Effect, Noun, OtherAnswer, operation
 from api.kernel.schemas import Answer, Listing, PageAsk
 from api.people.named_people import find_person, in_body
-from api.people.registers_schemas import ErasureView, NamePerson, NewSuppression, RequestErasure, SuppressionView
+from api.people.schemas import ErasureView, NamePerson, NewSuppression, RequestErasure, SuppressionView
 from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest
 from models.people.rules.registers import SuppressionReason

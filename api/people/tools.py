@@ -1,18 +1,27 @@
 """The tools of lists and of the seen register."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from api.kernel.schemas import Listing, Name, PageAsk
-from api.mcp.answers import ListWithPeople
+from api.kernel.schemas import Answer, Listing, Name, PageAsk
 from api.mcp.invocation import Invocation, Json
 from api.mcp.tool import Arguments, Tool, simple
 from api.mcp.toolsets import Toolset
 from api.people import lists, seen
 from api.people.lists import Addition, NewList
-from api.people.lists_schemas import AddPeople, ListPeople, ListView, PeopleAdded
-from api.people.registers_schemas import ChangeSeen, CheckSeen, ProfileId, SeenChecked, SeenEntryView
+from api.people.schemas import (
+    AddPeople,
+    ChangeSeen,
+    CheckSeen,
+    ListPeople,
+    ListPersonView,
+    ListView,
+    PeopleAdded,
+    ProfileId,
+    SeenChecked,
+    SeenEntryView,
+)
 from api.people.seen import SeenChange
 from models.base.errors import InvalidRequest
 
@@ -30,6 +39,14 @@ class SaveToList(AddPeople, Arguments):
         if (self.list_id is None) is (self.list_name is None):
             raise InvalidRequest("Give list_id, or list_name for a new list.", field="list_id")
         return self
+
+
+class ListWithPeople(Answer):
+    """A list and a page of its people, newest first."""
+
+    object: Literal["list_people"] = "list_people"
+    list: ListView
+    people: Listing[ListPersonView]
 
 
 async def _save(call: Invocation, asked: SaveToList) -> Json:

@@ -13,14 +13,13 @@ from api.mcp.invocation import Invocation, Json, within
 from api.mcp.tool import Arguments, Executing, Tool, asked_of, simple
 from api.mcp.toolsets import Toolset
 from api.people import suppressions
-from api.people.registers_schemas import NamePerson, SuppressionView
-from api.sourcing import companies, intents, lookups, plans, raw
-from api.sourcing.companies_schemas import CompaniesFetched, FetchCompanies
-from api.sourcing.intents import IntentChange
-from api.sourcing.intents_schemas import CreateIntent, GivenIntent, IntentView
+from api.people.schemas import NamePerson, SuppressionView
+from api.sourcing import lookups, plans, raw
 from api.sourcing.lookups_schemas import (
     AreaView,
+    CompaniesFetched,
     CompanyView,
+    FetchCompanies,
     FilterValue,
     FindArea,
     FindCompanies,
@@ -28,7 +27,8 @@ from api.sourcing.lookups_schemas import (
     FindLocations,
     LocationView,
 )
-from api.sourcing.plans_schemas import CreatePlan, PlanView
+from api.sourcing.plans import IntentChange
+from api.sourcing.plans_schemas import CreateIntent, CreatePlan, GivenIntent, IntentView, PlanView
 from api.sourcing.raw_schemas import MatchPerson, PeopleFound, PersonMatched, PricePreview, SearchPeople
 from models.base.errors import InvalidRequest
 
@@ -66,11 +66,11 @@ async def _companies(call: Invocation, asked: ResolveCompanies) -> Json:
         return await call.invoke(lookups.find_companies, asked.narrowed(FindCompanies))
     names, domains = ([one] if one is not None else [] for one in (asked.q, asked.domain))
     wanted = asked_of(FetchCompanies, {"names": names, "domains": domains})
-    return await call.invoke(companies.fetch_companies, wanted)
+    return await call.invoke(raw.fetch_companies, wanted)
 
 
 def _looked_up(given: Mapping[str, JsonValue]) -> Operation[Any, Any]:
-    return companies.fetch_companies if given.get("live") is True else lookups.find_companies
+    return raw.fetch_companies if given.get("live") is True else lookups.find_companies
 
 
 class ListFilterValues(FindFilterValues, Arguments):
@@ -90,7 +90,7 @@ class UpdateIntent(Arguments):
 
 async def _update(call: Invocation, asked: UpdateIntent) -> Json:
     with within("intent"):
-        return await call.invoke(intents.change_intent, IntentChange(asked.intent_id, asked.intent))
+        return await call.invoke(plans.change_intent, IntentChange(asked.intent_id, asked.intent))
 
 
 class PlanSearch(CreatePlan, Arguments):
@@ -162,7 +162,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         answers=Listing[FilterValue],
     ),
     _row(
-        intents.create_intent,
+        plans.create_intent,
         DraftIntent,
         name="draft_intent",
         title="Draft an intent",
@@ -178,7 +178,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         arguments=UpdateIntent,
         answers=IntentView,
         run=_update,
-        operation=intents.change_intent,
+        operation=plans.change_intent,
     ),
     _row(
         plans.create_plan,

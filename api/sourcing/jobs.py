@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from api.billing import credits
 from api.kernel.operation import Context, Effect, operation
 from api.kernel.schemas import Listing
-from api.sourcing.candidates_schemas import CandidateShape
-from api.sourcing.contacts_schemas import ContactLookupView, FetchContacts
-from api.sourcing.jobs_schemas import JobView, ListResults
 from api.sourcing.raw import RAW
-from api.sourcing.raw_schemas import FetchedPerson, PricePreview
+from api.sourcing.raw_schemas import ContactLookupView, FetchContacts, FetchedPerson, JobView, ListResults, PricePreview
+from api.sourcing.runs_schemas import CandidateShape
 from models.access.rules.keys import Scope
 from models.base.errors import Conflict
 from models.base.paging import Cursors

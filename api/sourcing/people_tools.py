@@ -1,17 +1,25 @@
 """The tools of people: full profiles, the jobs that fetch them, and contact details."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from api.mcp.answers import JobWithResults
+from api.kernel.schemas import Answer, Listing
 from api.mcp.invocation import Invocation, Json
 from api.mcp.tool import Arguments, Executing, Tool, simple
 from api.mcp.toolsets import Toolset
 from api.sourcing import jobs, raw
-from api.sourcing.contacts_schemas import ContactLookupView, FetchContacts
-from api.sourcing.jobs_schemas import JobView, ListResults, ResultsQuery
-from api.sourcing.raw_schemas import FetchPeople, PeopleFetched, PricePreview
+from api.sourcing.raw_schemas import (
+    ContactLookupView,
+    FetchContacts,
+    FetchedPerson,
+    FetchPeople,
+    JobView,
+    ListResults,
+    PeopleFetched,
+    PricePreview,
+    ResultsQuery,
+)
 from models.base.errors import InvalidRequest
 from models.base.values import ProfileId
 from models.sourcing.rules.jobs import FINAL, ContactKind, JobStatus
@@ -25,6 +33,14 @@ class GetPeopleJob(ResultsQuery, Arguments):
     """A job, and which of its results."""
 
     job_id: str = Field(description="Of lookup_people with async=true.")
+
+
+class JobWithResults(Answer):
+    """A job; `results` is null until it has ended."""
+
+    object: Literal["job_results"] = "job_results"
+    job: JobView
+    results: Listing[FetchedPerson] | None
 
 
 async def _job(call: Invocation, asked: GetPeopleJob) -> JobWithResults:

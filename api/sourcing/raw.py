@@ -1,4 +1,4 @@
-"""Company ids that callers give: of shipped companies, checked with the body, or of companies looked up live."""
+"""The raw layer: searching the people source one to one, fetching profiles and companies, finding one person."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from api.billing import credits
 from api.kernel.kernel import Awaited, after_call
 from api.kernel.operation import Context, Effect, Noun, OtherAnswer, operation
-from api.sourcing.candidates_schemas import CandidateShape
-from api.sourcing.intents_schemas import UNKNOWN_COMPANY
-from api.sourcing.jobs_schemas import JobView
+from api.sourcing.lookups_schemas import CompaniesFetched, FetchCompanies, FetchedCompany
+from api.sourcing.plans_schemas import UNKNOWN_COMPANY
 from api.sourcing.raw_schemas import (
     FetchedPerson,
     FetchPeople,
     FullPerson,
+    JobView,
     MatchPerson,
     PageOmitted,
     PeopleFetched,
@@ -22,6 +22,7 @@ from api.sourcing.raw_schemas import (
     PricePreview,
     SearchPeople,
 )
+from api.sourcing.runs_schemas import CandidateShape
 from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest, Suppressed, UnsupportedFilter
 from models.base.ids import new_id
@@ -38,6 +39,7 @@ from models.sourcing.engine import calls, fetch, jobs, search
 from models.sourcing.rules.plans import PeopleFilters
 from models.sourcing.rules.raw_calls import (
     CallKind,
+    CompaniesResult,
     FetchResult,
     FoundRow,
     MatchAsk,
@@ -301,3 +303,33 @@ async def _shown(ctx: Context, view: CandidateShape, found: list[FoundRow]) -> l
         return shown
     copies = await profiles.readable_profiles(ctx.session, ctx.tenant, [row.profile_id for row in found])
     return [FullPerson(**dict(row), profile=copies.get(row.id)) for row in shown]
+
+
+@operation("companies.fetch", scope=Scope.SOURCING_SPEND, effect=Effect.SPEND, route=RAW.post("/companies:fetch"))
+async def fetch_companies(
+    ctx: Context, ask: FetchCompanies
+) -> CompaniesFetched | PricePreview | Awaited[CompaniesFetched]:
+    """Up to 25 companies, looked up live by id, domain or name. Preview the price with `?dry_run=true`."""
+    asked = ask.asked()
+    call_id = None if ctx.dry_run else await calls.find_open_call(ctx.session, ctx.use)
+    if call_id is None:
+        standings = await fetch.read_company_inputs(ctx.session, asked)
+        live = sum(standing.status is None for standing in standings)
+        price = await credits.check_funds(ctx, prices.LIVE_COMPANY * live)
+        if ctx.dry_run:
+            return price
+        if live == 0:
+            return _fetched_companies(fetch.company_results(standings))
+        call_id = await admit_raw_call(ctx, CallKind.COMPANIES, asked)
+
+    async def answer(later: Context) -> CompaniesFetched:
+        return _fetched_companies(await calls.collect(later.session, later.vault, call_id, CompaniesResult))
+
+    return after_call(call_id, answer)
+
+
+def _fetched_companies(result: CompaniesResult) -> CompaniesFetched:
+    return CompaniesFetched(
+        data=[FetchedCompany.of(row) for row in result.rows],
+        charged_credits=sum(row.charged_credits for row in result.rows),
+    )

@@ -1,4 +1,4 @@
-"""The raw layer: people as the source gives them, asked for one to one (contract, section 5 "Raw layer")."""
+"""What operations of the raw layer ask and answer: searches, fetches, matches, jobs and contact lookups."""
 
 import re
 from typing import Annotated, Literal, Self
@@ -6,17 +6,19 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from api.kernel.schemas import Answer, Ask, Name
-from api.sourcing.candidates_schemas import CandidateShape
-from api.sourcing.intents_schemas import Country, KnownCompany, KnownLanguage, KnownPlace
-from api.sourcing.runs_schemas import WouldFail
+from api.sourcing.plans_schemas import Country, KnownCompany, KnownLanguage, KnownPlace
+from api.sourcing.runs_schemas import CandidateShape, WouldFail
 from models.base.errors import InvalidRequest, UnsupportedFilter
 from models.base.times import Time
 from models.base.values import ProfileId
 from models.market.companies import plain_domain
 from models.people.rules.identity import MAX_URL_LENGTH, InvalidProfileUrl, canonical_profile_url
 from models.people.rules.profiles import Profile
+from models.sourcing.engine.contacts import ContactRow
+from models.sourcing.rules.jobs import FAILURE_MESSAGES, ContactKind, ContactStatus, JobFailure, JobStatus
 from models.sourcing.rules.plans import PeopleFilters
 from models.sourcing.rules.raw_calls import FetchAsk, FetchedRow, FoundRow, RowStatus, WantedPerson
+from models.sourcing.tables import ContactLookup, Job
 
 MOST_FETCHED = 100
 DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{1,62}")
@@ -259,3 +261,112 @@ class PricePreview(Answer):
     balance_credits: int
     would_fail: WouldFail | None
     next_available_at: Time | None
+
+
+class JobFailureView(Answer):
+    """Why it failed."""
+
+    code: JobFailure
+    message: str
+
+
+class JobView(Answer):
+    """A job; `counts` is of its inputs by status."""
+
+    id: str
+    object: Literal["job"] = "job"
+    type: Literal["people_fetch"] = "people_fetch"
+    status: JobStatus
+    failure: JobFailureView | None
+    retry_at: Time | None
+    total: int
+    counts: dict[str, int]
+    spent_credits: int
+    created_at: Time
+    finished_at: Time | None
+
+    @classmethod
+    def of(cls, row: Job, counts: dict[str, int]) -> "JobView":
+        """The row as shown."""
+        code = None if row.failure_code is None else JobFailure(row.failure_code)
+        return cls(
+            id=row.id,
+            status=JobStatus(row.status),
+            failure=JobFailureView(code=code, message=FAILURE_MESSAGES[code]) if code else None,
+            retry_at=row.retry_at,
+            total=row.total,
+            counts=counts,
+            spent_credits=row.spent_credits,
+            created_at=row.created_at,
+            finished_at=row.finished_at,
+        )
+
+
+class ResultsQuery(Ask):
+    """Which results to show, in input order."""
+
+    cursor: Annotated[str, Field(max_length=2000)] | None = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 25
+    view: CandidateShape | None = Field(default=None, description="By default the view the job was started with.")
+
+
+class ListResults(ResultsQuery):
+    """The results of one job."""
+
+    job_id: str
+
+
+class FetchContacts(Ask):
+    """Whose details, and which kinds. Somebody given twice is looked up once."""
+
+    profile_ids: Annotated[tuple[ProfileId, ...], Field(min_length=1, max_length=100)]
+    want: Annotated[tuple[ContactKind, ...], Field(min_length=1, max_length=2)]
+
+
+class ContactView(Answer):
+    """One person and kind; `status` is null while it is looked for."""
+
+    object: Literal["contact"] = "contact"
+    profile_id: str
+    kind: ContactKind
+    status: ContactStatus | None
+    values: list[str]
+    charged_credits: int
+
+
+class ContactLookupView(Answer):
+    """A lookup and what it has found so far, people in the order asked."""
+
+    id: str
+    object: Literal["contact_lookup"] = "contact_lookup"
+    status: JobStatus
+    failure: JobFailureView | None
+    retry_at: Time | None
+    contacts: list[ContactView]
+    spent_credits: int
+    created_at: Time
+    finished_at: Time | None
+
+    @classmethod
+    def of(cls, row: ContactLookup, found: list[ContactRow]) -> "ContactLookupView":
+        """The lookup as shown."""
+        code = None if row.failure_code is None else JobFailure(row.failure_code)
+        return cls(
+            id=row.id,
+            status=JobStatus(row.status),
+            failure=JobFailureView(code=code, message=FAILURE_MESSAGES[code]) if code else None,
+            retry_at=row.retry_at,
+            contacts=[
+                ContactView(
+                    profile_id=each.profile_id,
+                    kind=each.kind,
+                    status=each.status,
+                    values=list(each.values),
+                    charged_credits=each.charged_credits,
+                )
+                for each in found
+            ],
+            spent_credits=row.spent_credits,
+            created_at=row.created_at,
+            finished_at=row.finished_at,
+        )

@@ -5,21 +5,19 @@ from datetime import datetime
 
 from api.kernel.operation import Context, Effect, Noun, Sheet, operation
 from api.kernel.schemas import Listing
-from api.sourcing.candidates_schemas import (
-    COMPACT_COLUMNS,
-    VIEWS,
-    CandidateRow,
-    CandidateShape,
-    FullCandidate,
-    ListCandidates,
-)
-from api.sourcing.intents import IntentDraft, new_draft, stored_draft, stored_intent, stored_plan
+from api.sourcing.plans import IntentDraft, new_draft, stored_draft, stored_intent, stored_plan
 from api.sourcing.plans_schemas import PlanView
 from api.sourcing.runs_schemas import (
+    COMPACT_COLUMNS,
+    VIEWS,
     Budget,
     BudgetView,
+    CandidateRow,
+    CandidateShape,
     ExtendRun,
     ExtensionPreview,
+    FullCandidate,
+    ListCandidates,
     ListRuns,
     RunOfPlan,
     RunPreview,

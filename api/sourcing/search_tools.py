@@ -1,34 +1,71 @@
-"""The tools of searches: planned and priced for free, confirmed, read while they go on, extended and cancelled."""
+"""Waiting for a run: the answer is held back while nothing that would change it has happened."""
 
+import asyncio
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from api.kernel.schemas import PageAsk
-from api.mcp.answers import Searches, SearchPlanned, SearchResults, SearchStarted, UnconfirmedSearch
+from api.kernel.schemas import Listing, PageAsk
 from api.mcp.invocation import Invocation, within
 from api.mcp.tool import Arguments, Executing, Tool, asked_of, simple
 from api.mcp.toolsets import Toolset
-from api.mcp.waiting import until_final
 from api.sourcing import plans, runs
-from api.sourcing.candidates_schemas import CandidateQuery, CandidateShape
-from api.sourcing.intents_schemas import Description, GivenIntent
 from api.sourcing.plans import Refinement
-from api.sourcing.plans_schemas import CreatePlan, ListPlans, PlanView, Target
+from api.sourcing.plans_schemas import CreatePlan, Description, GivenIntent, ListPlans, PlanView, Target
 from api.sourcing.runs import RunExtension
 from api.sourcing.runs_schemas import (
     Bound,
     Budget,
+    CandidateQuery,
+    CandidateRow,
+    CandidateShape,
     ExtendRun,
     ExtensionPreview,
+    ListCandidates,
     ListRuns,
     RunPreview,
     RunStarted,
     RunView,
     StartRun,
 )
+from api.sourcing.search_answers import Searches, SearchPlanned, SearchResults, SearchStarted, UnconfirmedSearch
 from models.base.statuses import RunStatus
 from models.sourcing.rules.runs import DEFAULT_ADD_TARGET, DEFAULT_TARGET, FINAL, MAX_ADD_TARGET, MAX_TARGET, MIN_TARGET
+
+LOOK_SECONDS = 0.5
+
+
+async def until_final(
+    call: Invocation, run_id: str, query: CandidateQuery, *, seconds: float
+) -> tuple[RunView, Listing[CandidateRow]]:
+    """The run and the page asked for, once the run has ended, the page is full, or `seconds` have passed.
+
+    Nobody waits for a caller who hung up, or for longer than the process may run. The page is read after the run, so
+    that of an ended run it misses nobody.
+    """
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    ask = ListCandidates.model_validate({"run_id": run_id, **dict(query)})
+    told, wait = -1, True
+    while True:
+        run = await call.read(runs.get_run, run_id)
+        delivered = run.progress.candidates_delivered
+        last = run.status in FINAL or not wait or loop.time() >= deadline
+        if last or delivered != told:
+            page = await call.read(runs.list_candidates, ask)
+            if last or page.has_more:
+                return run, page
+            told = delivered
+            await call.report(delivered, run.progress.target, _words(run))
+        wait = await call.line.rest(min(LOOK_SECONDS, max(0.0, deadline - loop.time())))
+
+
+def _words(run: RunView) -> str:
+    return f"{run.status}: {run.progress.candidates_delivered} of {run.progress.target} people"
+
+
+# The tools of searches: planned and priced for free, confirmed, read while they go on, extended and cancelled.
+
 
 SearchId = Annotated[str, Field(description="`search_id` as start_search or refine_search answered it.")]
 RunId = Annotated[str, Field(description="`run_id` as start_search answered it, or list_searches shows it.")]

@@ -101,7 +101,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return await shown(statements, tenant, run_id)
 
     monkeypatch.setattr(sourcing_store, "show_run", noted)
-    monkeypatch.setattr("api.mcp.waiting.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("api.sourcing.search_tools.LOOK_SECONDS", 0.05)
     return seen
 
 

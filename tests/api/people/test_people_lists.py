@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import event
 
-from api.people.lists_schemas import LIST_COLUMNS
+from api.people.schemas import LIST_COLUMNS
 from models.base.database import Database
 from models.base.tenants import Tenant
 from models.people.store import lists

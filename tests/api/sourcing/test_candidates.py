@@ -10,7 +10,7 @@ import pytest
 
 from api.kernel.schemas import Listing
 from api.kernel.spreadsheet import lines
-from api.sourcing.candidates_schemas import COMPACT_COLUMNS, CandidateRow, FullCandidate
+from api.sourcing.runs_schemas import COMPACT_COLUMNS, CandidateRow, FullCandidate
 from models.base.clock import service_time
 from models.base.database import Database
 from models.base.ids import new_id

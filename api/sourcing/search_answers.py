@@ -1,24 +1,16 @@
-"""Answers of tools that put together what several operations say; all others answer as their REST twins do."""
+"""Answers of the search tools, which put together what several operations say."""
 
 from typing import Any, Literal
 
 from pydantic import Field
 
-from api.access.schemas import BalanceView, WorkspaceView
-from api.billing.schemas import AutoRefillView
 from api.kernel.schemas import Answer, Listing
 from api.mcp.invocation import REFUSED
-from api.outreach.actions_schemas import ActionView
-from api.outreach.activity_schemas import ActivityView
-from api.outreach.conversations_schemas import ConversationView, MessageView
-from api.outreach.limits_schemas import LimitsView
-from api.people.lists_schemas import ListPersonView, ListView
-from api.sourcing.candidates_schemas import CandidateRow, FullCandidate
-from api.sourcing.jobs_schemas import JobView
 from api.sourcing.plans_schemas import PlanView
-from api.sourcing.raw_schemas import FetchedPerson
 from api.sourcing.runs_schemas import (
     BudgetView,
+    CandidateRow,
+    FullCandidate,
     Progress,
     RunFailure,
     RunOmitted,
@@ -29,7 +21,6 @@ from api.sourcing.runs_schemas import (
 )
 from models.base.statuses import RunStatus, StopReason
 from models.base.times import Time
-from models.billing.rules.prices import PACK
 from models.sourcing.rules.plans import Anchor, AppliedFilter, Estimate, TargetRange
 from models.sourcing.rules.runs import FinishDetail
 
@@ -157,64 +148,6 @@ class Searches(Listing[RunView]):
     """A page of runs; on the first page, without a status, also the newest searches that were not confirmed."""
 
     unconfirmed: list[UnconfirmedSearch]
-
-
-class JobWithResults(Answer):
-    """A job; `results` is null until it has ended."""
-
-    object: Literal["job_results"] = "job_results"
-    job: JobView
-    results: Listing[FetchedPerson] | None
-
-
-class ListWithPeople(Answer):
-    """A list and a page of its people, newest first."""
-
-    object: Literal["list_people"] = "list_people"
-    list: ListView
-    people: Listing[ListPersonView]
-
-
-class AccountOverview(Answer):
-    """The workspace, its credits, and today's limits of each connected outreach account."""
-
-    object: Literal["account_overview"] = "account_overview"
-    workspace: WorkspaceView
-    balance: BalanceView
-    outreach_limits: list[LimitsView] | None = Field(description="Null when the key may not read outreach.")
-
-
-class AutoRefillPreview(AutoRefillView):
-    """Auto-refill as it would be set, what one purchase is, and whether the first would be made at once."""
-
-    dry_run: Literal[True] = True
-    pack_credits: int = PACK.credits
-    pack_price_cents: int = PACK.price_cents
-    balance_credits: int
-    buys_at_once: bool = Field(description="The balance is below the threshold already: a pack is bought right away.")
-    next_step: str
-
-
-class ConversationWithMessages(Answer):
-    """A conversation and a page of its messages, newest first."""
-
-    object: Literal["conversation_messages"] = "conversation_messages"
-    conversation: ConversationView
-    messages: Listing[MessageView]
-
-
-class OutreachActivity(ActivityView):
-    """What was done, and the messages that wait for approval, newest first."""
-
-    awaiting_approval: Listing[ActionView]
-
-
-class Guide(Answer):
-    """A guide in Markdown."""
-
-    object: Literal["guide"] = "guide"
-    topic: str
-    text: str
 
 
 def _parts(whole: object, names: str) -> dict[str, Any]:
