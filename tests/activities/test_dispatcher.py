@@ -49,7 +49,7 @@ class Noting(Doorbell):
     def times(self, row_id: str) -> list[tuple[float, float]]:
         return [(began, ended) for rung, began, ended in self.rung if rung == row_id]
 
-    async def until_rung(self, row_id: str, times: int = 1) -> list[tuple[float, float]]:
+    async def until_woken(self, row_id: str, times: int = 1) -> list[tuple[float, float]]:
         while len(self.times(row_id)) < times:  # noqa: ASYNC110 - the dispatcher wakes rows
             await asyncio.sleep(0.01)
         return self.times(row_id)
@@ -109,7 +109,7 @@ async def test_a_commit_is_acted_on_without_waiting_for_the_next_look(world: Wor
     for _ in range(3):
         await world.emit()
     for row in await world.of(receiver):
-        await bell.until_rung(row.id)
+        await bell.until_woken(row.id)
 
 
 async def test_a_delivery_is_started_with_its_endpoint_as_fairness_key(
@@ -118,7 +118,7 @@ async def test_a_delivery_is_started_with_its_endpoint_as_fairness_key(
     receiver = await world.endpoint()
     await world.emit()
     row = await world.one(receiver)
-    await bell.until_rung(row.id)
+    await bell.until_woken(row.id)
     described = await client.get_workflow_handle(f"delivery/{row.id}").describe()
     assert described.raw_description.workflow_execution_info.priority.fairness_key == receiver
 
@@ -129,37 +129,35 @@ async def test_a_row_that_does_not_answer_is_left_alone_twice_as_long_each_time(
     monkeypatch.setattr(dispatcher, "POLL_SECONDS", 0.02)
     receiver = await world.endpoint()
     await world.emit()
-    times = await bell.until_rung((await world.one(receiver)).id, 5)
+    times = await bell.until_woken((await world.one(receiver)).id, 5)
     pauses = [began - ended for (_, ended), (began, _) in itertools.pairwise(times)]
     assert all(pause > wanted for pause, wanted in zip(pauses, [FIRST, 2 * FIRST, MOST, MOST], strict=True)), pauses
 
 
-async def test_a_row_that_is_rung_anew_is_rung_at_once_though_it_is_left_alone(
+async def test_a_new_wake_up_of_a_silent_row_is_delivered_immediately(
     world: World, bell: Noting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatcher, "LEFT_ALONE_SECONDS", 300.0)
     receiver = await world.endpoint()
     await world.emit()
     row = await world.one(receiver)
-    await bell.until_rung(row.id)
+    await bell.until_woken(row.id)
     await notify(world)
     async with world.database.transaction() as session:
         await outbox.wake(session, deliveries.delivery_subject(row.id))
-    await bell.until_rung(row.id, 2)
+    await bell.until_woken(row.id, 2)
     await asyncio.sleep(0.3)
     assert len(bell.rung) == 2, "the notification that told nothing new was no reason to ring"
 
 
-async def test_who_says_again_has_silent_rows_rung_at_once(
-    world: World, bell: Noting, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_again_wakes_silent_rows_immediately(world: World, bell: Noting, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatcher, "LEFT_ALONE_SECONDS", 300.0)
     receiver = await world.endpoint()
     await world.emit()
     row = await world.one(receiver)
-    await bell.until_rung(row.id)
+    await bell.until_woken(row.id)
     await notify(world, outbox.AGAIN)
-    await bell.until_rung(row.id, 2)
+    await bell.until_woken(row.id, 2)
 
 
 async def test_silent_rows_hide_no_other_however_many_they_are(
@@ -170,15 +168,15 @@ async def test_silent_rows_hide_no_other_however_many_they_are(
     silent, other = await world.endpoint(), await world.endpoint(events=["ping"])
     await world.emit(12)
     for row in await world.of(silent):
-        await bell.until_rung(row.id)
+        await bell.until_woken(row.id)
     await world.change(silent, events=["ping"])
     await world.change(other, events=["*"])
     await world.emit()
-    await bell.until_rung((await world.one(other)).id)
+    await bell.until_woken((await world.one(other)).id)
     assert len(bell.rung) == 13
 
 
-async def test_a_ring_that_fails_is_tried_again_soon_and_holds_up_no_other(
+async def test_a_failed_wake_up_is_retried_soon_and_delays_no_other(
     world: World, bell: Noting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatcher, "POLL_SECONDS", 0.5)
@@ -188,9 +186,9 @@ async def test_a_ring_that_fails_is_tried_again_soon_and_holds_up_no_other(
     bell.refuses = lambda row_id: row_id == first.id
     await notify(world, outbox.AGAIN)
     for row in others:
-        await bell.until_rung(row.id)
+        await bell.until_woken(row.id)
     while len(bell.refused) < 3:  # noqa: ASYNC110 - the dispatcher wakes rows
         await asyncio.sleep(0.01)
     before = len(bell.times(first.id))
     bell.refuses = lambda _: False
-    await bell.until_rung(first.id, before + 1)
+    await bell.until_woken(first.id, before + 1)

@@ -136,7 +136,7 @@ async def test_a_request_is_one_trace_with_its_workflow_the_activities_and_their
     assert ours["stranger POST"].facts["http.response.status_code"] == 200
 
 
-async def test_no_span_holds_a_secret_or_who_somebody_is(traced: Traced) -> None:
+async def test_no_span_contains_a_secret_or_personal_data(traced: Traced) -> None:
     facts = {fact.value for fact in traces.Fact}
     assert traced.collector.spans
     for span in traced.collector.spans:

@@ -42,7 +42,7 @@ async def test_histories_replay_in_the_sandbox_of_the_workers() -> None:
     await replay(longest, runner=worker.runner())
 
 
-def test_there_is_a_history_of_every_story_and_a_story_of_every_history() -> None:
+def test_there_is_a_history_of_every_scenario_and_a_scenario_of_every_history() -> None:
     assert {history.file for history in ALL} == {place(scenario) for scenario in scenarios()}
 
 

@@ -202,7 +202,7 @@ insert into outreach_accounts select (json_populate_record(a, cast(:changed as j
     ],
     ids=["connected before", "of another link", "of another tenant", "another owner", "removed"],
 )
-async def test_what_a_browser_says_takes_deletes_and_ends_nothing_that_may_be_somebody_elses(
+async def test_a_browsers_redirect_takes_deletes_and_ends_nothing_of_another_workspace(
     post: Post, network: UnipileNetwork, changed: str | None, other: dict[str, Any] | None
 ) -> None:
     provider_id, state = post.signed_in_unheard(await post.link(), owner=6)
@@ -245,7 +245,7 @@ async def test_why_no_link_is_made_is_kept_and_the_next_one_is(
     assert (await post.link()).startswith("http")
 
 
-async def test_an_account_that_the_provider_forgot_is_signed_in_anew(post: Post) -> None:
+async def test_an_account_that_the_provider_deleted_has_to_sign_in_again(post: Post) -> None:
     await running(post)
     async with post.database.transaction() as session:
         gone = "update outreach_accounts set provider_id = 'acc_gone', status = 'disconnected' where id = :id"
@@ -323,7 +323,7 @@ async def test_without_an_inbox_messages_are_kept_for_later(post: Post, network:
     assert await post.open_callbacks() == 1
 
 
-async def test_a_poll_finds_a_disconnect_that_nobody_told_and_reads_from_where_it_stopped(post: Post) -> None:
+async def test_a_poll_finds_a_disconnect_without_a_callback_and_reads_from_where_it_stopped(post: Post) -> None:
     provider_id = await running(post)
     number = (await post.row()).call_number
     await post.steps.read_chats(Step(id=post.account_id, number=number))

@@ -61,7 +61,7 @@ async def kept(stage: Stage) -> list[tuple[str, str, str | None]]:
     return [(row.direction, row.sent_by, row.text) for row in rows]
 
 
-async def test_a_reply_is_kept_told_of_once_and_ends_the_enrollment(sending: Stage, inbox: NetworkInbox) -> None:
+async def test_a_reply_is_stored_reported_once_and_ends_the_enrollment(sending: Stage, inbox: NetworkInbox) -> None:
     enrollment, profile, person = await invited(sending)
     sending.far.act("accept", person)
     await inbox.read_invites(sending.account_id, sending.far.account)
@@ -89,7 +89,7 @@ async def test_a_reply_is_kept_told_of_once_and_ends_the_enrollment(sending: Sta
     assert len(sending.written()) == before
 
 
-async def test_a_reply_before_the_acceptance_is_told_implies_it_and_the_acceptance_is_told_once(
+async def test_a_reply_before_the_acceptance_event_implies_acceptance_which_is_reported_once(
     sending: Stage, inbox: NetworkInbox
 ) -> None:
     enrollment, profile, person = await invited(sending)
@@ -157,7 +157,7 @@ def counted(call: Callable[..., Any], made: list[str]) -> Callable[..., Any]:
     return noted
 
 
-async def test_chats_with_anybody_else_are_not_even_read(
+async def test_chats_with_other_people_are_not_read(
     sending: Stage, inbox: NetworkInbox, network: UnipileNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await invited(sending)
@@ -193,7 +193,7 @@ async def test_a_lost_callback_is_made_good_by_the_step_and_the_words_by_the_pol
     assert ("in", "candidate", "Who are you?") in await kept(sending)
 
 
-async def test_a_message_whose_id_the_network_did_not_tell_is_known_by_its_words(
+async def test_a_message_without_an_id_from_the_network_is_recognised_by_its_text(
     sending: Stage, inbox: NetworkInbox
 ) -> None:
     enrollment, _, person = await invited(sending)
@@ -217,7 +217,7 @@ async def test_an_event_that_names_no_chat_has_the_new_chats_read(sending: Stage
     assert ("in", "candidate", "Yes?") in await kept(sending)
 
 
-async def test_nothing_is_kept_or_told_of_somebody_suppressed(sending: Stage, inbox: NetworkInbox) -> None:
+async def test_nothing_is_stored_or_reported_about_a_suppressed_person(sending: Stage, inbox: NetworkInbox) -> None:
     _, profile, person = await invited(sending)
     sending.far.act("accept", person)
 
@@ -233,7 +233,7 @@ async def test_nothing_is_kept_or_told_of_somebody_suppressed(sending: Stage, in
     assert "reply.received" not in await sending.told()
 
 
-async def test_a_person_whom_the_network_cannot_show_keeps_nobody_from_being_heard(
+async def test_a_person_whom_the_network_cannot_show_does_not_block_other_replies(
     sending: Stage, inbox: NetworkInbox
 ) -> None:
     _, _, person = await invited(sending)
@@ -265,7 +265,7 @@ async def test_a_reply_between_claim_and_call_leaves_the_message_unsent(
     assert (told.count("reply.received"), told.count("enrollment.completed")) == (1, 1)
 
 
-async def test_an_account_that_has_written_to_nobody_has_none_of_its_chats_listed(
+async def test_chats_are_not_listed_for_an_account_without_sent_messages(
     sending: Stage, inbox: NetworkInbox, network: UnipileNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await sending.connect(INVITE)

@@ -123,7 +123,7 @@ async def test_what_our_own_lost_hours_wrote_is_not_the_owners_word_wherever_the
     assert (await sending.enrollment(enrollment)).status == "completed"
 
 
-async def test_a_reply_of_somebody_whom_the_backup_did_not_know_on_the_network_is_heard(
+async def test_a_reply_of_a_person_without_a_network_id_in_the_backup_is_found(
     sending: Stage, inbox: NetworkInbox
 ) -> None:
     """The chats are read right after the recovery, when they are still a stranger, and again when they are none."""
@@ -190,7 +190,7 @@ async def test_a_visit_that_was_due_counts_as_done_and_is_not_repeated(sending: 
     assert [kind for kind, _, _ in sending.written()] == ["visit"]
 
 
-async def test_what_was_in_the_middle_of_a_call_is_rung_as_well(sending: Stage) -> None:
+async def test_rows_in_the_middle_of_a_call_are_woken_as_well(sending: Stage) -> None:
     """The row's worker has ended or was lost with Temporal, and the row has no time to wake at."""
     assert recovery.OPEN.keys() == WAITING.keys(), "which rows of a new kind are not over?"
     await sending.connect(INVITE)

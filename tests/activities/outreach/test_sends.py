@@ -45,7 +45,7 @@ async def test_a_sequence_goes_from_invite_to_message_and_ends(sending: Stage) -
     assert (await sending.known(profile)).network_id == person
 
 
-async def test_an_invite_that_nobody_accepts_is_withdrawn(sending: Stage) -> None:
+async def test_an_invite_without_acceptance_is_withdrawn(sending: Stage) -> None:
     await sending.connect(INVITE, MESSAGE, WITHDRAW)
     profile, _ = await sending.somebody()
     end = await sending.drive(await sending.enroll(profile))
@@ -54,7 +54,7 @@ async def test_an_invite_that_nobody_accepts_is_withdrawn(sending: Stage) -> Non
     assert (await sending.known(profile)).withdrawn_at is not None
 
 
-async def test_somebody_connected_already_is_not_invited_and_counts_as_accepted(sending: Stage) -> None:
+async def test_a_person_already_connected_is_not_invited_and_counts_as_accepted(sending: Stage) -> None:
     await sending.connect(INVITE, MESSAGE)
     profile, person = await sending.somebody()
     sending.far.tie(person, "connected")
@@ -234,7 +234,7 @@ async def test_an_invite_that_was_not_executed_goes_out_once_more(sending: Stage
     assert (await sending.last(enrollment)).attempts == 2
 
 
-async def test_a_reply_that_no_callback_told_of_is_found_before_the_message(sending: Stage) -> None:
+async def test_a_reply_without_a_callback_is_found_before_the_message(sending: Stage) -> None:
     await sending.connect(INVITE, MESSAGE, FOLLOW_UP)
     profile, person = await sending.somebody()
     enrollment = await sending.enroll(profile)

@@ -111,7 +111,7 @@ async def test_one_that_hangs_holds_up_no_other(guard: Guard) -> None:
         assert {(await task).error for task in hanging} == {AttemptError.TIMEOUT}
 
 
-async def test_nobody_there_is_a_failed_connection(guard: Guard) -> None:
+async def test_a_missing_server_is_a_failed_connection(guard: Guard) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         posted = await guard.post(f"http://127.0.0.1:{taken.getsockname()[1]}/", BODY, {})
@@ -190,7 +190,7 @@ async def test_every_address_is_tried_before_the_attempt_fails(connections: list
     assert connections == [PUBLIC, "2606:4700::1111"]
 
 
-async def test_a_name_server_that_hangs_is_a_time_out_for_whoever_asks_it(guard: Guard) -> None:
+async def test_a_name_server_that_hangs_is_a_time_out(guard: Guard) -> None:
     async def hang(_: str) -> Sequence[str]:
         await asyncio.sleep(60)
         return []

@@ -92,7 +92,7 @@ async def test_a_password_is_taken_from_the_url(server: str, postbox: Postbox) -
         (TO, "s\r\nBcc: other@customer.example"),
     ],
 )
-async def test_what_cannot_be_delivered_is_refused_without_naming_anybody(
+async def test_undeliverable_mail_is_refused_without_naming_a_person(
     to: str, subject: str, server: str, postbox: Postbox
 ) -> None:
     with pytest.raises(MailRefused) as refused:

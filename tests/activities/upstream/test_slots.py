@@ -150,7 +150,7 @@ async def test_a_process_frozen_past_its_lease_makes_no_call(
             pytest.fail("the call was made without a slot")
 
 
-async def test_a_call_that_waited_past_its_lease_is_told_so(open_slots: OpenSlots) -> None:
+async def test_a_call_that_waited_past_its_lease_is_refused_as_expired(open_slots: OpenSlots) -> None:
     frozen, other = await open_slots(1), await open_slots(1)
     await frozen.take()
     async with frozen.calling(limit_seconds=-4.5) as slot:  # the lease ends half a second from now

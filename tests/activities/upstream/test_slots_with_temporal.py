@@ -161,7 +161,7 @@ async def free_slots(database: Database) -> int:
         return len((await session.execute(text("select slot from upstream_slots for update skip locked"))).all())
 
 
-async def test_a_worker_frozen_with_the_lock_of_a_slot_keeps_it_from_nobody_for_long(
+async def test_a_worker_frozen_with_the_lock_of_a_slot_does_not_block_others_for_long(
     database: Database, workers: Workers, queue: str, temporal_address: str, temporal_namespace: str
 ) -> None:
     client = await Client.connect(temporal_address, namespace=temporal_namespace)

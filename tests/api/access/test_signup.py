@@ -162,7 +162,9 @@ async def test_ten_signups_at_once_with_one_address_make_one_workspace(http: htt
     assert sorted(answer.status_code for answer in answers) == [201] + [409] * 9
 
 
-async def test_the_mail_is_queued_and_rung_in_the_same_transaction(http: httpx.AsyncClient, database: Database) -> None:
+async def test_the_mail_is_queued_and_woken_in_the_same_transaction(
+    http: httpx.AsyncClient, database: Database
+) -> None:
     made = await signed_up(http, address())
     rows = await run_sql(database, "select kind, rings, answered from mails where workspace_id = :id", id=made["id"])
     assert [tuple(row) for row in rows] == [("verification", 1, 0)]

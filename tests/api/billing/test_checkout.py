@@ -80,7 +80,7 @@ async def test_a_repeated_checkout_is_one_page(workspace: Workspace, shop: Provi
     assert (await shop.shown())["calls"]["checkout/create"] == 1
 
 
-async def test_a_preview_writes_nothing_and_asks_nobody(
+async def test_a_preview_writes_nothing_and_calls_no_provider(
     workspace: Workspace, shop: Provider, database: Database
 ) -> None:
     answer = await workspace.http.post("/v1/billing/checkout?dry_run=true", json={"item": "starter", **BACK})

@@ -253,7 +253,7 @@ async def hear(database: Database, told: dict[str, str], status: str, at: int) -
         await callbacks.apply(session, happening, now=await service_time(session))
 
 
-async def test_what_is_told_twice_and_backwards_changes_nothing(
+async def test_callbacks_that_come_twice_and_in_reverse_change_nothing(
     workspace: Workspace, shop: Provider, hand: Hand, database: Database
 ) -> None:
     await with_card(workspace, shop, database)

@@ -155,7 +155,7 @@ async def test_a_failure_is_not_stored(workspace: Workspace, database: Database,
     assert (await post(workspace, "k", {"note": ""})).status_code == 202
 
 
-async def test_too_few_credits_are_told_beside_the_error_too(workspace: Workspace) -> None:
+async def test_too_few_credits_are_reported_beside_the_error_too(workspace: Workspace) -> None:
     answer = await post(workspace, "k", {"note": "poor"})
     error = error_of(answer, 402, "insufficient_credits")
     assert error["details"] == {"required_credits": 3, "balance_credits": 1}

@@ -46,20 +46,20 @@ def bell(app: FastAPI, database: Database) -> Bell:
     return kernel.ringer
 
 
-async def test_a_ring_comes_after_the_commit(bell: Bell, workspace: Workspace) -> None:
+async def test_a_wake_up_comes_after_the_commit(bell: Bell, workspace: Workspace) -> None:
     bell.rung.clear()
     await workspace.http.post("/v1/workspace/verification")
     assert bell.rung == [("mail", workspace.id, True)]
 
 
-async def test_signing_up_rings_its_mail(bell: Bell, http: httpx.AsyncClient) -> None:
+async def test_signing_up_wakes_its_mail(bell: Bell, http: httpx.AsyncClient) -> None:
     bell.rung.clear()
     await http.post("/v1/workspaces", json={"name": "Acme", "email": "ringing@example.com"})
     assert bell.rung == [("mail", None, True)]
 
 
 @pytest.mark.parametrize("trouble", [RuntimeError("Failed client connect"), TimeoutError()])
-async def test_what_cannot_be_rung_is_left_to_the_dispatcher(
+async def test_a_row_that_cannot_be_woken_is_left_to_the_dispatcher(
     bell: Bell, workspace: Workspace, database: Database, trouble: Exception
 ) -> None:
     bell.trouble = trouble
@@ -68,7 +68,7 @@ async def test_what_cannot_be_rung_is_left_to_the_dispatcher(
     assert (await run_sql(database, unanswered, id=workspace.id))[0][0] == 2
 
 
-async def test_a_ring_takes_two_seconds_at_most(
+async def test_a_wake_up_takes_two_seconds_at_most(
     bell: Bell, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("api.kernel.kernel.RING_SECONDS", 0.05)

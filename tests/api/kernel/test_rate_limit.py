@@ -79,7 +79,7 @@ async def test_a_full_window_says_when_it_ends(app: FastAPI, database: Database)
         assert (await http.get("/v1/workspace")).headers["ratelimit-remaining"] == "119"
 
 
-async def test_a_window_left_in_the_future_by_a_clock_set_back_starts_anew(app: FastAPI, database: Database) -> None:
+async def test_a_window_left_in_the_future_by_a_clock_set_back_restarts(app: FastAPI, database: Database) -> None:
     key = await new_key(app)
     async with client(app, api_key=key) as http:
         await http.get("/v1/workspace")

@@ -69,7 +69,7 @@ def lines(log: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
 
 
-def test_without_temporal_it_serves_and_leaves_rings_to_the_dispatcher(url: str) -> None:
+def test_without_temporal_it_serves_and_leaves_wake_ups_to_the_dispatcher(url: str) -> None:
     with httpx.Client(base_url=url, trust_env=False) as http:
         made = http.post("/v1/workspaces", json={"name": "Acme", "email": "a@example.com"})
         assert made.status_code == 201, made.text
@@ -101,7 +101,7 @@ def test_an_over_long_body_is_answered_though_it_keeps_coming(url: str) -> None:
             assert (chunked.status_code, chunked.json()["error"]["code"]) == (400, "invalid_request")
 
 
-def test_a_forwarded_header_of_nobody_trusted_changes_no_network(url: str) -> None:
+def test_a_forwarded_header_of_an_untrusted_proxy_is_ignored(url: str) -> None:
     with httpx.Client(base_url=url, trust_env=False) as http:
         first = http.get("/v1/billing/plans", headers={"X-Forwarded-For": "203.0.113.1"})
         second = http.get("/v1/billing/plans", headers={"X-Forwarded-For": "203.0.113.2"})

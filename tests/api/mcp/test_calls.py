@@ -165,7 +165,9 @@ async def test_waiting_ends_with_its_time(mcp: Client, database: Database, works
 
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])
-async def test_progress_is_told_to_who_asks(agent: Agent, database: Database, workspace: Workspace, era: Era) -> None:
+async def test_progress_is_sent_to_callers_who_ask(
+    agent: Agent, database: Database, workspace: Workspace, era: Era
+) -> None:
     await fund(database, workspace)
     heard: list[tuple[float, float | None, str | None]] = []
 

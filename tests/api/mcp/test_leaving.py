@@ -108,7 +108,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize("progress", [False, True])
 @pytest.mark.parametrize("modern", [False, True])
 @pytest.mark.parametrize("batch", [False, True])
-async def test_nobody_waits_for_somebody_who_hung_up(
+async def test_no_work_continues_for_a_client_that_disconnected(
     app: FastAPI, workspace: Workspace, looks: list[str], *, progress: bool, modern: bool, batch: bool
 ) -> None:
     run_id = (await start(workspace.http)).json()["run"]["id"]

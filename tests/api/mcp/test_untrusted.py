@@ -87,7 +87,7 @@ async def test_no_resource_and_no_prompt_holds_it(world: World) -> None:
             assert POISON not in made.model_dump_json()
 
 
-async def test_progress_counts_and_quotes_nobody(world: World) -> None:
+async def test_progress_contains_counts_and_no_names(world: World) -> None:
     heard: list[str | None] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:

@@ -33,7 +33,7 @@ from tests.api.oauth.conftest import CALLBACK, Form, Person, Program, Programs, 
         {"redirect_uri": [CALLBACK, "https://evil.example/"]},
     ],
 )
-async def test_nobody_is_sent_to_an_address_that_is_not_the_clients(
+async def test_no_browser_is_sent_to_an_address_that_is_not_the_clients(
     http: httpx.AsyncClient, program: Program, changed: dict[str, Any]
 ) -> None:
     answer = await http.get("/authorize", params=program.asked(**changed))
@@ -86,7 +86,7 @@ async def test_other_addresses_have_their_port(http: httpx.AsyncClient, program_
         ({"prompt": "none"}, "login_required"),
     ],
 )
-async def test_other_mistakes_are_told_to_the_client(
+async def test_other_mistakes_are_reported_to_the_client(
     http: httpx.AsyncClient, program: Program, changed: dict[str, Any], error: str
 ) -> None:
     answer = await http.get("/authorize", params=program.asked(**changed))
@@ -97,7 +97,7 @@ async def test_other_mistakes_are_told_to_the_client(
     assert answer.headers["cache-control"] == "no-store"
 
 
-async def test_a_state_is_told_as_it_came_and_an_overlong_one_not_at_all(
+async def test_a_state_is_reported_as_it_came_and_an_overlong_one_not_at_all(
     http: httpx.AsyncClient, program: Program
 ) -> None:
     state = 'a b&c=d\r\n%00"<script>é'

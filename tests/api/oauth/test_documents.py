@@ -49,7 +49,7 @@ async def test_the_authorization_server_describes_itself(http: httpx.AsyncClient
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_whoever_is_not_let_in_learns_where_to_sign_in(http: httpx.AsyncClient, path: str) -> None:
+async def test_a_refused_caller_learns_where_to_sign_in(http: httpx.AsyncClient, path: str) -> None:
     document = f'resource_metadata="{URL}{RESOURCE}{path.rstrip("/")}"'
     without = await http.post(path, json=LIST_TOOLS)
     assert without.status_code == 401

@@ -21,7 +21,7 @@ async def test_addresses_that_a_client_may_have(http: httpx.AsyncClient) -> None
 
 
 @pytest.mark.parametrize("uri", ["javascript:alert(1)", "http://agent.example/callback", "https://*.example/", ""])
-async def test_addresses_that_nobody_is_sent_to(http: httpx.AsyncClient, database: Database, uri: str) -> None:
+async def test_addresses_that_are_never_redirected_to(http: httpx.AsyncClient, database: Database, uri: str) -> None:
     before = await run_sql(database, "select count(*) from oauth_clients")
     oauth_error(await http.post("/register", json={"redirect_uris": [CALLBACK, uri]}), "invalid_redirect_uri")
     assert await run_sql(database, "select count(*) from oauth_clients") == before
@@ -94,7 +94,7 @@ async def test_there_is_an_end_to_unused_registrations(
     assert (await http.post("/register", json={"redirect_uris": [CALLBACK]})).status_code == 429
 
 
-async def test_a_client_that_somebody_uses_counts_against_no_limit(
+async def test_a_client_in_use_counts_against_no_limit(
     person: Person, program_of: Programs, database: Database, app: FastAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used = await program_of()
@@ -106,7 +106,7 @@ async def test_a_client_that_somebody_uses_counts_against_no_limit(
         assert (await http.post("/register", json={"redirect_uris": [CALLBACK]})).status_code == 201
 
 
-async def test_what_nobody_used_is_forgotten(
+async def test_unused_clients_are_deleted(
     person: Person, program_of: Programs, database: Database, http: httpx.AsyncClient
 ) -> None:
     used, unused, young = await program_of(), await program_of(), await program_of()

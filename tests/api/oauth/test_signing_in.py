@@ -108,7 +108,7 @@ async def test_one_address_is_mailed_so_often_in_an_hour(person: Person, program
     assert await count(database, person) == 6
 
 
-async def test_a_link_opened_in_another_browser_signs_nobody_in(
+async def test_a_link_opened_in_another_browser_does_not_sign_in(
     app: FastAPI, person: Person, program: Program, database: Database
 ) -> None:
     page = await consent(person, program, database)
@@ -196,7 +196,7 @@ async def test_a_person_grants_less_but_never_more(person: Person, program: Prog
     assert (await program.exchange(code)).json()["scope"] == "account:read"
 
 
-async def test_nobody_chooses_a_foreign_workspace(
+async def test_another_owners_workspace_cannot_be_chosen(
     person: Person, person_of: People, program: Program, database: Database
 ) -> None:
     stranger, page = await person_of(), await consent(person, program, database)

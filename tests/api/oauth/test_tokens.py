@@ -270,7 +270,7 @@ async def test_revoking_an_access_token_ends_it_alone(
     assert (await program.refresh(made["refresh_token"])).status_code == 200
 
 
-async def test_nobody_revokes_a_token_of_another_client(
+async def test_a_token_of_another_client_cannot_be_revoked(
     person: Person, program: Program, program_of: Programs, database: Database, http: httpx.AsyncClient
 ) -> None:
     made = await tokens_of(person, program, database)

@@ -121,7 +121,7 @@ async def test_what_changed_since_the_preview_is_refused_by_name(
     assert (await approve(workspace, held["id"], preview_hash=seen["preview_hash"])).status_code == 200
 
 
-async def test_a_text_that_nobody_has_seen_is_not_approved_without_its_preview(
+async def test_an_unseen_text_is_not_approved_without_its_preview(
     workspace: Workspace, database: Database, held: dict[str, Any]
 ) -> None:
     changing = 'update enrollments set given = given || \'{"company": "Other"}\' where id = :id'
@@ -141,7 +141,7 @@ async def test_a_hash_that_is_none_is_refused(workspace: Workspace, held: dict[s
     assert error_of(refused, 409, "conflict")["details"]["changed"] == ["text", "person", "account"]
 
 
-async def test_an_approved_text_is_held_again_when_the_persons_data_changes(
+async def test_an_approved_text_needs_approval_again_when_the_persons_data_changes(
     workspace: Workspace, database: Database, held: dict[str, Any]
 ) -> None:
     assert (await approve(workspace, held["id"])).status_code == 200
@@ -156,7 +156,7 @@ async def test_an_approved_text_is_held_again_when_the_persons_data_changes(
     assert after["rendered"]["text"].startswith("Hi Grace of Acme")
 
 
-async def test_an_edit_of_the_sequence_leaves_a_held_text_alone(
+async def test_an_edit_of_the_sequence_leaves_a_pending_approval_unchanged(
     workspace: Workspace, database: Database, held: dict[str, Any]
 ) -> None:
     await run_sql(
@@ -168,7 +168,7 @@ async def test_an_edit_of_the_sequence_leaves_a_held_text_alone(
     assert (await preview(workspace, held["id"]))["rendered"] == held["rendered"]
 
 
-async def test_a_full_cap_refuses_an_approval_and_is_told_once(
+async def test_a_full_cap_refuses_an_approval_and_is_reported_once(
     workspace: Workspace, database: Database, held: dict[str, Any]
 ) -> None:
     await run_sql(

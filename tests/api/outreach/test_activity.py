@@ -63,5 +63,5 @@ async def test_a_span_that_is_none_is_refused(workspace: Workspace, query: dict[
     error_of(await workspace.http.get(PATH, params=query), 400, "invalid_request", field)
 
 
-async def test_an_account_of_somebody_else_is_unknown(workspace: Workspace) -> None:
+async def test_an_account_of_another_workspace_is_unknown(workspace: Workspace) -> None:
     error_of(await workspace.http.get(PATH, params={"account_id": "acc_of_nobody"}), 404, "not_found")

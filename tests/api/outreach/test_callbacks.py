@@ -73,7 +73,7 @@ async def kept(database: Database, account_id: str) -> list[Any]:
     )
 
 
-async def test_a_callback_is_stored_raw_and_sealed_and_its_account_rung(
+async def test_a_callback_is_stored_raw_and_sealed_and_its_account_woken(
     http: httpx.AsyncClient, database: Database, account_id: str
 ) -> None:
     raw = await event(database, account_id, "evt_stored")

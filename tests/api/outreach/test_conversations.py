@@ -215,7 +215,7 @@ async def test_the_longest_answer_counts_code_points(talk: Talk) -> None:
     assert (await talk.reply("\U0001f600" * 8000)).status_code == 202
 
 
-async def test_a_paused_account_answers_nobody(talk: Talk) -> None:
+async def test_a_paused_account_sends_no_replies(talk: Talk) -> None:
     await run_sql(
         talk.database,
         "update outreach_accounts set status = 'paused', pause_reason = 'manual' where id = :id",

@@ -73,7 +73,7 @@ async def test_a_preview_says_everything_and_writes_nothing(
     assert (shown["dry_run"], shown["would_fail"]) == (True, None)
 
 
-async def test_an_enrollment_books_marks_tells_and_starts_the_warm_up(
+async def test_an_enrollment_plans_marks_emits_events_and_starts_the_warm_up(
     workspace: Workspace, database: Database, account_id: str, invite: str
 ) -> None:
     profile_id, stranger = await one(database, workspace), url(slug())
@@ -99,7 +99,7 @@ async def test_an_enrollment_books_marks_tells_and_starts_the_warm_up(
     assert all(row.rings > row.answered for row in rows)
 
 
-async def test_nobody_is_enrolled_twice(workspace: Workspace, database: Database, invite: str) -> None:
+async def test_no_person_is_enrolled_twice(workspace: Workspace, database: Database, invite: str) -> None:
     profile_id = await one(database, workspace)
     first = await enroll(workspace, invite, key="the-same", profile_ids=[profile_id])
     again = await enroll(workspace, invite, key="the-same", profile_ids=[profile_id])
@@ -204,7 +204,7 @@ async def test_a_text_that_cannot_be_written_skips_the_person(
         ({"sequence_id": "seq_01jd3v8k5xe9q8w2r7t6y5v4p3", "profile_ids": [UNKNOWN]}, 404, None),
     ],
 )
-async def test_a_bad_request_is_named_and_enrolls_nobody(
+async def test_a_bad_request_is_named_and_enrolls_no_person(
     workspace: Workspace, database: Database, invite: str, body: dict[str, Any], status: int, field: str | None
 ) -> None:
     before = await run_sql(database, WRITTEN)
@@ -225,7 +225,7 @@ async def test_it_needs_a_key_and_the_scope_to_send(workspace: Workspace, invite
     await reader.aclose()
 
 
-async def test_an_unverified_workspace_enrolls_nobody(workspace: Workspace, database: Database, invite: str) -> None:
+async def test_an_unverified_workspace_enrolls_no_person(workspace: Workspace, database: Database, invite: str) -> None:
     await run_sql(database, "update workspaces set verified_at = null where id = :id", id=workspace.id)
     profile_id = await one(database, workspace)
     error_of(await enroll(workspace, invite, profile_ids=[profile_id]), 403, "forbidden")
@@ -270,7 +270,7 @@ async def test_a_first_message_without_the_privacy_notice_is_warned_of(workspace
         ({"status": "paused", "pause_reason": "manual"}, "account_paused"),
     ],
 )
-async def test_an_account_that_rests_without_a_known_end_takes_nobody(
+async def test_an_account_paused_without_a_known_end_enrolls_no_person(
     workspace: Workspace, database: Database, account: dict[str, str], code: str
 ) -> None:
     account_id = await connected(database, Tenant(workspace.id), **account)
@@ -295,7 +295,7 @@ async def test_a_pause_with_a_known_end_is_planned_behind(workspace: Workspace, 
 
 
 @pytest.mark.parametrize("status", ["paused", "archived"])
-async def test_a_paused_sequence_takes_nobody(
+async def test_a_paused_sequence_enrolls_no_person(
     workspace: Workspace, database: Database, invite: str, status: str
 ) -> None:
     await workspace.http.patch(f"/v1/outreach/sequences/{invite}", json={"status": status})
@@ -304,7 +304,7 @@ async def test_a_paused_sequence_takes_nobody(
     error_of(await enroll(workspace, invite, profile_ids=[profile_id]), 409, "conflict")
 
 
-async def test_a_cap_of_zero_takes_nobody_and_is_told_once(
+async def test_a_cap_of_zero_enrolls_no_person_and_is_reported_once(
     workspace: Workspace, database: Database, account_id: str, invite: str
 ) -> None:
     path = f"/v1/outreach/accounts/{account_id}/limits"

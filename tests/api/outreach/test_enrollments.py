@@ -45,7 +45,7 @@ async def read(workspace: Workspace, enrollment_id: str) -> dict[str, Any]:
     return found
 
 
-async def rings(database: Database, enrollment_id: str) -> int:
+async def wakes(database: Database, enrollment_id: str) -> int:
     ((found,),) = await run_sql(database, "select rings from enrollments where id = :id", id=enrollment_id)
     return int(found)
 
@@ -53,13 +53,13 @@ async def rings(database: Database, enrollment_id: str) -> int:
 async def test_pausing_holds_the_step_and_gives_its_place_back(
     workspace: Workspace, database: Database, account_id: str, enrollment_id: str
 ) -> None:
-    before = await rings(database, enrollment_id)
+    before = await wakes(database, enrollment_id)
     paused = (await call(workspace, enrollment_id, "pause")).json()
     assert (paused["status"], paused["reason"], paused["next_action_at"]) == ("paused", "manual", None)
     assert (await call(workspace, enrollment_id, "pause")).json() == paused
     (held,) = (await read(workspace, enrollment_id))["actions"]
     assert (held["outcome"], held["scheduled_at"]) == ("scheduled", None)
-    assert await rings(database, enrollment_id) == before + 2
+    assert await wakes(database, enrollment_id) == before + 2
     limits = (await workspace.http.get(f"/v1/outreach/accounts/{account_id}/limits")).json()
     assert {cap["reserved"] for cap in limits["caps"]} == {0}
 
@@ -72,12 +72,12 @@ async def test_resuming_plans_from_now_as_its_preview_says(
     shown = (await call(workspace, enrollment_id, "resume", dry_run=True)).json()
     assert (shown["dry_run"], shown["would_fail"], shown["enrollment"]["status"]) == (True, None, "paused")
     assert datetime.fromisoformat(shown["scheduled_at"]) >= datetime.fromisoformat(first)
-    before = await rings(database, enrollment_id)
+    before = await wakes(database, enrollment_id)
     resumed = (await call(workspace, enrollment_id, "resume")).json()
     assert (resumed["status"], resumed["reason"]) == ("scheduled", None)
     near = datetime.fromisoformat(resumed["next_action_at"]) - datetime.fromisoformat(shown["scheduled_at"])
     assert abs(near) <= timedelta(minutes=2)
-    assert await rings(database, enrollment_id) == before + 1
+    assert await wakes(database, enrollment_id) == before + 1
     assert (await call(workspace, enrollment_id, "resume")).json() == resumed
 
 

@@ -93,7 +93,7 @@ async def test_what_is_done_and_booked_takes_its_place(
     assert all(cap["remaining"] == cap["effective"] - cap["used"] - cap["reserved"] for cap in caps.values())
 
 
-async def test_connecting_the_network_account_elsewhere_starts_no_cap_anew(
+async def test_connecting_the_network_account_elsewhere_resets_no_cap(
     workspace: Workspace, database: Database, account_id: str, sign_up: Any
 ) -> None:
     person = await fetched(database, Tenant(workspace.id), slug())
@@ -157,9 +157,7 @@ async def test_above_the_ceiling_negative_or_broken_numbers_are_refused(
     )
 
 
-async def test_a_change_has_what_is_planned_planned_anew(
-    workspace: Workspace, database: Database, account_id: str
-) -> None:
+async def test_a_change_recomputes_the_plan(workspace: Workspace, database: Database, account_id: str) -> None:
     async def asked() -> bool:
         """Whether it is asked for, and forgotten again."""
         row = await account_row(database, account_id)

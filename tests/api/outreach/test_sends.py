@@ -76,7 +76,7 @@ async def test_a_preview_writes_nothing_and_says_what_is_missing(
 
 
 @pytest.mark.parametrize("type", ["profile_visit", "withdraw_invite"])
-async def test_visits_and_withdrawals_mark_nobody_and_start_no_warm_up(
+async def test_visits_and_withdrawals_mark_no_person_and_start_no_warm_up(
     workspace: Workspace, account_id: str, person: str, type: str
 ) -> None:
     done = await send(workspace, account_id=account_id, type=type, profile_id=person)
@@ -91,7 +91,7 @@ async def refused(workspace: Workspace, reason: str, **body: Any) -> None:
     assert error["details"]["reason"] == reason
 
 
-async def test_nobody_is_invited_twice_nor_written_to_before_they_are_connected(
+async def test_no_person_is_invited_twice_or_gets_a_message_before_being_connected(
     workspace: Workspace, database: Database, account_id: str, person: str
 ) -> None:
     await run_sql(
@@ -131,7 +131,7 @@ async def test_who_is_marked_or_suppressed_is_not_written_to_but_an_invite_may_b
     error_of(await send(workspace, type="withdraw_invite", **named), 409, "suppressed")
 
 
-async def test_somebody_in_a_sequence_is_left_to_it(workspace: Workspace, account_id: str, person: str) -> None:
+async def test_a_person_in_a_sequence_gets_no_direct_send(workspace: Workspace, account_id: str, person: str) -> None:
     made = await sequence(workspace, account_id, steps=[{"type": "invite"}])
     await enrolled(workspace, made["id"], profile_ids=[person])
     await refused(workspace, "open_enrollment", account_id=account_id, type="profile_visit", profile_id=person)

@@ -145,7 +145,7 @@ async def test_archived_ones_are_listed_only_when_asked_for(workspace: Workspace
     assert await listed("?status=active") == [ids[2]]
 
 
-async def test_every_open_enrollment_is_rung_by_a_change_that_concerns_it(
+async def test_every_open_enrollment_is_woken_by_a_change_that_concerns_it(
     workspace: Workspace, database: Database, account_id: str
 ) -> None:
     made = await saved(workspace, account_id)
@@ -154,17 +154,17 @@ async def test_every_open_enrollment_is_rung_by_a_change_that_concerns_it(
     done = await enrollment_row(database, made, people[1], status="completed")
     path = f"{PATH}/{made['id']}"
 
-    async def rings() -> tuple[int, int]:
+    async def wakes() -> tuple[int, int]:
         found = dict(
             await run_sql(database, "select id, rings from enrollments where sequence_id = :id", id=made["id"])
         )
         return found[open_one], found[done]
 
     await workspace.http.patch(path, json={"name": "Other"})
-    assert await rings() == (0, 0)
+    assert await wakes() == (0, 0)
     await workspace.http.patch(path, json={"daily_pace_limit": 3})
     await workspace.http.patch(path, json={"status": "paused"})
-    assert await rings() == (2, 0)
+    assert await wakes() == (2, 0)
     assert (await workspace.http.get(path)).json()["counts"] == {"open": 1, "completed": 1, "replied": 0, "failed": 0}
 
 

@@ -180,7 +180,7 @@ async def test_an_account_that_meets_the_person_later_may_know_the_name(
         assert await people.source_ids(session, "people_data_labs", [profile_id]) == {profile_id: (f"pdl-{name}",)}
 
 
-async def test_an_address_that_nobody_has_yet_is_refused_from_now_on(workspace: Workspace, database: Database) -> None:
+async def test_an_unknown_address_is_refused_from_now_on(workspace: Workspace, database: Database) -> None:
     address = f"{slug()}@example.com"
     erased = (await workspace.http.post("/v1/erasures", json={"email": address})).json()
     again = (await workspace.http.post("/v1/erasures", json={"email": address.upper()})).json()
@@ -202,7 +202,7 @@ async def test_an_address_that_nobody_has_yet_is_refused_from_now_on(workspace: 
         ({"name": "Ada"}, 400, "name"),
     ],
 )
-async def test_a_bad_request_is_named_and_erases_nobody(
+async def test_a_bad_request_is_named_and_erases_no_person(
     workspace: Workspace, database: Database, body: dict[str, Any], status: int, field: str
 ) -> None:
     before = await run_sql(database, "select count(*) from erasures")
@@ -211,7 +211,7 @@ async def test_a_bad_request_is_named_and_erases_nobody(
     assert await run_sql(database, "select count(*) from erasures") == before
 
 
-async def test_a_customers_key_erases_nobody(workspace: Workspace, key_of: Any) -> None:
+async def test_a_customers_key_may_not_erase(workspace: Workspace, key_of: Any) -> None:
     inside = await customer_of(workspace)
     http = await key_of(workspace, scopes=["sourcing:write"], customer_id=inside["Service-Customer"])
     error_of(await http.post("/v1/erasures", json={"profile_url": url(slug())}), 403, "forbidden")
@@ -254,7 +254,7 @@ def test_every_table_about_a_person_is_erased() -> None:
     assert about - BARE_IDS == set(suppressions.PERSONAL) | set(suppressions.CLEARED)
 
 
-def test_every_json_column_is_known_to_describe_nobody_or_is_erased() -> None:
+def test_every_json_column_contains_no_personal_data_or_is_erased() -> None:
     describing = {("candidates", "content"), ("cached_profiles", "content"), ("enrollments", "given")}
     harmless = {
         ("actions", "readings"),

@@ -34,7 +34,7 @@ async def press(http: httpx.AsyncClient, page: str, button: str = "stop") -> Res
     return await http.post(page, data={"ask": button})
 
 
-async def test_opening_the_page_does_nothing_and_says_nothing_about_anybody(
+async def test_opening_the_page_does_nothing_and_shows_no_personal_data(
     http: httpx.AsyncClient, database: Database
 ) -> None:
     name = slug()

@@ -151,7 +151,7 @@ async def test_an_entry_is_changed_and_removed(workspace: Workspace, database: D
         ({"people": []}, 400, "people"),
     ],
 )
-async def test_a_bad_addition_is_named_and_adds_nobody(
+async def test_a_bad_addition_is_named_and_adds_no_person(
     workspace: Workspace, database: Database, address: str, body: dict[str, Any], status: int, field: str
 ) -> None:
     before = await run_sql(database, "select count(*) from people")

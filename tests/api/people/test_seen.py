@@ -48,7 +48,7 @@ async def test_a_patch_makes_the_entry_and_then_changes_what_is_given(workspace:
     assert await listed(workspace) == [cleared]
 
 
-async def test_no_patch_and_no_import_clears_that_somebody_was_contacted(
+async def test_no_patch_and_no_import_clears_that_a_person_was_contacted(
     workspace: Workspace, database: Database
 ) -> None:
     (profile_id,) = await meet(database, slug())
@@ -145,7 +145,7 @@ async def test_a_bad_change_is_named(
     assert await listed(workspace) == []
 
 
-async def test_nobody_can_be_noted_who_is_unknown_or_suppressed(workspace: Workspace, database: Database) -> None:
+async def test_an_unknown_or_suppressed_person_cannot_be_marked(workspace: Workspace, database: Database) -> None:
     error_of(await workspace.http.patch(f"/v1/seen/{UNKNOWN}", json={}), 404, "not_found")
     (profile_id,) = await meet(database, slug())
     await workspace.http.post("/v1/suppressions", json={"profile_id": profile_id})
@@ -225,7 +225,7 @@ async def test_a_check_answers_in_order_what_is_known(workspace: Workspace, data
     assert await run_sql(database, count) == before, "a check makes nobody"
 
 
-async def test_a_suppressed_person_is_told_by_whatever_name(workspace: Workspace, database: Database) -> None:
+async def test_a_suppressed_person_is_recognised_by_every_identifier(workspace: Workspace, database: Database) -> None:
     """Also by the keys that the suppression does not hold the hash of."""
     for _ in range(3):
         name = slug()

@@ -181,7 +181,7 @@ async def test_a_start_needs_the_smaller_of_estimate_and_budget(
         assert await written(database) == before
 
 
-async def test_a_spent_daily_cap_refuses_the_start_and_is_told_by_the_preview(
+async def test_a_spent_daily_cap_refuses_the_start_and_is_reported_by_the_preview(
     rich: Workspace, database: Database, key_of: Callable[..., Any]
 ) -> None:
     capped = await key_of(rich, scopes=["sourcing:spend", "sourcing:read"], daily_cap_credits=5)

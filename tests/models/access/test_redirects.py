@@ -49,7 +49,7 @@ def test_addresses_that_a_client_may_have(uri: str) -> None:
 
 
 @pytest.mark.parametrize("uri", BAD)
-def test_addresses_that_nobody_is_sent_to(uri: str) -> None:
+def test_addresses_that_are_never_redirected_to(uri: str) -> None:
     with pytest.raises(RefusedRedirect):
         check_redirect(uri)
 

@@ -31,9 +31,7 @@ async def shown(database: Database, use: Use) -> bytes | None:
     return claim.body
 
 
-async def test_an_answer_forgets_everybody_once_one_of_them_may_not_be_shown(
-    database: Database, member: Member
-) -> None:
+async def test_an_answer_is_dropped_once_one_of_its_people_may_not_be_shown(database: Database, member: Member) -> None:
     both, other = (Use(member.tenant, key, b"print") for key in ("both", "other"))
     await answered(database, both, "prof_1", "prof_2", "prof_2")
     await answered(database, other, "prof_2")
@@ -43,7 +41,7 @@ async def test_an_answer_forgets_everybody_once_one_of_them_may_not_be_shown(
     assert await shown(database, other) == b"sealed"
 
 
-async def test_a_key_that_is_used_anew_names_nobody_of_before(database: Database, member: Member) -> None:
+async def test_a_reused_key_names_no_person_of_the_earlier_use(database: Database, member: Member) -> None:
     use = Use(member.tenant, "key", b"print")
     await answered(database, use, "prof_1")
     async with database.transaction() as session:

@@ -139,7 +139,7 @@ async def move_to(database: Database, moment: datetime) -> None:
         await session.execute(move, {"moment": moment})
 
 
-async def test_a_cap_holds_until_the_last_moment_of_its_utc_day_and_starts_anew_at_midnight(
+async def test_a_cap_holds_until_the_end_of_its_utc_day_and_resets_at_midnight(
     database: Database, member: Member
 ) -> None:
     await capped(database, key=50, customer=None)

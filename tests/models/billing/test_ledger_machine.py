@@ -253,7 +253,7 @@ class Ledger(Machine):
         self.happen(*events, *([] if and_spent is None else [self.spends(and_spent, of_customer=False)]))
 
     @rule()
-    def what_expires_soon_is_told(self) -> None:
+    def what_expires_soon_is_reported(self) -> None:
         async def work(session: AsyncSession) -> None:
             await store_credits.tell_expiring(session)
 
@@ -287,7 +287,7 @@ class Ledger(Machine):
         self.what_is_past_its_time_expires(None)
         self.is_granted(5, 25, days=1)
         for amount, refunded in ((6, True), (11, False)):  # low, then as before, then low again under the same grant
-            self.what_expires_soon_is_told()
+            self.what_expires_soon_is_reported()
             self.is_spent([amount], of_customer=True)
             self.refilling_is_looked_at()
             if refunded:
@@ -301,7 +301,7 @@ class Ledger(Machine):
             self.a_pack_is_paid_or_refunded(number, refunded=refunded)
         for hours in (0, 62 * 24, 31 * 24, 0):
             self.time_passes(hours)
-            self.what_expires_soon_is_told()
+            self.what_expires_soon_is_reported()
             self.what_is_past_its_time_expires(None)
             self.is_spent([1], of_customer=False)
             self.both_say_the_same()

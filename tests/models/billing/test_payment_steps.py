@@ -57,7 +57,7 @@ async def status_of_refill(till: Till) -> RefillStatus:
     return found.status
 
 
-async def test_a_pack_lasts_twelve_months_and_comes_once_however_often_it_is_told(till: Till) -> None:
+async def test_a_pack_lasts_twelve_months_and_comes_once_however_often_it_is_reported(till: Till) -> None:
     payment_id = await till.checkout()
     assert await balance(till) == 1250
     await asyncio.gather(*(till.pay(payment_id) for _ in range(5)))
@@ -104,7 +104,7 @@ async def test_a_refund_takes_what_is_left_and_says_so_in_the_ledger(till: Till)
     assert [tuple(entry) for entry in entries] == [(-PACK.credits, "payment_refunded")]
 
 
-async def test_a_callback_about_somebody_elses_payment_changes_nothing(till: Till) -> None:
+async def test_a_callback_about_another_payment_changes_nothing(till: Till) -> None:
     await till.hear(CheckoutPaid("pay_unknown", "pi_1", None))
     await till.hear(CyclePaid("in_1", "pay_unknown", "sub_1", await till.now()))
     await till.hear(MethodAttached("pm_1", "cus_unknown", await till.now()))
@@ -233,7 +233,7 @@ async def test_a_refill_in_flight_over_the_end_of_a_month_counts_where_it_began(
     assert await till.refill()
 
 
-async def test_each_decline_waits_longer_and_another_card_begins_anew(till: Till) -> None:
+async def test_each_decline_waits_longer_and_another_card_restarts(till: Till) -> None:
     await till.get_card()
     await till.set_refill(threshold=2000, cap_cents=100 * PACK.price_cents)
     for wait in BACK_OFF:
@@ -251,7 +251,7 @@ async def test_each_decline_waits_longer_and_another_card_begins_anew(till: Till
     assert await till.refill()
 
 
-async def test_a_decline_that_is_told_twice_counts_once(till: Till) -> None:
+async def test_a_decline_that_is_reported_twice_counts_once(till: Till) -> None:
     await till.get_card()
     await till.set_refill(threshold=2000, cap_cents=100 * PACK.price_cents)
     await till.refill()
@@ -296,10 +296,10 @@ async def test_a_refill_that_was_asked_for_is_looked_up_whatever_is_set_meanwhil
     assert order.repeated
 
 
-async def test_falling_below_the_threshold_rings_the_refill_once(till: Till) -> None:
+async def test_falling_below_the_threshold_wakes_the_refill_once(till: Till) -> None:
     await till.set_refill(threshold=1000, cap_cents=0)
 
-    async def rings() -> int:
+    async def wakes() -> int:
         async with till.database.transaction() as session:
             return int(await session.scalar(text("select rings from auto_refills")) or 0)
 
@@ -311,11 +311,11 @@ async def test_falling_below_the_threshold_rings_the_refill_once(till: Till) -> 
         await till.database.run(work)
 
     await spend("a", 250)
-    assert await rings() == 0
+    assert await wakes() == 0
     await spend("b", 1)
-    assert await rings() == 1
+    assert await wakes() == 1
     await spend("c", 100)
-    assert await rings() == 1
+    assert await wakes() == 1
 
 
 async def begun(till: Till, number: int) -> tuple[str, engine_payments.PaymentOrder | None]:

@@ -56,7 +56,7 @@ def test_a_reached_cap_waits_for_the_next_month() -> None:
     assert decide_refill(replace(LOW, spent_cents=2 * PACK.price_cents)).until == datetime(2026, 12, 1, tzinfo=UTC)
 
 
-def test_declines_wait_longer_each_time_and_then_for_somebody() -> None:
+def test_declines_wait_longer_each_time_and_then_for_the_owner() -> None:
     waits = [refill_retry_after(failures) for failures in range(1, len(BACK_OFF) + 1)]
     assert waits == sorted(BACK_OFF)
     assert refill_retry_after(len(BACK_OFF) + 1) is None

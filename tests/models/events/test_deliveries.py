@@ -59,7 +59,7 @@ async def test_ten_attempts_at_one_endpoint_are_in_flight_and_another_endpoint_d
         assert (await world.decide(row.id)).need == DELIVERY_ATTEMPT
 
 
-async def test_a_turn_goes_to_whoever_has_waited_longest_and_is_rung(world: World) -> None:
+async def test_a_turn_goes_to_the_delivery_that_waited_longest_and_wakes_it(world: World) -> None:
     receiver = await world.endpoint()
     await world.emit(13)
     rows = await world.of(receiver)
@@ -145,7 +145,7 @@ async def test_every_attempt_has_the_same_body_and_the_newest_secret(world: Worl
     assert after.url == "https://other.example.com/"
 
 
-async def test_a_rotation_waits_for_whoever_is_about_to_sign(world: World) -> None:
+async def test_a_rotation_waits_for_an_attempt_that_is_about_to_sign(world: World) -> None:
     receiver = await world.endpoint()
     await world.emit()
     delivery = await world.one(receiver)
@@ -256,7 +256,7 @@ async def test_deleting_an_endpoint_drops_what_is_pending_and_stops_no_emitter(w
     assert {row.status for row in await world.of(receiver)} == {"dropped"}
 
 
-async def test_whoever_emits_does_not_wait_for_an_endpoint_that_is_locked(world: World) -> None:
+async def test_emitting_does_not_wait_for_a_locked_endpoint(world: World) -> None:
     receiver = await world.endpoint()
     async with world.database.transaction() as session:
         await deliveries.load_endpoint(session, world.member.tenant.workspace_id, receiver, lock=True)

@@ -31,7 +31,7 @@ def test_without_a_free_turn_it_waits_for_one_and_not_for_a_time() -> None:
     assert (need, after.turn, after.wake_at) == (DeliveryNeed.TURN, Turn.ASKED, None)
 
 
-def test_whoever_has_its_turn_keeps_it_however_many_others_there_are() -> None:
+def test_a_delivery_keeps_its_turn_however_many_others_wait() -> None:
     need, _ = decided(replace(FRESH, turn=Turn.GIVEN), wanted=True, given=IN_FLIGHT + 5, now=NOW)
     assert need is DeliveryNeed.ATTEMPT
 

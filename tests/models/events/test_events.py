@@ -155,7 +155,7 @@ async def test_the_clock_lock_is_taken_after_everything_else(database: Database,
     assert len(await newer(database, member.tenant, None)) == 2
 
 
-async def test_every_endpoint_that_wants_the_event_gets_a_rung_delivery(database: Database, member: Member) -> None:
+async def test_every_endpoint_that_wants_the_event_gets_a_woken_delivery(database: Database, member: Member) -> None:
     workspace_id = member.tenant.workspace_id
 
     async def prepare(session: AsyncSession) -> dict[str, str]:

@@ -58,7 +58,7 @@ async def top_up(database: Database, member: Member, amount: int, *, reference: 
     await database.run(work)
 
 
-async def test_a_completed_run_is_told_with_its_counts(world: World) -> None:
+async def test_a_completed_run_emits_an_event_with_its_counts(world: World) -> None:
     run = await world.drive(await world.start(target=60))
     ended = {
         "run_id": run.id,
@@ -72,12 +72,12 @@ async def test_a_completed_run_is_told_with_its_counts(world: World) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_a_run_is_told_once_whatever_crashes_and_repeats(world: World, seed: int) -> None:
+async def test_a_run_emits_its_event_once_whatever_crashes_and_repeats(world: World, seed: int) -> None:
     await world.drive(await world.start(target=60), chaos=random.Random(seed))
     assert [kind for kind, _, _ in await told(world.database)] == ["run.completed"]
 
 
-async def test_each_extension_is_told_when_it_ends(world: World) -> None:
+async def test_each_extension_emits_an_event_when_it_ends(world: World) -> None:
     run = await world.drive(await world.start(target=30))
     async with world.database.transaction() as session:
         await sourcing_store.raise_bounds(
@@ -92,14 +92,14 @@ async def test_each_extension_is_told_when_it_ends(world: World) -> None:
     assert [data["candidates"] for _, _, data in await told(world.database)] == [30, 50]
 
 
-async def test_a_run_without_an_audience_is_told_as_completed_without_a_reason(world: World) -> None:
+async def test_a_run_without_an_audience_is_reported_as_completed_without_a_reason(world: World) -> None:
     world.tiers = (0, 0)
     await world.drive(await world.start())
     ((kind, _, data),) = await told(world.database)
     assert (kind, data["status"], data["stop_reason"]) == ("run.completed", "completed_no_audience", None)
 
 
-async def test_a_cancelled_and_a_failed_run_are_told(world: World, database: Database) -> None:
+async def test_a_cancelled_and_a_failed_run_emit_events(world: World, database: Database) -> None:
     cancelled = await world.start()
     async with database.transaction() as session:
         await sourcing_store.request_cancellation(session, world.member.tenant, cancelled)
@@ -115,7 +115,7 @@ async def test_a_cancelled_and_a_failed_run_are_told(world: World, database: Dat
     ]
 
 
-async def test_a_run_inside_a_customer_is_told_to_the_customer(
+async def test_a_customers_run_emits_its_event_to_the_customer(
     database: Database, vault: Vault, member: Member
 ) -> None:
     async with database.transaction() as session:
@@ -128,7 +128,7 @@ async def test_a_run_inside_a_customer_is_told_to_the_customer(
     assert [(kind, tenant) for kind, tenant, _ in await told(database)] == [("run.completed", customer.id)]
 
 
-async def test_credits_low_is_told_on_crossing_and_once_for_each_newest_grant(
+async def test_credits_low_is_emitted_on_crossing_and_once_for_each_newest_grant(
     database: Database, member: Member
 ) -> None:
     await spend(database, member, "a", 1000)  # 250 left: not below the threshold
@@ -146,7 +146,7 @@ async def test_credits_low_is_told_on_crossing_and_once_for_each_newest_grant(
     assert len(grants) == len(set(grants)) == 2
 
 
-async def test_a_second_crossing_under_the_same_newest_grant_is_not_told(database: Database, member: Member) -> None:
+async def test_a_second_crossing_under_the_same_newest_grant_emits_no_event(database: Database, member: Member) -> None:
     await spend(database, member, "a", 1001)
     async with database.transaction() as session:
         await session.execute(text("update workspaces set low_balance_credits = 100"))
@@ -154,7 +154,7 @@ async def test_a_second_crossing_under_the_same_newest_grant_is_not_told(databas
     assert [data["balance_credits"] for _, _, data in await told(database)] == [249]
 
 
-async def test_credits_low_is_told_once_by_a_hundred_spends_at_once(database: Database, member: Member) -> None:
+async def test_credits_low_is_emitted_once_by_a_hundred_concurrent_spends(database: Database, member: Member) -> None:
     await asyncio.gather(*(spend(database, member, f"r{n}", 17) for n in range(100)))
     assert [kind for kind, _, _ in await told(database)] == ["credits.low"]
 
@@ -178,7 +178,7 @@ async def test_a_balance_that_falls_because_a_purchase_was_refunded_is_low_too(
     assert (kind, data["balance_credits"]) == ("credits.low", 200)
 
 
-async def test_credits_expiring_is_told_once_for_each_grant_within_seven_days(
+async def test_credits_expiring_is_emitted_once_for_each_grant_within_seven_days(
     database: Database, member: Member
 ) -> None:
     await top_up(database, member, 40, reference="soon", days=6)
@@ -193,7 +193,7 @@ async def test_credits_expiring_is_told_once_for_each_grant_within_seven_days(
     assert set((await told(database))[0][2]) == {"grant_id", "credits", "expires_at"}
 
 
-async def test_credits_expiring_is_not_told_of_a_grant_without_credits(database: Database, member: Member) -> None:
+async def test_credits_expiring_is_not_emitted_for_a_grant_without_credits(database: Database, member: Member) -> None:
     await spend(database, member, "all", 1250)
     async with database.transaction() as session:
         await session.execute(text("update service_clock set shift = shift + interval '25 days'"))

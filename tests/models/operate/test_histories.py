@@ -170,7 +170,7 @@ async def _check_purchases(till: Till) -> None:
             assert grants in {"paid": {1}, "refunded": {0, 1}, "expired": {0}, "open": {0}}[status]
 
 
-async def test_the_same_history_told_in_every_order_ends_in_the_same_grants(database: Database, member: Member) -> None:
+async def test_the_same_callbacks_in_every_order_end_in_the_same_grants(database: Database, member: Member) -> None:
     till = Till(database, member)
     seen = set()
     for turn in range(12):

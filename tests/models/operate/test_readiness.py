@@ -28,7 +28,7 @@ async def test_a_migrated_database_is_ready_and_an_older_one_is_not(database_url
     assert await ready.parts() == {"database": "ok", "migrations": "not_at_head"}
 
 
-async def test_a_part_that_is_gone_or_hangs_is_named_and_the_others_are_still_told(
+async def test_a_part_that_is_gone_or_hangs_is_named_and_the_others_are_still_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(readiness, "PART_SECONDS", 0.2)

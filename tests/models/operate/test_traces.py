@@ -58,7 +58,7 @@ async def recorded(monkeypatch: pytest.MonkeyPatch, **environment: str) -> Colle
     return collector
 
 
-async def test_an_error_is_told_by_its_code_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_error_is_reported_by_its_code_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     collector = await recorded(monkeypatch)
     (inner,), (outer,) = collector.named("somebody reads"), collector.named("outer")
     assert (inner.failed, inner.facts["error.type"]) == (True, "not_found")
@@ -68,7 +68,7 @@ async def test_an_error_is_told_by_its_code_alone(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.timeout(30)
-async def test_a_collector_that_hangs_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_collector_that_hangs_blocks_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traces, "FLUSH_SECONDS", 0.1)
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "3600")
     async with frozen_server() as port:

@@ -42,7 +42,7 @@ async def resume(world: Accounts, account_id: str) -> bool:
     return await world.do(account_id, account_states.resume_by_hand)
 
 
-async def test_a_daily_warning_pauses_until_utc_midnight_and_is_told_once(world: Accounts) -> None:
+async def test_a_daily_warning_pauses_until_utc_midnight_and_is_reported_once(world: Accounts) -> None:
     account_id = await world.made()
     await limited(world, account_id)
     await limited(world, account_id)
@@ -67,7 +67,7 @@ async def test_a_daily_warning_pauses_until_utc_midnight_and_is_told_once(world:
     ]
 
 
-async def test_nobody_ends_a_network_pause_early_and_it_ends_by_itself(world: Accounts) -> None:
+async def test_a_network_pause_cannot_be_ended_early_and_ends_automatically(world: Accounts) -> None:
     account_id = await world.made()
     await limited(world, account_id)
     until = (await world.row(account_id)).paused_until
@@ -137,7 +137,7 @@ async def test_a_review_does_not_pass_while_the_provider_says_otherwise(world: A
     assert await stands(world, account_id, AccountStanding.READY) == "needs_review", "the review was answered with no"
 
 
-async def test_a_restriction_is_told_as_a_pause_and_waits_for_the_owner(world: Accounts) -> None:
+async def test_a_restriction_is_reported_as_a_pause_and_waits_for_the_owner(world: Accounts) -> None:
     account_id = await world.made()
     assert await stands(world, account_id, AccountStanding.RESTRICTED) == "needs_review"
     assert await stands(world, account_id, AccountStanding.READY) == "needs_review"
@@ -148,7 +148,7 @@ async def test_a_restriction_is_told_as_a_pause_and_waits_for_the_owner(world: A
     assert await world.told() == ["account.paused", "account.connected"]
 
 
-async def test_passing_trouble_holds_at_once_and_is_told_after_half_an_hour(world: Accounts) -> None:
+async def test_temporary_trouble_pauses_immediately_and_is_reported_after_half_an_hour(world: Accounts) -> None:
     account_id = await world.made()
     assert await stands(world, account_id, AccountStanding.INTERRUPTED) == "active"
     row = await world.row(account_id)
@@ -174,7 +174,7 @@ async def test_resuming_what_was_paused_by_hand_in_passing_trouble_asks_the_prov
     assert await stands(world, account_id, AccountStanding.READY) == "active"
 
 
-async def test_short_trouble_is_not_told_at_all(world: Accounts) -> None:
+async def test_short_trouble_is_not_reported(world: Accounts) -> None:
     account_id = await world.made()
     await stands(world, account_id, AccountStanding.INTERRUPTED)
     assert await stands(world, account_id, AccountStanding.READY) == "active"

@@ -83,7 +83,7 @@ async def test_callbacks_are_processed_in_the_order_they_came_and_then_forgotten
     assert await stored(world) == [("evt_1", True, False), ("evt_2", True, False)]
 
 
-async def test_a_callback_that_comes_twice_is_kept_once_and_rings_once(world: Accounts, vault: Vault) -> None:
+async def test_a_callback_that_comes_twice_is_stored_once_and_wakes_once(world: Accounts, vault: Vault) -> None:
     account_id = await quiet(world)
     before = (await world.row(account_id)).rings
     await arrive(world, vault, account_id, "evt_1")
@@ -92,23 +92,23 @@ async def test_a_callback_that_comes_twice_is_kept_once_and_rings_once(world: Ac
     assert (await world.row(account_id)).rings == before + 1
 
 
-async def test_an_account_is_woken_for_a_callback_that_could_not_ring_it(world: Accounts, vault: Vault) -> None:
+async def test_an_account_is_woken_for_a_callback_that_could_not_wake_it(world: Accounts, vault: Vault) -> None:
     """The provider does not wait while the account is locked: its callback is stored without a wake-up."""
     account_id = await quiet(world)
     assert (await world.decide(account_id)).do is Do.WAIT
 
-    async def rung() -> set[str]:
+    async def woken() -> set[str]:
         found = await world.database.run(lambda session: outbox.rows_due(session, limit=10))
         return {row.subject.id for row in found}
 
-    assert account_id not in await rung()
+    assert account_id not in await woken()
     arrived = Arrived("evt_1", "message.new", account_id, vault.seal(BODY_PURPOSE, b"{}"))
     await world.database.run(lambda session: accounts.keep_network_callback(session, arrived, ring=False))
-    assert account_id in await rung()
+    assert account_id in await woken()
     assert (await world.decide(account_id)).need == ACCOUNT_PROCESS
     await after(world, accounts.finish_callback, await begun(world, vault, account_id))
     assert (await world.decide(account_id)).do is Do.WAIT
-    assert account_id not in await rung()
+    assert account_id not in await woken()
 
 
 async def test_the_body_is_kept_encrypted(world: Accounts, vault: Vault) -> None:
@@ -178,7 +178,7 @@ async def _set(row: object, name: str, value: object) -> None:
     setattr(row, name, value)
 
 
-async def test_pending_invites_are_polled_only_while_somebody_is_waited_for(world: Accounts) -> None:
+async def test_pending_invites_are_polled_only_while_an_acceptance_is_awaited(world: Accounts) -> None:
     async with world.database.transaction() as session:
         now = await service_time(session)
     account_id = await world.made(next_invites_poll_at=now)

@@ -152,7 +152,7 @@ async def test_accounts_of_a_tenant_share_new_outreach_and_keep_each_other_a_sha
     assert calendar.used_on(OutreachCap.NEW_OUTREACH_PER_DAY, TODAY) == 0
 
 
-async def test_an_account_competes_while_somebody_of_its_sequences_was_not_written_to(world: World) -> None:
+async def test_an_account_competes_while_a_person_of_its_sequences_has_no_message_yet(world: World) -> None:
     first = world.account_id
     await execute(world, await crowd(world, 1))
     await world.sql("update actions set first_touch = false, type = 'profile_visit'")  # the invite comes later

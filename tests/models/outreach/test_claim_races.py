@@ -94,7 +94,7 @@ async def judge(world: World, enrollment_id: str, claimed: ClaimedAction | Decis
 
 
 @pytest.mark.parametrize("forbid", FORBIDDING)
-async def test_a_claim_stopped_at_any_statement_loses_to_whoever_committed_before_it(
+async def test_a_claim_stopped_at_any_statement_loses_to_an_earlier_commit(
     world: World, database_url: str, forbid: Forbid
 ) -> None:
     await world.open(INVITE, MESSAGE)
@@ -120,7 +120,7 @@ async def test_a_claim_stopped_at_any_statement_loses_to_whoever_committed_befor
 
 
 @pytest.mark.parametrize("forbid", FORBIDDING)
-async def test_whoever_forbids_stopped_at_any_statement_is_not_overtaken_behind_its_commit(
+async def test_a_ban_stopped_at_any_statement_is_not_overtaken_after_its_commit(
     world: World, database_url: str, forbid: Forbid
 ) -> None:
     await world.open(INVITE, MESSAGE)

@@ -58,7 +58,7 @@ async def test_a_claim_notes_all_that_a_reading_back_needs(world: World) -> None
     assert (parcel.provider_id, parcel.person, parcel.known) == ("acc_provider", "person-1", False)
 
 
-async def test_an_older_call_does_not_claim_what_was_planned_anew(world: World) -> None:
+async def test_an_older_call_does_not_claim_a_replanned_action(world: World) -> None:
     enrollment, number = await due(world)
     parcel = await world.claim(enrollment, number)
     assert isinstance(parcel, ClaimedAction)
@@ -120,7 +120,7 @@ async def test_only_one_action_of_an_account_is_sending(world: World) -> None:
         await world.sql("update actions set outcome = 'sending' where outcome = 'scheduled'")
 
 
-async def test_a_sending_older_than_its_call_is_turned_into_reconciling_and_rung(world: World) -> None:
+async def test_a_sending_older_than_its_call_becomes_reconciling_and_is_woken(world: World) -> None:
     first, number = await due(world)
     parcel = await world.claim(first, number)
     assert isinstance(parcel, ClaimedAction)
@@ -173,7 +173,7 @@ async def test_nothing_is_claimed_outside_hours_or_in_their_last_moments(
         assert (action.outcome, action.why[-1]["rule"]) == ("scheduled", "working_hours")
 
 
-async def test_a_cap_without_room_moves_it_to_the_next_day_and_is_told_once(world: World) -> None:
+async def test_a_cap_without_room_moves_it_to_the_next_day_and_is_reported_once(world: World) -> None:
     await world.sql("update outreach_accounts set caps = '{\"invites_per_day\": 1}'")
     first, number = await due(world)
     parcel = await world.claim(first, number)
@@ -206,7 +206,7 @@ async def test_its_own_reservation_does_not_take_its_place(world: World) -> None
     assert isinstance(await world.claim(enrollment, number), ClaimedAction)
 
 
-async def test_somebody_contacted_meanwhile_is_passed_over(world: World) -> None:
+async def test_a_person_contacted_meanwhile_is_skipped(world: World) -> None:
     enrollment, number = await due(world)
     await world.sql("update seen_entries set contacted_at = contacted_at - interval '3 days'")
     answer = await world.claim(enrollment, number)
@@ -215,7 +215,7 @@ async def test_somebody_contacted_meanwhile_is_passed_over(world: World) -> None
     assert (action.outcome, action.reason) == ("skipped", "already_contacted")
 
 
-async def test_somebody_without_an_address_is_passed_over(world: World) -> None:
+async def test_a_person_without_an_address_is_skipped(world: World) -> None:
     enrollment, number = await due(world)
     await world.sql("update person_keys set value = null where kind = 'url'")
     await world.claim(enrollment, number)
@@ -306,7 +306,7 @@ async def test_a_paused_sequence_holds_and_goes_on_from_now_when_it_is_active_ag
         ),
     ],
 )
-async def test_whoever_may_not_be_written_to_is_dropped_at_the_claim_too(
+async def test_a_forbidden_recipient_is_dropped_at_the_claim_too(
     world: World, statement: str, status: str, reason: str
 ) -> None:
     enrollment, number = await due(world)
@@ -319,7 +319,7 @@ async def test_whoever_may_not_be_written_to_is_dropped_at_the_claim_too(
     assert "enrollment.failed" in await world.told()
 
 
-async def test_an_edited_text_is_rendered_anew_until_it_is_claimed(world: World) -> None:
+async def test_an_edited_text_is_rendered_again_until_it_is_claimed(world: World) -> None:
     enrollment, _ = await due(world)
     await world.sql(
         "update sequences set steps = jsonb_set(steps, '{0,note}', cast(:note as jsonb))",

@@ -67,7 +67,7 @@ async def test_another_tenants_network_account_is_refused_and_disconnected_again
     assert (await world.row(holder)).provider_id == "p-1"
 
 
-async def test_the_same_connection_is_not_dropped_when_somebody_else_signs_in_with_it(world: Accounts) -> None:
+async def test_the_same_connection_is_not_dropped_when_another_workspace_signs_in_with_it(world: Accounts) -> None:
     other = (await world.database.run(join)).tenant
     await world.made(other, network_user_id="user-1", provider_id="p-1")
     account_id = await fresh(world)
@@ -112,7 +112,7 @@ async def test_connecting_elsewhere_carries_a_running_network_pause_over(world: 
     assert row.warmup_started_at is None
 
 
-async def test_signing_in_anew_with_an_account_that_is_here_renews_its_record(world: Accounts) -> None:
+async def test_signing_in_again_with_a_known_account_renews_its_record(world: Accounts) -> None:
     older = await world.made(network_user_id="user-1", provider_id="p-1", status="disconnected")
     newer = await fresh(world)
     await world.signed_in(newer, "user-1", provider_id="p-2")

@@ -152,7 +152,7 @@ async def test_the_number_of_queries_does_not_depend_on_the_number_of_people(wor
     assert counted.count - before == numbers[0]  # nor on what is booked
 
 
-async def test_two_equal_enrollments_at_once_enroll_everybody_once(world: World) -> None:
+async def test_two_equal_concurrent_enrollments_enroll_each_person_once(world: World) -> None:
     await world.open(INVITE)
     given = await crowd(world, 12)
     done = await asyncio.gather(execute(world, given), execute(world, given[::-1]))
@@ -174,7 +174,7 @@ async def test_one_person_enters_one_of_two_sequences_at_once(world: World) -> N
 
 
 @pytest.mark.parametrize("first", ["suppression", "enrollment"])
-async def test_whoever_commits_first_of_an_enrollment_and_a_suppression_wins(world: World, first: str) -> None:
+async def test_the_first_commit_of_an_enrollment_and_a_suppression_wins(world: World, first: str) -> None:
     await world.open(INVITE)
     (given,) = await crowd(world, 1)
     assert given.profile_id is not None

@@ -56,7 +56,7 @@ async def said(world: World, words: str | None = "Hello", *, id: str = "m1", by_
     return ChatLine(id, words, await world.now(), from_owner=by_owner)
 
 
-async def test_a_message_taken_twice_and_at_the_same_time_is_kept_and_told_of_once(world: World) -> None:
+async def test_a_message_received_twice_concurrently_is_stored_and_reported_once(world: World) -> None:
     enrollment, profile_id = await invited(world)
     line = await said(world)
     await asyncio.gather(*(take(world, profile_id, line) for _ in range(4)))
@@ -80,7 +80,7 @@ async def test_messages_in_any_order_give_the_same_conversation(world: World) ->
     assert (await world.told()).count("reply.received") == 2
 
 
-async def test_a_reply_implies_that_the_invite_was_accepted_and_a_late_look_does_not_tell_it_again(
+async def test_a_reply_implies_acceptance_which_a_late_read_does_not_report_again(
     world: World,
 ) -> None:
     enrollment, profile_id = await invited(world)
@@ -93,7 +93,7 @@ async def test_a_reply_implies_that_the_invite_was_accepted_and_a_late_look_does
     assert (await world.told()).count("invite.accepted") == 1
 
 
-async def test_somebody_connected_already_accepted_nothing(world: World) -> None:
+async def test_a_person_already_connected_accepted_nothing(world: World) -> None:
     profile_id = await world.person()
     await world.enroll(profile_id)
     await world.sql(
@@ -110,7 +110,7 @@ async def test_somebody_connected_already_accepted_nothing(world: World) -> None
     assert (told.count("invite.accepted"), told.count("reply.received")) == (0, 1)
 
 
-async def test_an_invite_whose_outcome_was_read_back_as_accepted_is_told_of_as_accepted(world: World) -> None:
+async def test_an_invite_read_back_as_accepted_is_reported_as_accepted(world: World) -> None:
     enrollment = await world.enroll()
     parcel = await world.when_due(enrollment)
     await world.result(parcel, record.Unclear())
@@ -119,7 +119,7 @@ async def test_an_invite_whose_outcome_was_read_back_as_accepted_is_told_of_as_a
     assert (await world.enrollment(enrollment)).accepted_at is not None
 
 
-async def test_the_answer_to_a_direct_send_is_kept_and_told_of_without_an_enrollment(world: World) -> None:
+async def test_the_answer_to_a_direct_send_is_stored_and_reported_without_an_enrollment(world: World) -> None:
     profile_id = await world.person()
 
     async def sent(session: AsyncSession) -> None:

@@ -58,15 +58,15 @@ async def capped(world: World, value: int | None) -> None:
     await world.sql(change, caps=caps, id=world.account_id)
 
 
-async def rung(world: World) -> int:
+async def woken(world: World) -> int:
     return len(await world.sql("select id from enrollments where rings > answered"))
 
 
-async def test_nothing_changed_so_nothing_moves_and_nobody_is_rung(world: World) -> None:
+async def test_without_a_change_nothing_moves_and_no_enrollment_is_woken(world: World) -> None:
     before = times(await planned(world))
     await replanned(world)
     assert times(await planned(world)) == before
-    assert await rung(world) == 0
+    assert await woken(world) == 0
 
 
 async def test_a_network_pause_moves_what_lies_before_its_end_behind_it_with_its_gaps(world: World) -> None:
@@ -82,10 +82,10 @@ async def test_a_network_pause_moves_what_lies_before_its_end_behind_it_with_its
     assert len(after) == PEOPLE
     assert min(after) >= until
     assert all(later - earlier >= timedelta(seconds=45) for earlier, later in pairwise(sorted(after)))
-    assert await rung(world) == 0, "nobody has to be told that it is later"
+    assert await woken(world) == 0, "nobody has to be told that it is later"
 
 
-async def test_a_higher_cap_brings_times_forward_and_rings_those(world: World) -> None:
+async def test_a_higher_cap_moves_times_forward_and_wakes_those_enrollments(world: World) -> None:
     await world.sql(
         "update outreach_accounts set caps = '{\"invites_per_day\": 2}' where id = :id", id=world.account_id
     )
@@ -97,7 +97,7 @@ async def test_a_higher_cap_brings_times_forward_and_rings_those(world: World) -
     fast = times(await planned(world))
     assert fast == sorted(fast)
     assert fast[-1] < slow[-1]
-    assert await rung(world) == sum(1 for before, after in zip(slow, fast, strict=True) if after < before)
+    assert await woken(world) == sum(1 for before, after in zip(slow, fast, strict=True) if after < before)
 
 
 async def test_a_cap_of_zero_leaves_no_time_and_lifting_it_gives_times_in_the_old_order(world: World) -> None:
@@ -109,7 +109,7 @@ async def test_a_cap_of_zero_leaves_no_time_and_lifting_it_gives_times_in_the_ol
     after = times(await planned(world))
     assert len(after) == PEOPLE
     assert after == sorted(after)
-    assert await rung(world) == PEOPLE
+    assert await woken(world) == PEOPLE
 
 
 async def test_other_working_hours_hold_for_what_is_planned(world: World) -> None:

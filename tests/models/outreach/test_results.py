@@ -69,7 +69,7 @@ async def test_a_result_that_comes_after_the_call_was_given_up_still_counts(worl
     assert (await world.actions(enrollment))[0].outcome == "sent"
 
 
-async def test_what_was_not_executed_is_planned_anew_with_growing_distance(world: World) -> None:
+async def test_an_unexecuted_action_is_replanned_with_growing_delay(world: World) -> None:
     enrollment, parcel = await claimed(world)
     waits = []
     for _ in range(4):
@@ -135,7 +135,7 @@ async def test_an_account_in_trouble_holds_what_is_planned(
     assert await world.told() == event
 
 
-async def test_three_persons_in_a_row_invited_recently_are_a_limit_of_the_account(world: World) -> None:
+async def test_three_recently_invited_recipients_in_a_row_are_a_limit_of_the_account(world: World) -> None:
     for number in range(3):
         assert (await world.account()).status == "active", number
         _, parcel = await claimed(world)
@@ -235,7 +235,7 @@ async def unknown(world: World) -> str:
     return enrollment
 
 
-async def test_what_nobody_can_read_back_is_left_to_a_person(world: World) -> None:
+async def test_an_outcome_that_cannot_be_read_back_is_left_to_a_person(world: World) -> None:
     enrollment = await unknown(world)
     row, action = await world.enrollment(enrollment), await world.last(enrollment)
     assert (action.outcome, action.reason) == ("unknown", "outcome_unknown")
@@ -318,7 +318,7 @@ async def test_a_reading_counts_once(world: World) -> None:
 
 
 @pytest.mark.parametrize("unclear", [False, True])
-async def test_what_a_call_tells_of_somebody_erased_meanwhile_is_not_kept(world: World, *, unclear: bool) -> None:
+async def test_a_calls_facts_about_a_person_erased_meanwhile_are_not_stored(world: World, *, unclear: bool) -> None:
     enrollment, parcel = await claimed(world)
 
     async def erase(session: AsyncSession) -> None:

@@ -199,7 +199,7 @@ async def test_what_the_account_forbids_binds_its_customers_but_for_its_notes(
 @pytest.mark.parametrize(
     ("way", "at_account"), [(by_hand, "scheduled"), (by_note, "scheduled"), (by_opt_out, "stopped")]
 )
-async def test_what_a_customer_forbids_binds_nobody_else(world: World, way: Forbid, at_account: str) -> None:
+async def test_a_customers_ban_does_not_apply_to_others(world: World, way: Forbid, at_account: str) -> None:
     profile_id = await somebody(world)
     inside = await customers(world)
     await execute(inside, [Given(profile_id=profile_id, values={"first_name": "Jo"})])

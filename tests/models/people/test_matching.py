@@ -20,7 +20,7 @@ def test_one_who_stands_out_is_meant() -> None:
 
 
 @pytest.mark.parametrize("confidences", [(), (0.59,), (0.9, 0.9), (0.9, 0.85), (0.7, 0.9, 0.81)])
-def test_nobody_or_a_near_tie_is_no_match(confidences: tuple[float, ...]) -> None:
+def test_no_candidate_or_a_near_tie_is_no_match(confidences: tuple[float, ...]) -> None:
     assert best_match(possible(*confidences), min_confidence=0.6) is None
 
 
@@ -30,7 +30,7 @@ def test_a_name_and_a_town_are_not_enough(on: set[str]) -> None:
 
 
 @given(st.lists(st.floats(0, 1), max_size=6), st.floats(0, 1))
-def test_whoever_is_meant_is_sure_enough_and_far_ahead(confidences: list[float], least: float) -> None:
+def test_a_match_is_confident_and_far_ahead(confidences: list[float], least: float) -> None:
     best = best_match(possible(*confidences), min_confidence=least)
     if best is not None:
         others = sorted(confidences)[:-1]

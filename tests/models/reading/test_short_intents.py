@@ -23,7 +23,7 @@ from tests.models.reading.known import read
         ("Head of Finance\nUtrecht\n10+ years", ("Head of Finance",)),
     ],
 )
-def test_what_nobody_else_reads_is_the_title(text: str, titles: tuple[str, ...]) -> None:
+def test_words_without_another_reading_are_the_title(text: str, titles: tuple[str, ...]) -> None:
     assert read(text).intent.must.titles == titles
 
 

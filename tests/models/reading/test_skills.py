@@ -65,7 +65,7 @@ def test_what_the_requirements_deny_is_excluded(line: str) -> None:
     assert (python.block, rust.name, rust.block) == (DraftBlock.NICE, "Rust", DraftBlock.EXCLUDE)
 
 
-def test_knowledge_that_nobody_needs_excludes_nobody() -> None:
+def test_knowledge_that_is_not_required_excludes_no_person() -> None:
     assert skills("Requirements\n- No Rust required\n- No Excel experience needed\n") == []
 
 

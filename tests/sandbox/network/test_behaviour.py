@@ -124,7 +124,7 @@ def test_a_month_passes_the_same_way_twice_and_otherwise_with_another_seed(tmp_p
     assert {text.split()[0] for text in seen} == {"accept", "decline", "reply"}
 
 
-def test_nobody_accepts_what_was_withdrawn_meanwhile(tmp_path: Path) -> None:
+def test_an_invite_withdrawn_meanwhile_is_not_accepted(tmp_path: Path) -> None:
     with started(tmp_path, 7) as network:
         willing = next(row for row in network.people(limit=50) if row["accepts"])
         request = network.invite(willing["person_id"]).json()["id"]
@@ -135,14 +135,14 @@ def test_nobody_accepts_what_was_withdrawn_meanwhile(tmp_path: Path) -> None:
         assert row["tie"] == "withdrawn"
 
 
-def test_with_nature_switched_off_nobody_does_anything(network: Network) -> None:
+def test_with_natural_behaviour_switched_off_no_person_acts(network: Network) -> None:
     for row in network.people(limit=INVITED):
         network.invite(row["person_id"])
     assert network.look("schedule")["data"] == []
     assert network.control.get("/_control/next").json()["at"] is None
 
 
-def test_acceptances_are_told_up_to_eight_hours_late_some_twice_and_out_of_order(tmp_path: Path) -> None:
+def test_acceptances_are_reported_up_to_eight_hours_late_some_twice_and_out_of_order(tmp_path: Path) -> None:
     with started(tmp_path, 7) as network:
         body = {"url": "http://127.0.0.1:9/nobody", "trigger_events": ["relation.new"]}
         network.api.post("/v2/webhooks/endpoints/", json=body).raise_for_status()

@@ -293,7 +293,7 @@ def test_an_owner_has_one_account_unless_a_second_is_wanted(network: Network) ->
     assert {account["initial_sync"]["status"] for account in accounts} == {"running"}
 
 
-def test_signing_in_again_as_somebody_else_is_a_mismatch(network: Network) -> None:
+def test_signing_in_again_as_another_person_is_a_mismatch(network: Network) -> None:
     link = network.api.post("/v2/auth/link", json=LINK | {"account_id": network.account}).json()["link"]
     redirect = network.control.post(link, data={"outcome": "succeed", "owner": "77"})
     assert dict(httpx.URL(redirect.headers["location"]).params)["type"] == "provider/account_mismatch"
@@ -352,7 +352,7 @@ def test_control_input_is_strict(network: Network, path: str, body: dict[str, An
     assert network.control.post(f"/_control/network/{path}", json=body).status_code == status
 
 
-def test_nobody_accepts_what_was_not_sent(network: Network) -> None:
+def test_an_invite_that_was_not_sent_is_not_accepted(network: Network) -> None:
     body = {"account_id": network.account, "person_id": network.people()[0]["person_id"]}
     assert network.control.post("/_control/network/accept", json=body).status_code == 409
 

@@ -28,7 +28,7 @@ def test_the_opt_out_feed_holds_those_still_listed_too(sandbox: Running, populat
     assert sandbox.search({"term": {"id": late}}).status_code == 200
 
 
-def test_whoever_opts_out_leaves_searches_and_enters_the_feed(sandbox: Running, population: Population) -> None:
+def test_a_person_who_opts_out_leaves_searches_and_enters_the_feed(sandbox: Running, population: Population) -> None:
     person_id = population.person_id(0)
     seen = sandbox.control.post(f"/_control/people/{person_id}", json={"state": "opted_out"}).json()
     assert (seen["state"], seen["found_by_search"]) == ("opted_out", False)
@@ -40,7 +40,7 @@ def test_whoever_opts_out_leaves_searches_and_enters_the_feed(sandbox: Running, 
     assert sandbox.search({"term": {"id": person_id}}).status_code == 200
 
 
-def test_whoever_vanishes_is_deleted_in_the_changelog(sandbox: Running, population: Population) -> None:
+def test_a_person_who_vanishes_is_deleted_in_the_changelog(sandbox: Running, population: Population) -> None:
     person_id = population.person_id(1)
     sandbox.control.post(f"/_control/people/{person_id}", json={"state": "vanished"}).raise_for_status()
     assert changes(sandbox, "deleted") == [{"id": person_id}]

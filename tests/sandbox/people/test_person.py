@@ -63,7 +63,7 @@ def test_enrich_gives_the_whole_record(sandbox: Running, person: Object) -> None
     }
 
 
-def test_matched_inputs_are_told_when_asked(sandbox: Running, person: Object) -> None:
+def test_matched_inputs_are_returned_on_request(sandbox: Running, person: Object) -> None:
     asked = {"name": person["full_name"], "company": person["job_company_name"], "include_if_matched": True}
     assert sandbox.people.post("/v5/person/enrich", json=asked).json()["matched"] == ["name", "company"]
 

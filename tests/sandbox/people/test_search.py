@@ -27,13 +27,13 @@ def pages(sandbox: Running, query: Object, size: int) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("size", [7, 50, 100])
-def test_pages_give_everybody_once(sandbox: Running, population: Population, size: int) -> None:
+def test_pages_return_each_person_once(sandbox: Running, population: Population, size: int) -> None:
     found = [person_id for page in pages(sandbox, {"query": DUTCH}, size) for person_id in page]
     assert len(found) == len(set(found))
     assert set(found) == matching(population, DUTCH)
 
 
-def test_pages_lose_nobody_when_somebody_vanishes_between_them(sandbox: Running, population: Population) -> None:
+def test_pages_lose_no_person_when_another_vanishes_between_them(sandbox: Running, population: Population) -> None:
     first = sandbox.search(DUTCH, size=20).json()
     gone = first["data"][3]["id"]
     sandbox.control.post(f"/_control/people/{gone}", json={"state": "vanished"}).raise_for_status()

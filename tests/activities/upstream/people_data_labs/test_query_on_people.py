@@ -201,7 +201,7 @@ def test_none_of_and_all_of_cut_a_search_in_two(asked: PeopleFilters, cut: Peopl
     assert found(inside) & found(outside) == set()
 
 
-def test_the_filters_of_these_tests_describe_somebody() -> None:
+def test_the_filters_of_these_tests_match_people() -> None:
     assert len(described(PeopleFilters())) > 300
     assert described(PeopleFilters(countries=("DE",)))
     assert described(PeopleFilters(keywords="engineer"))

@@ -139,7 +139,7 @@ async def test_the_last_page_has_no_next_token(answer: httpx.Response, connect: 
     assert page.next_token is None
 
 
-async def test_nobody_found_is_a_total_of_zero(connect: Connect, atlas: Directory) -> None:
+async def test_no_match_is_a_total_of_zero(connect: Connect, atlas: Directory) -> None:
     page = await connect(Recorder(failed(404, "not_found"))).search(ENGINEERS, atlas, size=50, token=None)
     assert (page.people, page.total) == ((), 0)
 
@@ -217,7 +217,7 @@ async def test_a_passing_fault_is_repeated(connect: Connect, atlas: Directory) -
         assert len(page.people) == 1
 
 
-async def test_a_time_out_is_told_apart_from_a_busy_source(connect: Connect, atlas: Directory) -> None:
+async def test_a_time_out_is_distinguished_from_a_busy_source(connect: Connect, atlas: Directory) -> None:
     with pytest.raises(SourceBusy) as timed_out:
         await connect(Recorder(httpx.ReadTimeout("slow"))).search(ENGINEERS, atlas, size=50, token=None)
     with pytest.raises(SourceBusy) as busy:
@@ -281,7 +281,7 @@ async def test_without_a_key_nothing_is_called(atlas: Directory) -> None:
     assert other_side.requests == []
 
 
-async def test_a_refused_token_is_told_apart_from_a_refused_query(connect: Connect, atlas: Directory) -> None:
+async def test_a_refused_token_is_distinguished_from_a_refused_query(connect: Connect, atlas: Directory) -> None:
     with pytest.raises(TokenRefused):
         await connect(Recorder(failed(400, "invalid_request_error"))).search(ENGINEERS, atlas, size=50, token="old")
 

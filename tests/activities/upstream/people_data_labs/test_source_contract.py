@@ -305,7 +305,7 @@ async def test_a_key_that_the_source_refuses(key: str, error: type[Exception], s
     await source.close()
 
 
-async def test_nobody_listening_is_a_busy_source(atlas: Directory, unused_tcp_port: int) -> None:
+async def test_a_refused_connection_is_a_busy_source(atlas: Directory, unused_tcp_port: int) -> None:
     source = PeopleDataLabs(base_url=f"http://{LOOPBACK}:{unused_tcp_port}", api_key=KEY)
     with pytest.raises(SourceBusy):
         await source.search(ENGINEERS, atlas, size=10, token=None)

@@ -128,7 +128,7 @@ async def test_each_failure_says_whether_something_may_have_been_done(
     assert type(raised.value) is means
 
 
-async def test_nobody_at_the_other_end_means_that_nothing_was_done() -> None:
+async def test_a_refused_connection_means_that_nothing_was_done() -> None:
     adapter = StripePayments(base_url="http://127.0.0.1:1", api_key="k")
     with pytest.raises(PaymentsBusy):
         await adapter.customer(BUYER)

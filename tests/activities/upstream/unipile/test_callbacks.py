@@ -115,7 +115,7 @@ async def test_a_registration_whose_answer_is_lost_is_found_again(network: Unipi
     assert (await network.ensure_callbacks(URL)).id == made["id"]
 
 
-async def test_a_message_and_an_acceptance_are_told_signed(
+async def test_a_message_and_an_acceptance_are_reported_signed(
     network: UnipileNetwork, sandbox: Sandbox, endpoint: CallbackEndpoint, receiver: Receiver
 ) -> None:
     person_id = sandbox.person()
@@ -217,7 +217,7 @@ async def test_a_delayed_callback_comes_after_later_ones(sandbox: Sandbox, recei
         ({"status": "removed"}, CallbackKind.REMOVED),
     ],
 )
-async def test_trouble_of_an_account_is_told(
+async def test_trouble_of_an_account_is_reported(
     sandbox: Sandbox, receiver: Receiver, change: dict[str, str], kind: CallbackKind
 ) -> None:
     sandbox.post("account", account_id=sandbox.account, **change)
@@ -240,7 +240,7 @@ async def test_while_an_account_is_disconnected_the_provider_hears_nothing(
     assert [message.text for message in await network.messages(sandbox.account, chat.id)] == ["unheard"]
 
 
-async def test_an_event_that_nobody_takes_is_sent_again_later_and_each_attempt_is_listed(
+async def test_an_event_that_is_not_accepted_is_sent_again_later_and_each_attempt_is_listed(
     network: UnipileNetwork, sandbox: Sandbox
 ) -> None:
     async with receiving(says(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n")) as busy:

@@ -242,7 +242,7 @@ def test_the_limiter_holds_the_method_and_longer_than_six_hours_the_day(
     assert not error.read_back
 
 
-def test_a_429_of_nobody_we_know_that_names_a_time_holds_the_method() -> None:
+def test_an_unknown_429_with_a_time_pauses_the_method() -> None:
     error = classify(ProviderProblem(INVITE, 429, None, "weekly", retry_after=60.0))
     assert isinstance(error, LimitReached)
     assert error.limit is Limit.METHOD

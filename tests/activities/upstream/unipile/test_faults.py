@@ -28,7 +28,7 @@ from tests.activities.upstream.unipile.conftest import Sandbox
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class FaultContext:
     """An account with a relation that has a chat, a pending invite, and strangers."""
 
     network: UnipileNetwork
@@ -42,7 +42,7 @@ class Scene:
 
 
 @pytest.fixture
-async def scene(network: UnipileNetwork, sandbox: Sandbox) -> Scene:
+async def context(network: UnipileNetwork, sandbox: Sandbox) -> FaultContext:
     stranger, friend, invited = (sandbox.person(nth) for nth in range(3))
     sandbox.tie(friend, "connected")
     message = sandbox.act("reply", friend, text="Hi")["id"]
@@ -50,10 +50,10 @@ async def scene(network: UnipileNetwork, sandbox: Sandbox) -> Scene:
     chat = await network.chat_with(sandbox.account, friend)
     (request,) = await network.sent_requests(sandbox.account)
     assert chat is not None
-    return Scene(network, sandbox, sandbox.account, stranger, friend, chat.id, request.id, message)
+    return FaultContext(network, sandbox, sandbox.account, stranger, friend, chat.id, request.id, message)
 
 
-Do = Callable[[Scene], Awaitable[Any]]
+Do = Callable[[FaultContext], Awaitable[Any]]
 READS: dict[str, Do] = {
     "users/get": lambda s: s.network.person(s.account, s.stranger),
     "users/requests": lambda s: s.network.sent_requests(s.account),
@@ -103,12 +103,12 @@ def named(value: Any) -> str | None:
     return "-".join(str(part) for part in value.values()) if isinstance(value, dict) else None
 
 
-async def outcomes(calls: Mapping[str, Do], scene: Scene) -> dict[str, NetworkError | None]:
+async def outcomes(calls: Mapping[str, Do], context: FaultContext) -> dict[str, NetworkError | None]:
     """Make all calls side by side; what each raised, by operation."""
 
     async def made(call: Do) -> NetworkError | None:
         try:
-            await call(scene)
+            await call(context)
         except NetworkError as error:
             return error
         return None
@@ -117,9 +117,9 @@ async def outcomes(calls: Mapping[str, Do], scene: Scene) -> dict[str, NetworkEr
     return dict(zip(calls, found, strict=True))
 
 
-def order_all(scene: Scene, calls: Iterable[str], **fault: Any) -> None:
+def order_all(context: FaultContext, calls: Iterable[str], **fault: Any) -> None:
     for operation in calls:
-        scene.sandbox.order(operation, **fault)
+        context.sandbox.order(operation, **fault)
 
 
 def limit_time(monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any]) -> None:
@@ -131,64 +131,68 @@ def limit_time(monkeypatch: pytest.MonkeyPatch, fault: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("fault", UNCLEAR, ids=named)
 async def test_an_act_without_a_clear_answer_is_unknown_and_never_repeated(
-    scene: Scene, fault: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    context: FaultContext, fault: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order_all(scene, ACTS, count=1, **fault)
+    order_all(context, ACTS, count=1, **fault)
     limit_time(monkeypatch, fault)
-    for operation, error in (await outcomes(ACTS, scene)).items():
+    for operation, error in (await outcomes(ACTS, context)).items():
         assert isinstance(error, OutcomeUnknown), operation
         assert error.read_back
     executed = fault.get("after_execution") or fault["fault"] in EXECUTED
     kinds = ["invite", "message", "message", "visit", "withdraw"]
-    assert sorted(entry["kind"] for entry in scene.sandbox.log()) == (kinds if executed else [])
+    assert sorted(entry["kind"] for entry in context.sandbox.log()) == (kinds if executed else [])
 
 
 @pytest.mark.parametrize("fault", UNCLEAR, ids=named)
-async def test_a_read_is_repeated_once(scene: Scene, fault: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_read_is_repeated_once(
+    context: FaultContext, fault: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     reads = READS | CORE_READS
-    order_all(scene, reads, count=1, **fault)
+    order_all(context, reads, count=1, **fault)
     limit_time(monkeypatch, fault)
-    assert set((await outcomes(reads, scene)).values()) == {None}
+    assert set((await outcomes(reads, context)).values()) == {None}
 
 
 @pytest.mark.parametrize("fault", UNCLEAR, ids=named)
 async def test_a_read_that_fails_twice_is_busy(
-    scene: Scene, fault: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    context: FaultContext, fault: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads = READS | CORE_READS
-    order_all(scene, reads, **fault)
+    order_all(context, reads, **fault)
     limit_time(monkeypatch, fault)
-    for operation, error in (await outcomes(reads, scene)).items():
+    for operation, error in (await outcomes(reads, context)).items():
         assert isinstance(error, NetworkBusy), operation
     if fault["fault"] != "timeout":  # on a busy machine time may be up before the call arrives
-        assert scene.sandbox.struck() == 2 * len(reads)
+        assert context.sandbox.struck() == 2 * len(reads)
 
 
 @pytest.mark.parametrize("fault", UNCLEAR, ids=named)
 async def test_a_core_call_without_a_clear_answer_is_busy_and_can_be_made_again(
-    scene: Scene, fault: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    context: FaultContext, fault: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order_all(scene, CORE_WRITES, count=1, **fault)
+    order_all(context, CORE_WRITES, count=1, **fault)
     limit_time(monkeypatch, fault)
-    for operation, error in (await outcomes(CORE_WRITES, scene)).items():
+    for operation, error in (await outcomes(CORE_WRITES, context)).items():
         assert isinstance(error, NetworkBusy), operation
-    assert set((await outcomes(CORE_WRITES, scene)).values()) == {None}
+    assert set((await outcomes(CORE_WRITES, context)).values()) == {None}
 
 
-async def test_a_slow_answer_is_an_answer(scene: Scene) -> None:
-    order_all(scene, EVERY, fault="latency", latency_ms=100, count=1)
+async def test_a_slow_answer_is_an_answer(context: FaultContext) -> None:
+    order_all(context, EVERY, fault="latency", latency_ms=100, count=1)
     first = {name: call for name, call in EVERY.items() if name != "accounts/delete"}
-    assert set((await outcomes(first, scene)).values()) == {None}
-    assert scene.sandbox.control.get("/_control/faults").json()["data"][0]["operation"] == "accounts/delete"
-    await EVERY["accounts/delete"](scene)
+    assert set((await outcomes(first, context)).values()) == {None}
+    assert context.sandbox.control.get("/_control/faults").json()["data"][0]["operation"] == "accounts/delete"
+    await EVERY["accounts/delete"](context)
 
 
-async def test_nobody_listening_means_that_nothing_was_executed(scene: Scene, unused_tcp_port: int) -> None:
+async def test_a_refused_connection_means_that_nothing_was_executed(
+    context: FaultContext, unused_tcp_port: int
+) -> None:
     away = UnipileNetwork(base_url=f"http://127.0.0.1:{unused_tcp_port}", api_key="k")
-    for error in (await outcomes(EVERY, replace(scene, network=away))).values():
+    for error in (await outcomes(EVERY, replace(context, network=away))).values():
         assert isinstance(error, NetworkBusy)
         assert (error.code, error.read_back) == ("unreachable", False)
-    assert scene.sandbox.log() == []
+    assert context.sandbox.log() == []
     await away.close()
 
 
@@ -202,24 +206,26 @@ async def test_nobody_listening_means_that_nothing_was_executed(scene: Scene, un
     ],
     ids=named,
 )
-async def test_the_providers_limiter_says_how_long(scene: Scene, headers: dict[str, Any], seconds: float) -> None:
-    order_all(scene, OF_ACCOUNT, fault="rate_limited", **headers)
-    for operation, error in (await outcomes(OF_ACCOUNT, scene)).items():
+async def test_the_providers_limiter_says_how_long(
+    context: FaultContext, headers: dict[str, Any], seconds: float
+) -> None:
+    order_all(context, OF_ACCOUNT, fault="rate_limited", **headers)
+    for operation, error in (await outcomes(OF_ACCOUNT, context)).items():
         assert isinstance(error, LimitReached), operation
         assert (error.limit, error.retry_after) == (Limit.METHOD, seconds)
-    assert scene.sandbox.log() == []
+    assert context.sandbox.log() == []
 
 
 @pytest.mark.parametrize(
     ("fault", "limit"),
     [("daily_limit", Limit.DAILY), ("weekly_limit", Limit.WEEKLY), ("neutral_limit", Limit.DAILY)],
 )
-async def test_a_limit_of_the_network_is_told_by_its_text(scene: Scene, fault: str, limit: Limit) -> None:
-    order_all(scene, OF_ACCOUNT, fault=fault)
-    for operation, error in (await outcomes(OF_ACCOUNT, scene)).items():
+async def test_a_limit_of_the_network_is_reported_by_its_text(context: FaultContext, fault: str, limit: Limit) -> None:
+    order_all(context, OF_ACCOUNT, fault=fault)
+    for operation, error in (await outcomes(OF_ACCOUNT, context)).items():
         assert isinstance(error, LimitReached), operation
         assert error.limit is limit
-    assert scene.sandbox.log() == []
+    assert context.sandbox.log() == []
 
 
 @pytest.mark.parametrize(
@@ -236,47 +242,55 @@ async def test_a_limit_of_the_network_is_told_by_its_text(scene: Scene, fault: s
 )
 @pytest.mark.parametrize("form", ["provider_error", "error_with_200"])
 async def test_a_refusal_means_the_same_on_every_call_and_with_status_200(
-    scene: Scene, type_: str, kind: type[NetworkError], trouble: Trouble | None, form: str
+    context: FaultContext, type_: str, kind: type[NetworkError], trouble: Trouble | None, form: str
 ) -> None:
-    order_all(scene, OF_ACCOUNT, fault=form, type=type_)
-    for operation, error in (await outcomes(OF_ACCOUNT, scene)).items():
+    order_all(context, OF_ACCOUNT, fault=form, type=type_)
+    for operation, error in (await outcomes(OF_ACCOUNT, context)).items():
         assert isinstance(error, kind), operation
         assert error.code == type_
         if isinstance(error, AccountTrouble):
             assert error.trouble is trouble
-    assert scene.sandbox.log() == []
+    assert context.sandbox.log() == []
 
 
 @pytest.mark.parametrize(("status", "trouble"), [("locked", Trouble.RESTRICTED), ("errored", Trouble.INTERRUPTED)])
 async def test_an_unknown_refusal_is_understood_by_looking_at_the_account(
-    scene: Scene, status: str, trouble: Trouble
+    context: FaultContext, status: str, trouble: Trouble
 ) -> None:
-    order_all(scene, OF_ACCOUNT, fault="provider_error", type="api/brand_new", status=401)
-    for error in (await outcomes(OF_ACCOUNT, scene)).values():
+    order_all(context, OF_ACCOUNT, fault="provider_error", type="api/brand_new", status=401)
+    for error in (await outcomes(OF_ACCOUNT, context)).values():
         assert isinstance(error, NetworkBusy)
-    scene.sandbox.post("account", account_id=scene.account, status=status)
-    for error in (await outcomes(OF_ACCOUNT, scene)).values():
+    context.sandbox.post("account", account_id=context.account, status=status)
+    for error in (await outcomes(OF_ACCOUNT, context)).values():
         assert isinstance(error, AccountTrouble)
         assert error.trouble is trouble
-    assert scene.sandbox.log() == []
+    assert context.sandbox.log() == []
 
 
-async def test_a_call_for_an_account_that_is_gone_is_no_failure_of_the_person(scene: Scene) -> None:
-    scene.sandbox.post("account", account_id=scene.account, status="removed")
-    for error in (await outcomes(OF_ACCOUNT, scene)).values():
+async def test_a_call_for_an_account_that_is_gone_is_no_failure_of_the_person(context: FaultContext) -> None:
+    context.sandbox.post("account", account_id=context.account, status="removed")
+    for error in (await outcomes(OF_ACCOUNT, context)).values():
         assert isinstance(error, AccountTrouble)
         assert error.trouble is Trouble.DISCONNECTED
 
 
-async def test_nothing_personal_is_logged(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_personal_is_logged(context: FaultContext, monkeypatch: pytest.MonkeyPatch) -> None:
     said = structlog.testing.CapturingLogger()  # whatever another test configured the logs to be
     for module in (client, endpoints):
         monkeypatch.setattr(module, "log", said)
-    order_all(scene, EVERY, fault="provider_error", type="provider/unprocessable_entity", count=1)
-    await outcomes(EVERY, scene)
-    order_all(scene, ACTS, fault="server_error", count=1)
-    await outcomes(ACTS, scene)
+    order_all(context, EVERY, fault="provider_error", type="provider/unprocessable_entity", count=1)
+    await outcomes(EVERY, context)
+    order_all(context, ACTS, fault="server_error", count=1)
+    await outcomes(ACTS, context)
     assert ("unipile.refused",) in {call.args for call in said.calls}
     written = repr(said.calls)
-    for secret in (scene.stranger, scene.friend, scene.chat, scene.request, scene.account, "Hello", "on purpose"):
+    for secret in (
+        context.stranger,
+        context.friend,
+        context.chat,
+        context.request,
+        context.account,
+        "Hello",
+        "on purpose",
+    ):
         assert secret not in written

@@ -129,7 +129,9 @@ async def test_a_person_is_found_by_id_and_by_slug_however_it_is_spelt(
         assert not by_id.connected
 
 
-async def test_nobody_is_found_under_an_unknown_or_impossible_name(network: UnipileNetwork, sandbox: Sandbox) -> None:
+async def test_no_person_is_found_under_an_unknown_or_impossible_name(
+    network: UnipileNetwork, sandbox: Sandbox
+) -> None:
     for name in ("nobody-at-all", "ACoAAunknown", "..", ".", "", "a/../b", "%2e%2e"):
         with pytest.raises(PersonRefused) as raised:
             await network.person(sandbox.account, name)
@@ -221,7 +223,7 @@ async def test_a_visit_reads_the_profile_afresh(network: UnipileNetwork, sandbox
     assert (entry["kind"], entry["person_id"]) == ("visit", person_id)
 
 
-async def test_somebody_who_cannot_be_visited_is_left_alone(network: UnipileNetwork, sandbox: Sandbox) -> None:
+async def test_a_person_who_cannot_be_visited_is_left_alone(network: UnipileNetwork, sandbox: Sandbox) -> None:
     with pytest.raises(PersonRefused) as raised:
         await network.visit(sandbox.account, sandbox.person(visitable=False))
     assert raised.value.reason is PersonRefusal.NO_VISIT
@@ -344,7 +346,7 @@ async def test_a_read_may_be_an_hour_old_unless_it_is_asked_afresh(network: Unip
     assert (await network.person(sandbox.account, person_id)).connected
 
 
-async def test_the_daily_and_the_weekly_limit_of_the_network_are_told_apart(
+async def test_the_daily_and_the_weekly_limit_of_the_network_are_distinguished(
     network: UnipileNetwork, sandbox: Sandbox
 ) -> None:
     for limit, expected in (("daily", Limit.DAILY), ("weekly", Limit.WEEKLY)):

@@ -296,7 +296,7 @@ async def test_whatever_the_source_does_wrong_costs_nothing_and_a_repeat_succeed
 
 @pytest.mark.parametrize(("path", "body"), [pytest.param(path, body, id=name) for name, path, body in NOBODY])
 @pytest.mark.parametrize("fault", ["not_found_without_error", "type_as_string", None])
-async def test_nobody_is_an_answer_and_free_however_the_source_says_it(
+async def test_no_match_is_a_free_answer_in_every_form_of_the_source(
     workspace: Workspace,
     database: Database,
     calls: Calls,
@@ -341,7 +341,7 @@ async def test_credits_spent_elsewhere_meanwhile_are_not_spent_twice(
     assert await run_sql(database, "select 1 from leads where workspace_id = :w", w=workspace.id) == []
 
 
-async def test_without_a_source_key_callers_are_told_that_the_source_is_busy(
+async def test_without_a_source_key_callers_are_reported_that_the_source_is_busy(
     app: FastAPI, workspace: Workspace, database: Database, source: PeopleCalls, calls: Calls
 ) -> None:
     await fund(database, workspace)
@@ -354,7 +354,7 @@ async def test_without_a_source_key_callers_are_told_that_the_source_is_busy(
     await unconfigured.close()
 
 
-async def test_without_temporal_a_caller_is_told_that_the_source_is_busy(
+async def test_without_temporal_a_caller_is_reported_that_the_source_is_busy(
     app: FastAPI, workspace: Workspace, database: Database
 ) -> None:
     class Unreachable:
@@ -370,7 +370,7 @@ async def test_without_temporal_a_caller_is_told_that_the_source_is_busy(
 
 
 @pytest.mark.usefixtures("provider")
-async def test_a_call_lost_on_its_way_is_made_anew(
+async def test_a_lost_call_is_repeated(
     app: FastAPI, workspace: Workspace, database: Database, impatient: Calls
 ) -> None:
     await fund(database, workspace)

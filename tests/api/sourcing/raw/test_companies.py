@@ -67,7 +67,7 @@ async def test_each_company_found_costs_one_and_the_others_nothing(
     assert two["domain"] != one["domain"]
 
 
-async def test_a_company_that_was_found_is_known_to_everybody(
+async def test_a_found_company_is_known_to_all_workspaces(
     workspace: Workspace, sign_up: SignUp, database: Database, provider: Provider
 ) -> None:
     await fund(database, workspace)
@@ -135,9 +135,7 @@ async def test_a_bad_request_is_named_and_costs_nothing(
     assert await provider.calls() == before
 
 
-async def test_an_id_that_nobody_has_is_not_found_and_nothing_is_asked(
-    workspace: Workspace, provider: Provider
-) -> None:
+async def test_an_unknown_id_is_not_found_without_a_call(workspace: Workspace, provider: Provider) -> None:
     before = await provider.calls()
     (row,) = (await fetch(workspace, company_ids=[UNKNOWN_ID]))["data"]
     assert (row["status"], row["company"], row["charged_credits"]) == ("not_found", None, 0)

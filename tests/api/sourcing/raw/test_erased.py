@@ -117,7 +117,7 @@ async def test_a_call_that_waits_is_dropped_with_the_person_it_asks_for(
 
 
 @pytest.mark.usefixtures("provider")
-async def test_a_call_that_waits_for_somebody_never_met_is_dropped_too(
+async def test_a_call_that_waits_for_an_unknown_person_is_dropped_too(
     workspace: Workspace, database: Database, calls: Calls
 ) -> None:
     await fund(database, workspace)
@@ -133,7 +133,7 @@ async def test_a_call_that_waits_for_somebody_never_met_is_dropped_too(
     assert await run_sql(database, "select status from job_inputs where job_id = :j", j=job) == [("suppressed",)]
 
 
-async def test_a_result_that_nobody_collected_is_dropped(
+async def test_an_uncollected_result_is_dropped(
     workspace: Workspace, database: Database, calls: Calls, provider: Provider
 ) -> None:
     await fund(database, workspace)
@@ -191,7 +191,7 @@ async def test_alternatives_of_a_match_are_forgotten_with_their_person(
 
 
 @pytest.mark.usefixtures("calls", "provider")
-async def test_a_job_keeps_nothing_that_a_caller_gave_of_somebody_erased_before(
+async def test_a_job_stores_nothing_about_a_person_erased_before(
     workspace: Workspace, database: Database, jobs: JobSteps
 ) -> None:
     await fund(database, workspace)

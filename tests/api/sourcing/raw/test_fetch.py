@@ -62,7 +62,7 @@ async def test_every_spelling_of_a_url_is_the_same_person(workspace: Workspace, 
 
 
 @pytest.mark.usefixtures("calls")
-async def test_somebody_never_met_is_fetched_by_url_and_is_known_from_then_on(
+async def test_an_unknown_person_is_fetched_by_url_and_known_from_then_on(
     workspace: Workspace, database: Database, provider: Provider
 ) -> None:
     await fund(database, workspace)
@@ -106,7 +106,7 @@ async def test_a_suppressed_person_is_neither_asked_for_nor_charged(
     assert await provider.calls() == before
 
 
-async def test_a_url_suppressed_before_anybody_met_the_person_is_not_asked_for(
+async def test_a_url_suppressed_before_the_person_was_known_is_not_fetched(
     workspace: Workspace, database: Database, calls: Calls
 ) -> None:
     await fund(database, workspace)

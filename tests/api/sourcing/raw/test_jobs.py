@@ -40,7 +40,7 @@ async def told(database: Database, workspace: Workspace) -> list[tuple[str, dict
 
 @pytest.mark.usefixtures("calls", "provider")
 @pytest.mark.parametrize("twice", [False, True])
-async def test_a_job_fetches_everybody_and_tells(
+async def test_a_job_fetches_all_people_and_emits_its_event(
     workspace: Workspace,
     database: Database,
     steps: JobSteps,

@@ -64,7 +64,7 @@ async def test_a_near_tie_is_no_match_and_free(
 
 
 @pytest.mark.usefixtures("calls")
-async def test_nobody_of_that_name_and_too_little_confidence_are_free(
+async def test_no_match_and_low_confidence_are_free(
     workspace: Workspace, database: Database, somebody: dict[str, Any]
 ) -> None:
     await fund(database, workspace)

@@ -36,7 +36,7 @@ async def test_each_person_is_charged_once_in_the_account(
 
 
 @pytest.mark.usefixtures("calls", "provider")
-async def test_the_cursor_goes_over_everybody_once(workspace: Workspace, database: Database) -> None:
+async def test_the_cursor_covers_each_person_once(workspace: Workspace, database: Database) -> None:
     await fund(database, workspace)
     everybody: list[str] = []
     cursor = None
@@ -53,7 +53,7 @@ async def test_the_cursor_goes_over_everybody_once(workspace: Workspace, databas
 
 @pytest.mark.usefixtures("calls")
 @pytest.mark.parametrize("fault", ["duplicate_rows", "refused_scroll_token"])
-async def test_nobody_is_shown_or_charged_twice_when_the_source_repeats_itself(
+async def test_no_person_is_shown_or_charged_twice_when_the_source_repeats_rows(
     workspace: Workspace, database: Database, provider: Provider, fault: str
 ) -> None:
     await fund(database, workspace)
@@ -155,7 +155,7 @@ async def test_seen_people_are_left_out_on_request(workspace: Workspace, databas
 
 
 @pytest.mark.usefixtures("calls", "provider")
-async def test_a_damaged_cursor_is_named_and_one_of_other_filters_begins_anew(
+async def test_a_damaged_cursor_is_named_and_one_of_other_filters_starts_over(
     workspace: Workspace, database: Database
 ) -> None:
     await fund(database, workspace)

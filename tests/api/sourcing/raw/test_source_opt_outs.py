@@ -83,7 +83,7 @@ async def test_the_duty_reads_the_feed_on_the_queue_of_the_source(database: Data
     assert (step.call.step, step.call.queue) == ("housekeeping.read_opt_outs", Queue.UPSTREAM)
 
 
-async def test_people_who_were_met_and_people_who_were_not_are_suppressed_for_everybody(
+async def test_known_and_unknown_people_are_suppressed_for_all_workspaces(
     workspace: Workspace, database: Database, provider: Provider, steps: OptOutSteps
 ) -> None:
     await fund(database, workspace)

@@ -172,7 +172,7 @@ def test_an_event_is_reduced_to_where_to_look(
     )
 
 
-def test_what_is_told_twice_has_one_subject() -> None:
+def test_a_repeated_callback_has_one_subject() -> None:
     first = read_callback(event("message.new", {"chat_id": "c", "id": "m"}))
     again = read_callback(event("message.new", {"chat_id": "c", "message_id": "m"}, id="evt_2"))
     other = read_callback(event("message.new", {"chat_id": "c", "id": "m2"}))

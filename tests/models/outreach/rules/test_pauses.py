@@ -56,7 +56,9 @@ WEEKLY = AccountPause(PauseReason.WEEKLY_LIMIT, MONDAY)
         ("provider/unprocessable_entity", "Member cannot be invited", 422, Signal.PERSON),
     ],
 )
-def test_a_complaint_is_told_by_type_then_by_words(error_type: str, text: str, status: int, expected: Signal) -> None:
+def test_a_complaint_is_recognised_by_type_then_by_text(
+    error_type: str, text: str, status: int, expected: Signal
+) -> None:
     assert signal_of(error_type, text, status=status) is expected
 
 
@@ -123,7 +125,7 @@ def test_the_longer_pause_holds() -> None:
         ([("a", 0.1), ("b", 0.2), ("a", 0.3), ("c", 0.4)], True),
     ],
 )
-def test_three_persons_refused_within_an_hour_mean_a_limit(refused: list[tuple[str, float]], expected: bool) -> None:
+def test_three_recipients_refused_within_an_hour_mean_a_limit(refused: list[tuple[str, float]], expected: bool) -> None:
     assert resends_mean_limit([(person, NOW - ago * HOUR) for person, ago in refused], NOW) is expected
 
 

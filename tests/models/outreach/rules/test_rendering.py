@@ -117,7 +117,7 @@ def test_a_note_may_have_300_units(note: str, units: int) -> None:
 
 
 @pytest.mark.parametrize(("note", "units"), [("x" * 299 + "🚀", 301), ("🚀" * 151, 302)])
-def test_a_longer_note_is_told_with_its_length_and_not_cut(note: str, units: int) -> None:
+def test_a_longer_note_is_reported_with_its_length_and_not_cut(note: str, units: int) -> None:
     rendered = render_step(invite(note), ANNA, privacy_notice=NOTICE)
     assert rendered == RenderedText("stp_1", note, units, ActionReason.NOTE_TOO_LONG)
 

@@ -127,7 +127,7 @@ def test_a_sequence_has_1_to_20_steps_and_a_pace_of_0_to_100() -> None:
     assert [fields(VISIT, pace=pace) for pace in (-1, 101)] == [["daily_pace_limit"]] * 2
 
 
-def test_every_problem_is_told_in_the_order_of_the_steps() -> None:
+def test_every_problem_is_reported_in_the_order_of_the_steps() -> None:
     assert fields(WITHDRAW, replace(VISIT, wait_days=99, note="x"), pace=101) == [
         "steps.0.type",
         "steps.1.wait_days",

@@ -70,7 +70,7 @@ def test_a_free_account_sends_at_the_next_whole_minute() -> None:
     assert find_slot(calendar(), visit(), minute) == Slot(minute)
 
 
-def test_each_move_is_told_with_its_times_and_ground() -> None:
+def test_each_move_is_reported_with_its_times_and_reason() -> None:
     saturday = datetime(2027, 3, 6, 12, tzinfo=UTC)
     slot = slot_of(find_slot(calendar(), visit(), saturday))
     assert slot.at == datetime(2027, 3, 8, 7, tzinfo=UTC) + shift("visit0")
@@ -220,7 +220,7 @@ def test_a_pause_with_an_end_is_planned_behind_and_one_without_refused() -> None
     assert slot_of(find_slot(calendar(pause=Pause(NOW)), visit(), NOW)).why == ()
 
 
-def test_nobody_wakes_at_a_boundary() -> None:
+def test_no_enrollment_wakes_at_a_boundary() -> None:
     midnight = datetime(2027, 3, 2, tzinfo=UTC)  # four in the afternoon in Los Angeles
     end = calendar(zone="America/Los_Angeles", now=midnight - timedelta(minutes=2))
     slot = slot_of(find_slot(end, visit(), midnight - timedelta(minutes=2)))

@@ -109,7 +109,7 @@ def test_a_plan_keeps_every_rule_and_explains_every_time(
 
 @given(calendar=calendars(), kinds=st.lists(KINDS, min_size=1, max_size=25))
 @settings(max_examples=25, deadline=None)
-def test_preview_and_execution_give_the_same_times_and_seeking_books_nothing(
+def test_preview_and_execution_yield_the_same_times_and_a_search_plans_nothing(
     calendar: Calendar, kinds: list[tuple[ActionType, bool, bool]]
 ) -> None:
     asked = [(request(place, kind), calendar.now) for place, kind in enumerate(kinds)]

@@ -117,7 +117,7 @@ def test_without_an_acceptance_the_messages_are_skipped_and_the_withdrawal_runs(
     assert ask(*started, connection=Relation(), now=deadline + 15 * DAY) == Finished()
 
 
-def test_a_time_out_is_the_same_whenever_somebody_looks() -> None:
+def test_a_time_out_is_the_same_whenever_it_is_checked() -> None:
     started = (done(VISIT, T0 - DAY), done(INVITE, T0))
     deadline = T0 + 21 * DAY
     too_late = Relation(invited_at=T0, accepted_at=deadline + SECOND)
@@ -153,7 +153,7 @@ def test_who_is_connected_already_gets_no_invite_and_counts_as_accepted() -> Non
         assert ask(*started, connection=known, now=T0 + 2 * DAY) == DueStep(MESSAGE, T0 + 2 * DAY)
 
 
-def test_an_old_invite_of_somebody_connected_since_does_not_time_out() -> None:
+def test_an_old_invite_of_a_person_connected_since_does_not_time_out() -> None:
     seen_now = Relation(invited_at=T0 - 90 * DAY, accepted_at=T0 + DAY)
     skipped = Started("invite", ActionOutcome.SKIPPED, T0 + DAY, T0 + DAY, ActionReason.ALREADY_CONNECTED)
     answer = ask(done(VISIT, T0), skipped, connection=seen_now, now=T0 + 2 * DAY)
@@ -188,7 +188,7 @@ def test_only_a_pending_invite_is_withdrawn() -> None:
     assert ask(never, steps=steps) == Skip(withdraw, ActionReason.NOT_INVITED, T0)
 
 
-def test_after_a_withdrawal_nobody_is_invited_for_21_days() -> None:
+def test_after_a_withdrawal_a_person_is_not_invited_for_21_days() -> None:
     again = replace(INVITE, id="again", wait_days=0)
     withdrawn = Relation(invited_at=T0 - 5 * DAY, withdrawn_at=T0)
     assert reinvite_at(withdrawn) == T0 + 21 * DAY

@@ -77,7 +77,7 @@ def doubts(planned: SearchPlanValue) -> str:
     return " ".join(planned.warnings)
 
 
-def test_what_nobody_knows_is_null_with_a_warning() -> None:
+def test_an_unknown_figure_is_null_with_a_warning() -> None:
     unknown = plan_search(INTENT, knowledge(people=None), totals={})
     assert [(tier.estimated_people, tier.estimated_pages) for tier in unknown.tiers] == [(None, None)] * 2
     assert unknown.estimate.pages_max is None

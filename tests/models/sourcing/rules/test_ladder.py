@@ -101,7 +101,7 @@ def test_no_person_is_in_two_tiers(intent: Intent) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(intents)
-def test_the_tiers_together_hold_everybody_whom_the_intent_means(intent: Intent) -> None:
+def test_the_tiers_together_contain_all_people_of_the_intent(intent: Intent) -> None:
     made = planned(intent)
     if made is None:
         return

@@ -128,7 +128,7 @@ def test_a_metropolitan_area_reaches_as_far_as_it_does() -> None:
     assert f"within {max(50, metro.radius_km or 0)} km" in labels(planned)[0]
 
 
-def test_the_default_radius_is_applied_and_told() -> None:
+def test_the_default_radius_is_applied_and_reported() -> None:
     planned = made(must=TITLES | {"location": {"anchor_location_id": GHENT}})
     told = {one.field: one for one in planned.applied_filters}
     assert told["must.location.radius_km"].value == 50
@@ -339,7 +339,7 @@ def test_a_country_the_source_does_not_know_is_warned_about_or_refused() -> None
     assert alone.details["field"] == "must.location.countries"
 
 
-def test_what_was_read_is_told_apart_from_what_was_given() -> None:
+def test_read_values_are_distinguished_from_given_values() -> None:
     intent = Intent.model_validate({"must": TITLES | NEAR_GHENT | {"skills": ["sql"]}})
     planned = plan_search(intent, knowledge(), totals={}, described={"must.titles", "must.location"})
     origins = {one.field: one.origin for one in planned.applied_filters}

@@ -60,7 +60,7 @@ def test_a_run_in_good_standing_goes_on() -> None:
     assert stop_now(standing(), NOW) is None
 
 
-def test_an_exhausted_ladder_without_anybody_is_no_audience() -> None:
+def test_an_exhausted_ladder_without_people_is_no_audience() -> None:
     assert exhausted(delivered=0).status is RunStatus.COMPLETED_NO_AUDIENCE
     assert exhausted(delivered=1).reason is StopReason.FINISH
 
@@ -70,7 +70,7 @@ some = st.sets(st.integers(0, 40).map(lambda n: f"prof_{n}"), max_size=15)
 
 
 @given(people, some, some, some, st.integers(0, 60), st.integers(0, 90), st.none() | st.integers(0, 30))
-def test_a_walk_fetches_nobody_suppressed_known_or_twice_and_stays_in_its_room(
+def test_a_walk_fetches_no_suppressed_known_or_repeated_person_and_keeps_its_limit(
     page: Sequence[str],
     suppressed: set[str],
     known: set[str],

@@ -150,7 +150,7 @@ def whole(intent: Intent) -> TierFilters:
 @pytest.mark.parametrize("share", range(3))  # hundreds of plans, in parts that run side by side
 @settings(max_examples=70, deadline=None)
 @given(intent=intents())
-def test_no_person_is_in_two_tiers_and_nobody_whom_the_intent_means_is_in_none(share: int, intent: Intent) -> None:
+def test_each_person_of_the_intent_is_in_exactly_one_tier(share: int, intent: Intent) -> None:
     del share
     plan = planned(intent)
     if plan is None:

@@ -64,7 +64,7 @@ def test_excluded_titles_are_not_searched_for() -> None:
     assert chosen.excluded == ("head",)
 
 
-def test_a_title_without_a_letter_names_nobody() -> None:
+def test_a_title_without_a_letter_names_no_occupation() -> None:
     assert choose_titles(["***", "–"], [], Told([], ["Midwife"])).exact == ()
     assert choose_titles(["***"], [], Told([], ["Midwife"])).nearby == ()
 
