@@ -52,43 +52,12 @@ from models.operate.logs import configure_logs
 from models.operate.metrics import Metrics
 from models.operate.readiness import Readiness, database_probes
 from models.outreach.engine.account_steps import catch_up as account_catch_up
-from workflows.account import AccountWorkflow
-from workflows.action import ActionWorkflow
-from workflows.call import CallWorkflow
-from workflows.callback import CallbackWorkflow
-from workflows.client import ClientWorkflow
 from workflows.connection import connect, reachable
-from workflows.contacts import ContactsWorkflow
-from workflows.delivery import DeliveryWorkflow
-from workflows.doorbell import Doorbell
-from workflows.enrollment import EnrollmentWorkflow
-from workflows.housekeeping import HousekeepingWorkflow
-from workflows.job import JobWorkflow
-from workflows.mail import MailWorkflow
-from workflows.outreach_plan import OutreachPlanWorkflow
-from workflows.payment import PaymentWorkflow
-from workflows.refill import RefillWorkflow
-from workflows.run import RunWorkflow
+from workflows.kinds import WORKFLOWS
+from workflows.outbox import WorkflowWaker
 
 log = structlog.get_logger(__name__)
 
-WORKFLOWS = [
-    RunWorkflow,
-    CallWorkflow,
-    JobWorkflow,
-    ContactsWorkflow,
-    MailWorkflow,
-    DeliveryWorkflow,
-    HousekeepingWorkflow,
-    AccountWorkflow,
-    EnrollmentWorkflow,
-    ActionWorkflow,
-    PaymentWorkflow,
-    CallbackWorkflow,
-    RefillWorkflow,
-    ClientWorkflow,
-    OutreachPlanWorkflow,
-]
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types", "opentelemetry", "structlog")
 INTERCEPTORS = (Surroundings(), SilentFailures())
 """Around every activity, the outer one first. The client brings what hands ids and traces on."""
@@ -318,7 +287,7 @@ async def _open_service(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
     settings = parts.settings
     dispatcher = Dispatcher(
         parts.database,
-        Doorbell(parts.client),
+        WorkflowWaker(parts.client),
         listen_url=settings.listen_url,
         overdue_seconds=OVERDUE_SECONDS_VIRTUAL if settings.virtual_time else OVERDUE_SECONDS,
     )

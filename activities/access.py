@@ -11,9 +11,11 @@ from models.access.store import mails, oauth
 from models.base.database import Database
 from models.base.secrets import Vault
 from models.base.steps import Call, Do, NextStep, Queue, Step
-from workflows import names
 
 log = structlog.get_logger(__name__)
+
+MAIL_SEND = "mail.send"
+CLIENT_READ = "client.read"
 
 
 class MailSteps:
@@ -25,7 +27,7 @@ class MailSteps:
         self._mailer = mailer
         self._public_url = public_url
 
-    @activity.defn(name=names.MAIL_NEXT)
+    @activity.defn(name="mail.next")
     async def next(self, step: Step) -> NextStep:
         """Say whether the mail is to be sent now, later or no more."""
         state = await self._database.run(lambda session: mails.decide_mail(session, step.id))
@@ -33,7 +35,7 @@ class MailSteps:
             return NextStep(do=Do.DONE)
         if state.due:
             summary = f"attempt {state.attempts + 1}"
-            return NextStep(do=Do.ACT, call=Call(step=names.MAIL_SEND, queue=Queue.MAIL, summary=summary))
+            return NextStep(do=Do.ACT, call=Call(step=MAIL_SEND, queue=Queue.MAIL, summary=summary))
         until = state.wake_at or state.now
         return NextStep(
             do=Do.WAIT,
@@ -41,7 +43,7 @@ class MailSteps:
             reason=f"attempt {state.attempts + 1} at {until:%d %b %H:%M:%S} UTC",
         )
 
-    @activity.defn(name=names.MAIL_SEND)
+    @activity.defn(name=MAIL_SEND)
     async def send(self, step: Step) -> NextStep:
         """Send the mail once and write the outcome."""
         async with self._database.transaction() as session:
@@ -83,14 +85,14 @@ class ClientSteps:
         self._database = database
         self._guard = guard
 
-    @activity.defn(name=names.CLIENT_NEXT)
+    @activity.defn(name="client.next")
     async def next(self, step: Step) -> NextStep:
         """Say whether somebody waits for the document."""
         wanted = await self._database.run(lambda session: oauth.next_document(session, step.id))
         if wanted.url is None:
             return NextStep(do=Do.DONE)
         call = Call(
-            step=names.CLIENT_READ,
+            step=CLIENT_READ,
             queue=Queue.WEBHOOKS,
             summary="reads the client's description",
             limit_seconds=LIMIT_SECONDS,
@@ -98,7 +100,7 @@ class ClientSteps:
         )
         return NextStep(do=Do.ACT, call=call)
 
-    @activity.defn(name=names.CLIENT_READ)
+    @activity.defn(name=CLIENT_READ)
     async def read(self, step: Step) -> NextStep:
         """Read the document once and write what it says."""
         if self._guard is None:

@@ -31,7 +31,6 @@ from models.billing.engine.payments import CheckoutPage, PaymentOrder
 from models.billing.rules.payments import PaymentEvent, PaymentKind, PaymentStatus
 from models.billing.rules.prices import OFFER_OF
 from models.billing.store import payments as store_payments
-from workflows import names
 
 log = structlog.get_logger(__name__)
 
@@ -43,7 +42,7 @@ class PaymentSteps:
         self._database = database
         self._payments = payments
 
-    @activity.defn(name=names.PAYMENT_NEXT)
+    @activity.defn(name="payment.next")
     async def next(self, step: Step) -> NextStep:
         """Say whether the provider is to be asked, or what is waited for."""
         decision = await self._database.run(lambda session: engine_payments.decide_payment(session, step.id))
@@ -160,7 +159,7 @@ class CallbackSteps:
         self._vault = vault
         self._payments = payments
 
-    @activity.defn(name=names.CALLBACK_NEXT)
+    @activity.defn(name="callback.next")
     async def next(self, step: Step) -> NextStep:
         """Work the callback in, and empty it, in one transaction."""
 
@@ -192,7 +191,7 @@ class RefillSteps:
         self._database = database
         self._configured = configured
 
-    @activity.defn(name=names.REFILL_NEXT)
+    @activity.defn(name="refill.next")
     async def next(self, step: Step) -> NextStep:
         """Buy a pack when it is time, or say what is waited for."""
         configured = self._configured
@@ -220,7 +219,7 @@ class OutreachPlanSteps:
         self._payments = payments
         self._configured = configured
 
-    @activity.defn(name=names.OUTREACH_PLAN_NEXT)
+    @activity.defn(name="outreach_plan.next")
     async def next(self, step: Step) -> NextStep:
         """Say whether the provider is to be asked, or what is waited for."""
         decision = await self._database.run(

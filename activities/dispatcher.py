@@ -17,7 +17,7 @@ from models.base import outbox
 from models.base.database import CONNECT_SECONDS, Database
 from models.base.outbox import DueRow
 from models.base.tenants import customer_of
-from workflows.doorbell import Doorbell
+from workflows.outbox import WorkflowWaker
 
 log = structlog.get_logger(__name__)
 
@@ -49,9 +49,9 @@ class _Rung:
 class Dispatcher:
     """One per worker process; any number may run at once, since a ring too many does no harm."""
 
-    def __init__(self, database: Database, doorbell: Doorbell, *, listen_url: str, overdue_seconds: float) -> None:
+    def __init__(self, database: Database, waker: WorkflowWaker, *, listen_url: str, overdue_seconds: float) -> None:
         self._database = database
-        self._doorbell = doorbell
+        self._waker = waker
         self._listen_url = listen_url
         self._overdue_seconds = overdue_seconds
         self._woken = asyncio.Event()
@@ -98,7 +98,7 @@ class Dispatcher:
         left_alone = LEFT_ALONE_SECONDS if before is None else before.next
         async with gate:
             try:
-                await self._doorbell.ring(
+                await self._waker.wake(
                     row.subject,
                     workspace_id=row.workspace_id,
                     customer_id=customer_of(row.tenant_id) if row.tenant_id else None,

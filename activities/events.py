@@ -15,7 +15,6 @@ from models.base.steps import Decision, NextStep, Step
 from models.events.rules.deliveries import DELIVERY_ATTEMPT, signature
 from models.events.store import deliveries
 from models.events.store.deliveries import AttemptOutcome, DeliveryContent
-from workflows import names
 
 AGENT = "sourcing-and-outreach-webhooks/1"
 
@@ -28,7 +27,7 @@ class DeliverySteps:
         self._vault = vault
         self._guard = guard
 
-    @activity.defn(name=names.DELIVERY_NEXT)
+    @activity.defn(name="delivery.next")
     async def next(self, step: Step) -> NextStep:
         """Say whether an attempt is due now, later, when its turn comes, or no more."""
         decision = await self._database.run(lambda session: deliveries.decide_delivery(session, step.id))

@@ -13,7 +13,7 @@ from models.base.database import constraint, sqlstate
 from models.base.errors import ServiceError
 from models.operate import traces
 from models.operate.traces import Fact
-from workflows import handing_on
+from workflows import propagation
 
 log = structlog.get_logger(__name__)
 
@@ -71,7 +71,7 @@ class _Surrounded(ActivityInboundInterceptor):
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - temporalio's signature
         info = activity.info()
         subject = info.workflow_id or info.activity_id  # a standalone activity has a row's id as its own
-        workspace = handing_on.text(input.headers, handing_on.WORKSPACE)
+        workspace = propagation.text(input.headers, propagation.WORKSPACE)
         ids = {"workflow_id": subject, "activity": info.activity_type, "attempt": info.attempt}
         whose = {} if workspace is None else {"workspace_id": workspace}
         facts = {
@@ -80,7 +80,7 @@ class _Surrounded(ActivityInboundInterceptor):
             Fact.ATTEMPT: info.attempt,
             Fact.WORKSPACE: workspace,
         }
-        parent, links = handing_on.origin(input.headers)
+        parent, links = propagation.origin(input.headers)
         with (
             bound_contextvars(**ids, **whose),
             traces.span(info.activity_type, SpanKind.CONSUMER, facts, parent=parent, links=links),

@@ -21,9 +21,11 @@ from models.base.steps import Call, Do, NextStep, Queue, Step
 from models.operate import housekeeping
 from models.people.store import opt_outs
 from models.sourcing.rules.runs import HEARTBEAT_SECONDS
-from workflows import names
 
 log = structlog.get_logger(__name__)
+
+HOUSEKEEPING_DO = "housekeeping.do"
+HOUSEKEEPING_READ_OPT_OUTS = "housekeeping.read_opt_outs"
 
 FAIRNESS_KEY = "installation"
 PRIORITY = 4
@@ -40,7 +42,7 @@ class HousekeepingSteps:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    @activity.defn(name=names.HOUSEKEEPING_NEXT)
+    @activity.defn(name="housekeeping.next")
     async def next(self, step: Step) -> NextStep:
         """Say whether the duty is due."""
         now, until = await self._database.run(lambda session: housekeeping.next_due(session, step.id))
@@ -49,7 +51,7 @@ class HousekeepingSteps:
         reason = f"{step.id} is due {until:%d %b %H:%M} UTC"
         return NextStep(do=Do.WAIT, wait_seconds=(until - now).total_seconds(), reason=reason, details=reason)
 
-    @activity.defn(name=names.HOUSEKEEPING_DO)
+    @activity.defn(name=HOUSEKEEPING_DO)
     async def do(self, step: Step) -> NextStep:
         """Do the duty once."""
         await self._database.run(lambda session: housekeeping.do(session, step.id))
@@ -58,9 +60,9 @@ class HousekeepingSteps:
 
 def _call(name: str) -> Call:
     if name != housekeeping.OPT_OUTS:
-        return Call(step=names.HOUSEKEEPING_DO, summary=f"does {name}")
+        return Call(step=HOUSEKEEPING_DO, summary=f"does {name}")
     return Call(
-        step=names.HOUSEKEEPING_READ_OPT_OUTS,
+        step=HOUSEKEEPING_READ_OPT_OUTS,
         queue=Queue.UPSTREAM,
         summary="reads who opted out at the people source",
         limit_seconds=FEED_SECONDS,
@@ -79,7 +81,7 @@ class OptOutSteps:
         self._people = source
         self._duties = HousekeepingSteps(database)
 
-    @activity.defn(name=names.HOUSEKEEPING_READ_OPT_OUTS)
+    @activity.defn(name=HOUSEKEEPING_READ_OPT_OUTS)
     async def read(self, step: Step) -> NextStep:
         """Read the whole feed. A feed that breaks off leaves what was read, and is read again soon."""
         after = await self._read()

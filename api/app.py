@@ -36,7 +36,7 @@ from models.operate.logs import configure_logs
 from models.operate.metrics import Metrics
 from models.operate.readiness import Readiness, database_probes
 from workflows.connection import connect, reachable
-from workflows.doorbell import Doorbell
+from workflows.outbox import WorkflowWaker
 from workflows.upstream_calls import CALLS_AS
 
 METHOD_NOT_ALLOWED = 405
@@ -65,7 +65,7 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         client = await connect(settings, lazy=True)
-        kernel.ringer = Doorbell(client)
+        kernel.waker = WorkflowWaker(client)
         kernel.upstream = UpstreamCaller(database, CALLS_AS[settings.upstream_call_as](client), stopping=stopping)
         ready = Readiness(database_probes(settings.database_url) | {"temporal": lambda: reachable(client)})
         internal = listening(settings.internal_address, ready, Metrics(None))

@@ -8,8 +8,8 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.service import TLSConfig
 
 from models.base.settings import Settings
-from workflows import measured
-from workflows.handing_on import HandingOn
+from workflows import temporal_figures
+from workflows.propagation import ContextPropagation
 
 
 async def connect(settings: Settings, *, lazy: bool = False) -> Client:
@@ -22,8 +22,8 @@ async def connect(settings: Settings, *, lazy: bool = False) -> Client:
         tls=tls(settings),
         data_converter=pydantic_data_converter,
         lazy=lazy,
-        interceptors=[HandingOn()],
-        runtime=measured.runtime() if settings.internal_address else None,
+        interceptors=[ContextPropagation()],
+        runtime=temporal_figures.runtime() if settings.internal_address else None,
     )
 
 

@@ -9,10 +9,10 @@ from temporalio.common import ActivityIDConflictPolicy, Priority, WorkflowIDConf
 
 from models.base.steps import Queue, Step
 from models.base.subjects import Subject
-from workflows.names import UPSTREAM_CALL
 from workflows.policies import CALL_RETRIES, UPSTREAM_HEARTBEAT_LIMIT, UPSTREAM_LIMIT
 
 KIND = "call"
+UPSTREAM_CALL = "upstream.call"
 PRIORITY = 2
 """Before the pages and chunks of runs (3): somebody waits."""
 SUMMARY = "A call that a caller waits for"

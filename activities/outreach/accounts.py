@@ -35,7 +35,6 @@ from models.outreach.rules.callbacks import (
 )
 from models.outreach.store import accounts
 from models.outreach.store.accounts import OpenedCallback
-from workflows import names
 
 log = structlog.get_logger(__name__)
 
@@ -203,7 +202,7 @@ class AccountSteps:
             raise RuntimeError("this worker serves no network queue")
         return self._given_network
 
-    @activity.defn(name=names.ACCOUNT_NEXT)
+    @activity.defn(name="account.next")
     async def next(self, step: Step) -> NextStep:
         """Say what is due now: a step, waiting, or nothing more."""
         decision = await self._database.run(lambda session: account_steps.decide_account(session, step.id))

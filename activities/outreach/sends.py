@@ -25,7 +25,6 @@ from models.outreach.rules import answers
 from models.outreach.rules.answers import CLOCK_TOLERANCE, Outgoing, ReadingBack, Seen
 from models.outreach.rules.sequences import text_hash
 from models.outreach.rules.states import ActionType
-from workflows import names
 
 
 class Readings:
@@ -143,12 +142,12 @@ class SendSteps:
             raise RuntimeError("this worker serves no network queue")
         return self._given_network
 
-    @activity.defn(name=names.ENROLLMENT_NEXT)
+    @activity.defn(name="enrollment.next")
     async def enrollment_next(self, step: Step) -> NextStep:
         """Say what an enrollment needs next."""
         return await self._next(step)
 
-    @activity.defn(name=names.ACTION_NEXT)
+    @activity.defn(name="action.next")
     async def action_next(self, step: Step) -> NextStep:
         """Say what a direct send needs next."""
         return await self._next(step)

@@ -22,7 +22,6 @@ from models.sourcing.engine.jobs import JOBS, Background
 from models.sourcing.rules.jobs import ContactKind, JobFailure
 from models.sourcing.rules.raw_calls import FetchAsk
 from models.sourcing.tables import BackgroundRow
-from workflows import names
 
 log = structlog.get_logger(__name__)
 
@@ -76,7 +75,7 @@ class JobSteps:
         self._people = source
         self._steps = BackgroundSteps(database, JOBS)
 
-    @activity.defn(name=names.JOB_NEXT)
+    @activity.defn(name="job.next")
     async def next(self, step: Step) -> NextStep:
         """Say what is due now: a call, waiting, or nothing more."""
         return await self._steps.next(step.id)
@@ -115,7 +114,7 @@ class ContactSteps:
         self._people = source
         self._steps = BackgroundSteps(database, LOOKUPS)
 
-    @activity.defn(name=names.CONTACTS_NEXT)
+    @activity.defn(name="contacts.next")
     async def next(self, step: Step) -> NextStep:
         """Say what is due now: a call, waiting, or nothing more."""
         return await self._steps.next(step.id)

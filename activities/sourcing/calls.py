@@ -42,7 +42,7 @@ from models.sourcing.rules.raw_calls import (
     WantedCompany,
     agrees,
 )
-from workflows import names
+from workflows import upstream_calls
 
 
 async def look_up(
@@ -151,7 +151,7 @@ class RawCalls:
             CallKind.COMPANIES: self._companies,
         }
 
-    @activity.defn(name=names.UPSTREAM_CALL)
+    @activity.defn(name=upstream_calls.UPSTREAM_CALL)
     async def call(self, step: Step) -> None:
         """Make the call once and write its end to its row; an ended or abandoned one is left alone."""
         begun = await self._database.run(lambda session: calls.begin_call(session, self._vault, step.id))

@@ -23,7 +23,6 @@ from models.people.store import people
 from models.people.store.people import Sighting
 from models.sourcing.engine import decide, deliver
 from models.sourcing.engine.deliver import ChunkAsk, PageRead, PageToRead
-from workflows import names
 
 log = structlog.get_logger(__name__)
 
@@ -39,7 +38,7 @@ class RunSteps:
         self._people = people_source
         self._queue_seconds = queue_seconds
 
-    @activity.defn(name=names.RUN_NEXT)
+    @activity.defn(name="run.next")
     async def next(self, step: Step) -> NextStep:
         """Say what is due now: a page, profiles, waiting, or nothing more."""
         decision = await self._database.run(

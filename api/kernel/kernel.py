@@ -151,10 +151,10 @@ REPLAYED = "Idempotent-Replayed"
 PROFILE_ID = re.compile(rf"prof_[{ids.ALPHABET}]{{{ids.LENGTH}}}".encode())
 
 
-class Ringer(Protocol):
-    """Tells a workflow that its row has changed (`workflows.doorbell.Doorbell`)."""
+class Waker(Protocol):
+    """Tells a workflow that its row has changed (`workflows.outbox.WorkflowWaker`)."""
 
-    async def ring(self, subject: Subject, *, workspace_id: str | None = None, customer_id: str | None = None) -> None:
+    async def wake(self, subject: Subject, *, workspace_id: str | None = None, customer_id: str | None = None) -> None:
         """Signal the workflow of the row, starting it when none is open."""
 
 
@@ -213,7 +213,7 @@ def permit(operation: Operation[Any, Any], call: OperationCall) -> None:
 
 
 class Kernel:
-    """Runs operations. Without a `ringer` every ring is left to the dispatcher; `upstream` waits for upstream calls."""
+    """Runs operations. Without a `waker` every ring is left to the dispatcher; `upstream` waits for upstream calls."""
 
     def __init__(
         self,
@@ -222,14 +222,14 @@ class Kernel:
         settings: Settings,
         vault: Vault,
         reference: Reference,
-        ringer: Ringer | None = None,
+        waker: Waker | None = None,
         upstream: UpstreamCaller | None = None,
     ) -> None:
         self.database = database
         self.settings = settings
         self.vault = vault
         self.reference = reference
-        self.ringer = ringer
+        self.waker = waker
         self.upstream = upstream
 
     async def invoke(self, operation: Operation[A, B], ask: A, call: OperationCall, *, shape: Shape) -> Outcome:
@@ -374,12 +374,12 @@ class Kernel:
 
     async def _ring(self, rung: list[Subject], call: OperationCall) -> None:
         """Ring one subject now; the dispatcher rings the others, and this one too when Temporal does not answer."""
-        if self.ringer is None or not rung:
+        if self.waker is None or not rung:
             return
         tenant = call.tenant
         try:
             async with asyncio.timeout(RING_SECONDS):
-                await self.ringer.ring(
+                await self.waker.wake(
                     rung[0],
                     workspace_id=tenant.workspace_id if tenant else None,
                     customer_id=tenant.customer_id if tenant else None,

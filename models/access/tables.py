@@ -65,7 +65,7 @@ class Customer(Row, table=True):
     created_at: datetime = Field(sa_type=TIME)
 
 
-@waiting("mail")
+@waiting("mail", open_when="secret is not null")
 class Mail(WaitingRow, table=True):
     """One mail to send. `secret` (encrypted) is what its link carries; it is cleared once the mail is sent."""
 
@@ -159,7 +159,7 @@ class AuditEntry(OwnedRow, table=True):
 # What signing in by OAuth keeps: clients, sign-ins under way, grants, tokens. Secrets are kept as SHA-256.
 
 
-@waiting("client")
+@waiting("client", open_when="url is not null and fetched_at is null and failed_at is null")
 class OauthClient(WaitingRow, table=True):
     """A client: one that registered, or one whose metadata document is at `url` (a worker reads it when it is rung).
 

@@ -1,4 +1,4 @@
-"""Doorbells: ringing a waiting row inside the transaction that changes it, and finding rows that need attention."""
+"""The outbox: wake a waiting row inside the transaction that changes it, and find the rows that need attention."""
 
 import functools
 from collections.abc import Collection

@@ -58,14 +58,21 @@ class WaitingRow(Row):
 WAITING: dict[str, type[WaitingRow]] = {}
 """The table of each kind of waiting row. `models.tables` imports every one."""
 
+OPEN_WHEN: dict[str, str] = {}
+"""The SQL condition of each kind's rows that are not over even while they have no time to wake at."""
+
 W = TypeVar("W", bound=type[WaitingRow])
 
 
-def waiting(kind: str) -> Callable[[W], W]:
-    """Register a table of waiting rows; `kind` is the first part of its rows' workflow ids."""
+def waiting(kind: str, *, open_when: str = "false") -> Callable[[W], W]:
+    """Register a table of waiting rows; `kind` is the first part of its rows' workflow ids.
+
+    After a restore the rows are woken that have a time to wake at, or for which `open_when` holds. The default is for a
+    kind whose row has such a time whenever it is not over, also while a call is under way.
+    """
 
     def register(table: W) -> W:
-        WAITING[kind] = table
+        WAITING[kind], OPEN_WHEN[kind] = table, open_when
         return table
 
     return register
@@ -100,7 +107,7 @@ class ServiceClock(Row, table=True):
     shift: timedelta = Field(sa_type=Interval)
 
 
-@waiting("housekeeping")
+@waiting("housekeeping", open_when="true")
 class Housekeeping(WaitingRow, table=True):
     """A recurring duty of the installation; `id` is its name."""
 

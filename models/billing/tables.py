@@ -164,7 +164,7 @@ class PaymentMethod(Row, table=True):
     detached_at: datetime | None = Field(default=None, sa_type=TIME)
 
 
-@waiting("callback")
+@waiting("callback", open_when="processed_at is null")
 class PaymentCallback(WaitingRow, table=True):
     """A signed callback of the payment provider, kept raw (`body`, encrypted) until it is worked in; its id is theirs.
 

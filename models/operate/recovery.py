@@ -6,7 +6,6 @@ into one whose outcome is unknown and as old as the backup (`models.outreach.eng
 then decides as after a lost answer: done, to be done, or left to a person.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.clock import service_time
-from models.base.tables import WAITING
+from models.base.tables import OPEN_WHEN, WAITING
 from models.outreach.tables import Recovery
 
 LAST_STAMP = text(
@@ -33,25 +32,6 @@ CATCH_UP = text(
      where status not in ('removed', 'connecting')
     """
 )
-LEASED = "false"
-"""Whoever works on such a row has given it a time to wake at, so that it waits like any other."""
-OPEN: Mapping[str, str] = {
-    "run": "finished_at is null",
-    "job": "finished_at is null",
-    "contacts": "finished_at is null",
-    "enrollment": "finished_at is null",
-    "action": "enrollment_id is null and outcome in ('scheduled', 'awaiting_approval', 'sending', 'reconciling')",
-    "account": "status <> 'removed' or provider_id is not null",
-    "mail": "secret is not null",
-    "client": "url is not null and fetched_at is null and failed_at is null",
-    "housekeeping": "true",
-    "delivery": LEASED,
-    "payment": LEASED,
-    "callback": "processed_at is null",
-    "refill": LEASED,
-    "outreach_plan": LEASED,
-}
-"""Which rows of each kind are not over: some were in the middle of a call, whose workflow has ended or is lost."""
 IN_DOUBT = text(
     """
     select count(*) filter (where outcome in ('scheduled', 'awaiting_approval', 'sending', 'reconciling')) as actions,
@@ -96,7 +76,7 @@ async def begin_recovery(session: AsyncSession, *, since: datetime) -> BegunReco
                 await session.execute(
                     text(
                         f"update {name} set rings = rings + 1"  # noqa: S608 - our own words
-                        f" where wake_at is not null or ({OPEN[kind]}) returning 1"
+                        f" where wake_at is not null or ({OPEN_WHEN[kind]}) returning 1"
                     )
                 )
             ).all()

@@ -34,7 +34,7 @@ class OutreachSettings(OwnedRow, table=True):
     updated_at: datetime = Field(sa_type=TIME)
 
 
-@waiting("account")
+@waiting("account", open_when="status <> 'removed' or provider_id is not null")
 class OutreachAccount(OwnedRow, WaitingRow, table=True):
     """A network account that a tenant writes with.
 
@@ -141,7 +141,7 @@ class OutreachSequence(OwnedRow, table=True):
 OPEN_ENROLLMENTS = "status in ('scheduled', 'active', 'awaiting_approval', 'waiting_for_accept', 'paused')"
 
 
-@waiting("enrollment")
+@waiting("enrollment", open_when="finished_at is null")
 class Enrollment(OwnedRow, WaitingRow, table=True):
     """A person in a sequence. `given` is what the caller said of the person for rendering; erasure clears it."""
 
@@ -192,7 +192,10 @@ class Enrollment(OwnedRow, WaitingRow, table=True):
     finished_at: datetime | None = Field(default=None, sa_type=TIME)
 
 
-@waiting("action")
+@waiting(
+    "action",
+    open_when="enrollment_id is null and outcome in ('scheduled', 'awaiting_approval', 'sending', 'reconciling')",
+)
 class Action(OwnedRow, WaitingRow, table=True):
     """One thing done or to be done on the network: a step of an enrollment, a direct send, or a reply.
 

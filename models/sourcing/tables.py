@@ -45,7 +45,7 @@ class SearchPlan(OwnedRow, table=True):
     created_at: datetime = Field(sa_type=TIME)
 
 
-@waiting("run")
+@waiting("run", open_when="finished_at is null")
 class Run(OwnedRow, WaitingRow, table=True):
     """A run: what was asked, how far it is, what it spent and may still spend.
 
@@ -270,7 +270,7 @@ class BackgroundRow(OwnedRow, WaitingRow):
     finished_at: datetime | None = Field(default=None, sa_type=TIME)
 
 
-@waiting("job")
+@waiting("job", open_when="finished_at is null")
 class Job(BackgroundRow, table=True):
     """Profiles fetched in the background; `total` is the number of its inputs."""
 
@@ -309,7 +309,7 @@ class JobInput(OwnedRow, table=True):
     charged_credits: int = 0
 
 
-@waiting("contacts")
+@waiting("contacts", open_when="finished_at is null")
 class ContactLookup(BackgroundRow, table=True):
     """Contact details asked for."""
 

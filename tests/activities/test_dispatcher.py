@@ -23,12 +23,12 @@ from models.base.tenants import all_tenants
 from models.events.store import deliveries
 from tests.models.conftest import join
 from tests.models.events.webhook_world import World
-from workflows.doorbell import Doorbell
+from workflows.outbox import WorkflowWaker
 
 FIRST, MOST = 0.4, 1.6
 
 
-class Noting(Doorbell):
+class Noting(WorkflowWaker):
     """Wakes real workflows, which have no worker here, and notes which row was woken when."""
 
     def __init__(self, client: Client) -> None:
@@ -38,12 +38,12 @@ class Noting(Doorbell):
         self.refused: list[str] = []
         self.refuses: Callable[[str], bool] = lambda _: False
 
-    async def ring(self, subject: Subject, **given: Any) -> None:
+    async def wake(self, subject: Subject, **given: Any) -> None:
         if self.refuses(subject.id):
             self.refused.append(subject.id)
             raise RPCError("away", RPCStatusCode.UNAVAILABLE, b"")
         began = time.monotonic()
-        await super().ring(subject, **given)
+        await super().wake(subject, **given)
         self.rung.append((subject.id, began, time.monotonic()))
 
     def times(self, row_id: str) -> list[tuple[float, float]]:

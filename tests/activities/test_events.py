@@ -26,7 +26,7 @@ from models.events.store import deliveries
 from tests.activities.upstream.receivers import OK, Receiver, receiving, says, waits
 from tests.models.conftest import join
 from tests.models.events.webhook_world import World
-from workflows.doorbell import Doorbell
+from workflows.outbox import WorkflowWaker
 
 SECRET_KEY = "a secret of the tests, long enough"
 SECRET = new_secret(b"n" * 32)
@@ -44,7 +44,7 @@ async def world(database_url: str, client: Client) -> AsyncIterator[World]:
     settings = Settings(database_url=database_url, secret_key=SECRET_KEY, webhook_loopback=True)
     database = Database(database_url, pool_size=16).within(all_tenants("tests"))
     parts = worker.Parts(settings, database, client, Vault(SECRET_KEY), NoPayments())
-    dispatcher = Dispatcher(database, Doorbell(client), listen_url=database_url, overdue_seconds=30)
+    dispatcher = Dispatcher(database, WorkflowWaker(client), listen_url=database_url, overdue_seconds=30)
     async with contextlib.AsyncExitStack() as exits:
         exits.push_async_callback(database.close)
         guard = await exits.enter_async_context(Guard(Resolver(), loopback=True, limit_seconds=HANG_SECONDS))
@@ -167,7 +167,7 @@ async def test_a_secret_rotated_while_a_retry_waits_signs_it(world: World, clien
         delivery = await world.one(endpoint_id)
         await world.change(endpoint_id, secret=Vault(SECRET_KEY).seal(deliveries.SECRET_PURPOSE, fresh.encode()))
         await world.retry(endpoint_id, delivery.id)
-        await Doorbell(client).ring(deliveries.delivery_subject(delivery.id))
+        await WorkflowWaker(client).wake(deliveries.delivery_subject(delivery.id))
         await attempted(world, endpoint_id, 2)
     first, second = receiver.received
     assert first.body == second.body

@@ -27,7 +27,7 @@ from tests.activities.upstream.receivers import OK, receiving, says
 from tests.api.conftest import application, client, settings
 from tests.collector import Collector, collecting
 from workflows.connection import connect
-from workflows.doorbell import Doorbell
+from workflows.outbox import WorkflowWaker
 
 pytestmark = pytest.mark.timeout(90)
 REQUEST_ID = "req-of-the-test"
@@ -65,7 +65,7 @@ async def serving(url: str, address: str, namespace: str) -> AsyncIterator[httpx
         await exits.enter_async_context(worker.webhooks_worker(parts, guard))
         await exits.enter_async_context(worker.service_worker(parts))
         made = await exits.enter_async_context(application(url, **changed))
-        made.state.kernel.ringer = Doorbell(await connect(chosen))
+        made.state.kernel.waker = WorkflowWaker(await connect(chosen))
         yield await exits.enter_async_context(client(made))
 
 

@@ -2,8 +2,9 @@
 
 A flow is what it is called by from outside (an operation, a path, the stored name of a workflow or step), followed
 through every static call (`tests.architecture.calls`). Of the registries it follows the names that it lists: once a
-walked function names a step or workflow of the flow, its functions are walked too. So an event that is emitted leads to
-a webhook in the flow that is about webhooks, and in no other.
+walked function names a step or workflow of the flow, its functions are walked too; a workflow leads to the step of its
+name with `.next`, which its loop asks. So an event that is emitted leads to a webhook in the flow that is about
+webhooks, and in no other.
 
 A file counts when the body of one of its functions is walked; files of constants, tables and types alone do not. What
 the framework runs around a route (middleware, validation) is no call of the product and is not followed.
@@ -57,8 +58,8 @@ FLOWS = {
     "webhook": Flow(
         "job text to webhook",
         "runs.start",
-        ("run", "run.next", "run.read_page", "run.fetch_profiles", "delivery", "delivery.next", "delivery.attempt"),
-        apart=(*SERVED, "Dispatcher.run"),
+        ("run", "run.next", "run.read_page", "run.fetch_profiles", "delivery.next", "delivery.attempt"),
+        apart=(*SERVED, "Dispatcher.run", "delivery"),
     ),
     "grant": Flow(
         "checkout to grant",
@@ -91,7 +92,9 @@ def named(calls: Calls, name: str) -> list[Function]:
 def walk(calls: Calls, flow: Flow) -> Walk:
     """Follow a flow."""
     through = {name: named(calls, name) for name in flow.through}
-    ahead = [function for name in (flow.begins, *flow.apart) for function in named(calls, name)]
+    ahead = []
+    for name in (flow.begins, *flow.apart):
+        ahead += named(calls, name) + through.pop(f"{name}.next", [])
     walked: set[Function] = set()
     while ahead:
         function = ahead.pop()
@@ -100,7 +103,7 @@ def walk(calls: Calls, flow: Flow) -> Walk:
         walked.add(function)
         ahead += calls.called_by(function)
         for name in calls.strings_in(function) & through.keys():
-            ahead += through.pop(name)
+            ahead += through.pop(name) + through.pop(f"{name}.next", [])
     return Walk(frozenset(walked), frozenset(through))
 
 

@@ -14,7 +14,7 @@ from temporalio.client import Client
 
 from stack.children import PROJECT
 from tests.journeys.recruiter import FINAL, Recruiter
-from workflows import names
+from workflows import contracts
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -123,8 +123,8 @@ def test_an_operator_reads_in_temporal_what_a_run_waits_for(running_stack: Facts
         client = await Client.connect(running_stack["temporal_address"])
         handle = client.get_workflow_handle(f"run/{run['id']}")
         described = await handle.describe()
-        assert described.typed_search_attributes.get(names.WORKSPACE_ID) == recruiter.workspace_id
-        assert described.typed_search_attributes.get(names.RUN_STATUS) == "completed"
+        assert described.typed_search_attributes.get(contracts.WORKSPACE_ID) == recruiter.workspace_id
+        assert described.typed_search_attributes.get(contracts.RUN_STATUS) == "completed"
         assert await described.static_summary()
         history = await handle.fetch_history()
         summaries = [event.user_metadata.summary.data.decode() for event in history.events]

@@ -11,7 +11,7 @@ from temporalio.client import WorkflowHistory
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer, WorkflowRunner
 
-import worker
+from workflows.kinds import WORKFLOWS
 
 
 @dataclass(frozen=True)
@@ -50,5 +50,5 @@ async def replay(histories: Sequence[Kept], *, runner: WorkflowRunner) -> None:
         for one in histories:
             yield one.history
 
-    replayer = Replayer(workflows=worker.WORKFLOWS, workflow_runner=runner, data_converter=pydantic_data_converter)
+    replayer = Replayer(workflows=WORKFLOWS, workflow_runner=runner, data_converter=pydantic_data_converter)
     await replayer.replay_workflows(read())

@@ -20,14 +20,16 @@ from temporalio.worker import Worker
 import worker
 from models.base.steps import NextStep, Queue, Step
 from models.base.subjects import Subject
-from workflows.doorbell import Doorbell
+from workflows.kinds import KINDS, WORKFLOWS
+from workflows.outbox import WorkflowWaker
 from workflows.upstream_calls import KIND, WorkflowCalls
 
 ASLEEP_SECONDS = 0.3
 """The time after which a workflow has processed an answer and sleeps."""
 PATIENCE = 60.0
 STEPS = sorted(
-    {
+    {f"{kind}.next" for kind in KINDS}
+    | {
         value
         for module in list(sys.modules.values())
         if module.__name__.startswith(("models.", "workflows.", "activities."))
@@ -81,7 +83,7 @@ class Stage:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._outbox = Doorbell(client)
+        self._waker = WorkflowWaker(client)
         self._played: dict[str, Played] = {}
         self._numbers = count(1)
 
@@ -94,7 +96,7 @@ class Stage:
                 serving = Worker(
                     self._client,
                     task_queue=queue,
-                    workflows=worker.WORKFLOWS if queue is Queue.SERVICE else [],
+                    workflows=WORKFLOWS if queue is Queue.SERVICE else [],
                     activities=steps,
                     workflow_runner=worker.runner(),
                     identity="recorder",
@@ -118,7 +120,7 @@ class Stage:
         if subject.kind == KIND:
             await WorkflowCalls(self._client).start(subject.id, workspace_id="ws_1")
         else:
-            await self._outbox.ring(subject, workspace_id="ws_1", fairness_key=fairness_key)
+            await self._waker.wake(subject, workspace_id="ws_1", fairness_key=fairness_key)
         handle = self._client.get_workflow_handle(subject.workflow_id)
         run_id = (await handle.describe()).run_id
         try:
@@ -145,7 +147,7 @@ class Stage:
             raise ApplicationError(f"the scenario has no more {name}", type="OutOfScenario", non_retryable=True)
         played.left.remove(turn)
         for _ in range(turn.wakes):
-            await self._outbox.ring(played.subject)
+            await self._waker.wake(played.subject)
         if turn.cancels:
             await self._client.get_workflow_handle(played.subject.workflow_id).cancel()
         await asyncio.sleep(turn.works_seconds)
@@ -157,4 +159,4 @@ class Stage:
 
     async def _wake_later(self, subject: Subject) -> None:
         await asyncio.sleep(ASLEEP_SECONDS)
-        await self._outbox.ring(subject)
+        await self._waker.wake(subject)

@@ -19,10 +19,10 @@ from models.operate import traces
 from tests.collector import Collector, collecting
 from tests.workflows.record import HISTORIES
 from tests.workflows.replaying import kept
-from workflows import handing_on, names
-from workflows.doorbell import Doorbell
-from workflows.handing_on import HandingOn
-from workflows.run import RunWorkflow
+from workflows import propagation
+from workflows.kinds import WORKFLOWS, RunWorkflow
+from workflows.outbox import WorkflowWaker
+from workflows.propagation import ContextPropagation
 
 pytestmark = pytest.mark.timeout(90)
 
@@ -35,7 +35,7 @@ class Asked:
         self.asked = 0
         self.heard: list[asyncio.Event] = [asyncio.Event() for _ in range(times)]
 
-    @activity.defn(name=names.RUN_NEXT)
+    @activity.defn(name="run.next")
     async def next(self, step: Step) -> NextStep:
         self.heard[self.asked].set()
         self.asked += 1
@@ -49,7 +49,7 @@ async def client(temporal_address: str, temporal_namespace: str) -> Client:
         temporal_address,
         namespace=temporal_namespace,
         data_converter=pydantic_data_converter,
-        interceptors=[HandingOn()],
+        interceptors=[ContextPropagation()],
     )
 
 
@@ -75,7 +75,7 @@ async def woken(client: Client, monkeypatch: pytest.MonkeyPatch, wakes: list[str
             for name, heard in zip(wakes, asked.heard, strict=True):
                 around = traces.span(name, SpanKind.SERVER, {}) if name else contextlib.nullcontext()
                 with around:
-                    await Doorbell(client).ring(subject, workspace_id="ws_1")
+                    await WorkflowWaker(client).wake(subject, workspace_id="ws_1")
                 await heard.wait()
             handle = client.get_workflow_handle(subject.workflow_id)
             await handle.result()
@@ -89,9 +89,9 @@ async def test_steps_after_a_wake_up_belong_to_the_trace_that_woke_the_workflow(
     traced = [span.trace_id for span in collector.named("run.next")]
     assert traced == [collector.named(name)[0].trace_id for name in ("first", "second")]
     assert {span.facts["workspace.id"] for span in collector.named("run.next")} == {"ws_1"}
-    for interceptors in ([], [HandingOn()]):  # with traces off, by workers of before and of today
+    for interceptors in ([], [ContextPropagation()]):  # with traces off, by workers of before and of today
         replayer = Replayer(
-            workflows=worker.WORKFLOWS,
+            workflows=WORKFLOWS,
             workflow_runner=worker.runner(),
             data_converter=pydantic_data_converter,
             interceptors=interceptors,
@@ -119,7 +119,7 @@ async def test_work_started_by_the_dispatcher_is_a_separate_trace(
 async def test_after_an_hour_an_activity_begins_a_trace_with_a_link_to_the_wake_up(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handing_on, "FRESH", handing_on.FRESH * 0)
+    monkeypatch.setattr(propagation, "FRESH", propagation.FRESH * 0)
     collector, _ = await woken(client, monkeypatch, ["long ago"])
     (request,), (activity_span,) = collector.named("long ago"), collector.named("run.next")
     assert activity_span.parent_id == ""
@@ -132,9 +132,9 @@ async def test_every_stored_history_replays_with_context_propagation() -> None:
             yield one.history
 
     replayer = Replayer(
-        workflows=worker.WORKFLOWS,
+        workflows=WORKFLOWS,
         workflow_runner=UnsandboxedWorkflowRunner(),
         data_converter=pydantic_data_converter,
-        interceptors=[HandingOn()],
+        interceptors=[ContextPropagation()],
     )
     await replayer.replay_workflows(read())

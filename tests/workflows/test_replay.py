@@ -21,8 +21,8 @@ from stack.children import PROJECT
 from tests.workflows.record import HISTORIES, place, scenarios
 from tests.workflows.replaying import Kept, kept, replay
 from tests.workflows.scenario import STEPS
-from workflows import waiting
-from workflows.doorbell import WORKFLOW_OF
+from workflows import loop
+from workflows.kinds import KINDS, WORKFLOWS
 
 ALL = kept(HISTORIES)
 SAID = {"do", "call", "ahead", "after", "wait_seconds", "reason", "status", "details"}
@@ -48,8 +48,8 @@ def test_there_is_a_history_of_every_scenario_and_a_scenario_of_every_history() 
 
 def test_every_kind_of_workflow_has_scenarios() -> None:
     started = {attributes["workflowType"]["name"] for history in ALL for attributes in history.of(STARTED)}
-    assert started == {*WORKFLOW_OF.values(), "call"}
-    assert len(worker.WORKFLOWS) == len(started)
+    assert started == {*KINDS, "call"}
+    assert len(WORKFLOWS) == len(started)
 
 
 STARTED, SIGNALLED = "workflowExecutionStartedEventAttributes", "workflowExecutionSignaledEventAttributes"
@@ -59,7 +59,7 @@ FAILED, CANCELLED = "activityTaskFailedEventAttributes", "workflowExecutionCance
 ATTRIBUTES, AS_NEW = "upsertWorkflowSearchAttributesEventAttributes", "workflowExecutionContinuedAsNewEventAttributes"
 
 
-@pytest.mark.parametrize("kind", sorted(WORKFLOW_OF))
+@pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_waiting_kind_is_woken_by_signal_and_by_time_fails_and_is_cancelled(kind: str) -> None:
     told = [history for history in ALL if history.kind == kind]
     assert any(len(history.of(SIGNALLED)) > 1 for history in told)
@@ -105,7 +105,7 @@ async def test_a_workflow_that_waits_in_another_way_fails_its_replay(monkeypatch
         await workflow.sleep(seconds or 1)
         await workflow.sleep(1)
 
-    monkeypatch.setattr(waiting.WaitingWorkflow, "_sleep", sleeps)
+    monkeypatch.setattr(loop.WaitingWorkflow, "_sleep", sleeps)
     slept = next(one for one in ALL if one.of(FIRED))
     with pytest.raises(NondeterminismError):
         await replay([slept], runner=UnsandboxedWorkflowRunner())

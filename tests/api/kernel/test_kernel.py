@@ -24,7 +24,7 @@ class Bell:
     trouble: Exception | None = None
     delay: float = 0
 
-    async def ring(self, subject: Subject, *, workspace_id: str | None = None, customer_id: str | None = None) -> None:
+    async def wake(self, subject: Subject, *, workspace_id: str | None = None, customer_id: str | None = None) -> None:
         del customer_id
         if self.trouble:
             raise self.trouble
@@ -42,8 +42,8 @@ async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
 @pytest.fixture
 def bell(app: FastAPI, database: Database) -> Bell:
     kernel: Kernel = app.state.kernel
-    kernel.ringer = Bell(database)
-    return kernel.ringer
+    kernel.waker = Bell(database)
+    return kernel.waker
 
 
 async def test_a_wake_up_comes_after_the_commit(bell: Bell, workspace: Workspace) -> None:

@@ -28,7 +28,7 @@ async def serving(url: str, **changed: Any) -> AsyncIterator[FastAPI]:
     async def live(made: FastAPI) -> None:
         """In a task of its own: it must end in the task that it began in, and fixtures do not."""
         async with made.router.lifespan_context(made):
-            made.state.kernel.ringer = made.state.kernel.upstream = None
+            made.state.kernel.waker = made.state.kernel.upstream = None
             opened.set()
             await leave.wait()
 

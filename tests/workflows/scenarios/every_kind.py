@@ -4,7 +4,7 @@ from temporalio.client import WorkflowExecutionStatus
 
 from tests.workflows.scenario import STEPS, Scenario, Turn
 from tests.workflows.scenarios.builders import act, asleep, done, nap
-from workflows.doorbell import WORKFLOW_OF
+from workflows.kinds import KINDS
 
 MANY = 60
 """Steps after which the recorder's server suggests to continue as new."""
@@ -12,7 +12,7 @@ MANY = 60
 
 def scenarios() -> list[Scenario]:
     """Return the same few scenarios for each kind."""
-    return [scenario for kind in WORKFLOW_OF for scenario in _lives(kind)]
+    return [scenario for kind in KINDS for scenario in _lives(kind)]
 
 
 def _lives(kind: str) -> list[Scenario]:

@@ -2,6 +2,7 @@
 
 from temporalio.client import WorkflowExecutionStatus
 
+from activities import access, operate
 from models.base.steps import NextStep, Queue
 from models.billing.engine import outreach_plans
 from models.billing.engine import payments as engine_payments
@@ -9,7 +10,6 @@ from models.events.rules import deliveries as rules_deliveries
 from tests.workflows.scenario import Scenario, Turn
 from tests.workflows.scenarios.builders import SOON, act, asleep, call, done, nap, wait
 from tests.workflows.scenarios.every_kind import MANY
-from workflows import names
 
 ATTEMPT, HOOKS, PAY = rules_deliveries.DELIVERY_ATTEMPT, Queue.WEBHOOKS, Queue.PAYMENTS
 RETRIES = 5
@@ -31,7 +31,7 @@ def deliveries() -> list[Scenario]:
     by_hand = Turn(ATTEMPT, _retry(2, seconds=30.0), woken_after=True)
     return [
         _delivery("delivered-at-once", Turn(ATTEMPT, done("delivered"))),
-        _delivery("asked-first", Turn(names.DELIVERY_NEXT, first), Turn(ATTEMPT, done("delivered")), fairness_key=None),
+        _delivery("asked-first", Turn("delivery.next", first), Turn(ATTEMPT, done("delivered")), fairness_key=None),
         _delivery("retried", Turn(ATTEMPT, _retry(2)), Turn(ATTEMPT, done("delivered"))),
         _delivery("given-up", *retries, Turn(ATTEMPT, done("failed"))),
         _delivery("retried-by-hand", by_hand, Turn(ATTEMPT, done("delivered"))),
@@ -39,13 +39,13 @@ def deliveries() -> list[Scenario]:
         _delivery(
             "waits-for-its-turn",
             asleep(ATTEMPT, "when earlier attempts have ended", seconds=None),
-            Turn(names.DELIVERY_NEXT, first),
+            Turn("delivery.next", first),
             Turn(ATTEMPT, done("delivered")),
         ),
         _delivery(
             "attempt-fails",
             Turn(ATTEMPT, fails=True, wakes=1),
-            Turn(names.DELIVERY_NEXT, first),
+            Turn("delivery.next", first),
             Turn(ATTEMPT, done("delivered")),
         ),
     ]
@@ -53,12 +53,12 @@ def deliveries() -> list[Scenario]:
 
 def payments() -> list[Scenario]:
     """Payments, callbacks of the provider, auto-refill."""
-    ask, made, plans = names.PAYMENT_NEXT, engine_payments.PAYMENT_CALL, engine_payments.PAYMENT_END_PLANS
+    ask, made, plans = "payment.next", engine_payments.PAYMENT_CALL, engine_payments.PAYMENT_END_PLANS
     asks = act(made, PAY, summary="asks the payment provider", fairness_key="ws_1")
     looks = act(made, PAY, number=2, summary="looks up what became of it")
     ends = act(plans, PAY, number=3, summary="ends earlier plans")
     open_ = "waits for somebody to pay"
-    refill = names.REFILL_NEXT
+    refill = "refill.next"
     return [
         Scenario("payment", "paid", (Turn(ask, asks), asleep(made, open_), Turn(ask, done("paid")))),
         Scenario(
@@ -74,7 +74,7 @@ def payments() -> list[Scenario]:
             "provider-fails",
             (Turn(ask, asks), nap(made, "asks again"), Turn(ask, asks), Turn(made, done("failed"))),
         ),
-        Scenario("callback", "worked-in", (Turn(names.CALLBACK_NEXT, done("")),)),
+        Scenario("callback", "worked-in", (Turn("callback.next", done("")),)),
         Scenario(
             "refill",
             "buys-and-waits",
@@ -90,7 +90,7 @@ def payments() -> list[Scenario]:
 
 def plans() -> list[Scenario]:
     """Return what a workspace is charged for its outreach accounts."""
-    kind, ask, made = "outreach_plan", names.OUTREACH_PLAN_NEXT, outreach_plans.OUTREACH_PLAN_CALL
+    kind, ask, made = "outreach_plan", "outreach_plan.next", outreach_plans.OUTREACH_PLAN_CALL
     changes = act(made, PAY, summary="changes how many accounts are charged", fairness_key="ws_1")
     again = act(made, PAY, number=2, summary="changes how many accounts are charged", fairness_key="ws_1")
     looks = act(made, PAY, number=3, summary="reads what is charged", fairness_key="ws_1")
@@ -115,7 +115,7 @@ def plans() -> list[Scenario]:
 
 def clients() -> list[Scenario]:
     """Return the metadata document of an OAuth client, read during a sign-in."""
-    ask, read = names.CLIENT_NEXT, names.CLIENT_READ
+    ask, read = "client.next", access.CLIENT_READ
     reads = act(read, HOOKS, summary="reads the client's description", fairness_key="client_1")
     return [
         Scenario("client", "read", (Turn(ask, reads), Turn(read, done("")))),
@@ -125,20 +125,20 @@ def clients() -> list[Scenario]:
 
 def duties() -> list[Scenario]:
     """Mails and recurring duties, and a life so long that it continues as new."""
-    duty, does, reads = names.HOUSEKEEPING_NEXT, names.HOUSEKEEPING_DO, names.HOUSEKEEPING_READ_OPT_OUTS
-    send = act(names.MAIL_SEND, Queue.MAIL, summary="attempt 1")
+    duty, does, reads = "housekeeping.next", operate.HOUSEKEEPING_DO, operate.HOUSEKEEPING_READ_OPT_OUTS
+    send = act(access.MAIL_SEND, Queue.MAIL, summary="attempt 1")
     due = "expiry is due 29 Nov 00:05 UTC"
     naps = [nap(duty, due) for _ in range(MANY)]
     return [
-        Scenario("mail", "sent", (Turn(names.MAIL_NEXT, send), Turn(names.MAIL_SEND, done("sent")))),
+        Scenario("mail", "sent", (Turn("mail.next", send), Turn(access.MAIL_SEND, done("sent")))),
         Scenario(
             "mail",
             "sent-later",
             (
-                Turn(names.MAIL_NEXT, send),
-                nap(names.MAIL_SEND, "attempt 2 at 09:00"),
-                Turn(names.MAIL_NEXT, send),
-                Turn(names.MAIL_SEND, done("sent")),
+                Turn("mail.next", send),
+                nap(access.MAIL_SEND, "attempt 2 at 09:00"),
+                Turn("mail.next", send),
+                Turn(access.MAIL_SEND, done("sent")),
             ),
         ),
         Scenario(

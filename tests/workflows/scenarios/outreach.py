@@ -4,10 +4,9 @@ from models.base.steps import NextStep, Queue
 from models.outreach.engine import account_steps, plan
 from tests.workflows.scenario import Scenario, Turn
 from tests.workflows.scenarios.builders import act, asleep, done, nap
-from workflows import names
 
 NET = Queue.NETWORK
-NEXT, SEND, READ = names.ENROLLMENT_NEXT, plan.OUTREACH_SEND, plan.OUTREACH_RECONCILE
+NEXT, SEND, READ = "enrollment.next", plan.OUTREACH_SEND, plan.OUTREACH_RECONCILE
 HOURS = "working hours begin 30 Nov 08:12:41 UTC"
 ACCEPTED = "waits for acceptance until 19 Dec"
 REPLY = "waits until 3 Dec for the next step"
@@ -93,7 +92,7 @@ def enrollments() -> list[Scenario]:
 
 def actions() -> list[Scenario]:
     """Direct sends."""
-    ask = names.ACTION_NEXT
+    ask = "action.next"
     return [
         Scenario("action", "sent", (nap(ask, HOURS), Turn(ask, _send()), Turn(SEND, done()))),
         Scenario(
@@ -110,7 +109,7 @@ def actions() -> list[Scenario]:
 
 def accounts() -> list[Scenario]:
     """Return an account from connecting to its removal."""
-    ask = names.ACCOUNT_NEXT
+    ask = "account.next"
     again = "looks again at 28 Nov 10:00:00 UTC"
     works = (
         *(account_steps.ACCOUNT_CONNECT, account_steps.ACCOUNT_PROCESS, account_steps.ACCOUNT_LOOK),

@@ -9,10 +9,10 @@ from models.sourcing.engine import contacts, decide
 from models.sourcing.engine import jobs as engine_jobs
 from tests.workflows.scenario import Scenario, Turn
 from tests.workflows.scenarios.builders import act, asleep, call, done, nap, wait
-from workflows import names
+from workflows import upstream_calls
 
 UP = Queue.UPSTREAM
-NEXT, PAGE, AHEAD, FETCH = names.RUN_NEXT, decide.RUN_READ_PAGE, decide.RUN_READ_AHEAD, decide.RUN_FETCH_PROFILES
+NEXT, PAGE, AHEAD, FETCH = "run.next", decide.RUN_READ_PAGE, decide.RUN_READ_AHEAD, decide.RUN_FETCH_PROFILES
 LIMITS: dict[str, Any] = {"limit_seconds": 70.0, "heartbeat_seconds": 9.0, "priority": 3}
 
 
@@ -96,7 +96,7 @@ def jobs() -> list[Scenario]:
 
 def calls() -> list[Scenario]:
     """Return a synchronous call as a workflow of one activity."""
-    made = names.UPSTREAM_CALL
+    made = upstream_calls.UPSTREAM_CALL
     return [
         Scenario("call", "answered", (Turn(made),)),
         Scenario("call", "fails", (Turn(made, fails=True),)),

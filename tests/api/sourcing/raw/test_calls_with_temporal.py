@@ -19,7 +19,7 @@ from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.sourcing.raw.conftest import Provider, charged, spend
 from tests.api.sourcing.sourcing import fund
 from worker import runner
-from workflows.call import CallWorkflow
+from workflows.kinds import CallWorkflow
 from workflows.upstream_calls import CALLS_AS
 
 SEARCH = "/v1/people/search"

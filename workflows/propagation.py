@@ -45,7 +45,7 @@ from temporalio.worker import (
 
 from models.operate import traces
 from models.operate.traces import Fact
-from workflows.names import WORKSPACE_ID
+from workflows.contracts import WORKSPACE_ID
 
 WORKSPACE = "workspace"
 TRACE = "trace"
@@ -55,7 +55,7 @@ FRESH = timedelta(hours=1)
 Headers = Mapping[str, Payload]
 
 
-class HandingOn(ClientInterceptor, WorkerInterceptor):
+class ContextPropagation(ClientInterceptor, WorkerInterceptor):
     """Given to a client, it serves the workers of that client as well."""
 
     def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002 - temporalio's name

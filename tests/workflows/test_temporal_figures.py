@@ -12,15 +12,14 @@ from models.base.settings import Settings
 from models.base.steps import Do, NextStep, Queue, Step
 from models.base.subjects import Subject
 from models.operate.metrics import Metrics
-from workflows import names
 from workflows.connection import connect
-from workflows.doorbell import Doorbell
-from workflows.run import RunWorkflow
+from workflows.kinds import RunWorkflow
+from workflows.outbox import WorkflowWaker
 
 pytestmark = pytest.mark.timeout(60)
 
 
-@activity.defn(name=names.RUN_NEXT)
+@activity.defn(name="run.next")
 async def done(step: Step) -> NextStep:
     return NextStep(do=Do.DONE, status="completed")
 
@@ -40,7 +39,7 @@ async def test_a_workers_page_shows_slots_latencies_and_the_sticky_cache(
         client, task_queue=Queue.SERVICE, workflows=[RunWorkflow], activities=[done], workflow_runner=worker.runner()
     ):
         subject = Subject("run", uuid4().hex)
-        await Doorbell(client).ring(subject)
+        await WorkflowWaker(client).wake(subject)
         await client.get_workflow_handle(subject.workflow_id).result()
         serving = (await Metrics(None).text()).decode()
     page = (await Metrics(None).text()).decode()  # what a worker has noted when it has ended

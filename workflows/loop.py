@@ -1,4 +1,4 @@
-"""The one waiting loop: ask what is due, do it or sleep until it is, and ask again when the doorbell rings."""
+"""The one waiting loop: ask what is due, do it or sleep until it is, and ask again when the row is woken."""
 
 import asyncio
 import contextlib
@@ -11,8 +11,7 @@ from temporalio.exceptions import FailureError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from models.base.steps import Call, Do, NextStep, Step
     from models.base.subjects import Subject
-    from workflows.contracts import End
-    from workflows.names import RING, RUN_STATUS
+    from workflows.contracts import RING, RUN_STATUS, End
     from workflows.policies import AFTER_FAILURE_SECONDS, ASK_LIMIT, ASK_RETRIES, CALL_RETRIES
 
 
@@ -27,13 +26,14 @@ class WaitingWorkflow:
         """The row changed: ask again."""
         self._rings += 1
 
-    async def until_done(self, subject: Subject, *, ask: str, first: NextStep | None = None) -> End:
+    async def until_done(self, subject: Subject, *, first: NextStep | None = None) -> End:
         """Drive the row until the step answers that nothing is left to do.
 
         A call answers itself what is due after it, and a wait may name the call that follows it, which saves asking;
         `first` saves it at the beginning.
         """
         step, after = first, None
+        ask = f"{subject.kind}.next"
         heard = self._rings
         while True:
             if step is None and workflow.info().is_continue_as_new_suggested():

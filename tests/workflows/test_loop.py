@@ -16,9 +16,9 @@ from activities.interceptors import SilentFailures
 from models.base.steps import Call, Do, NextStep, Queue, Step
 from models.base.subjects import Subject
 from models.sourcing.engine import decide
-from workflows import names, waiting
-from workflows.doorbell import Doorbell
-from workflows.run import RunWorkflow
+from workflows import contracts, loop
+from workflows.kinds import RunWorkflow
+from workflows.outbox import WorkflowWaker
 
 WAIT = NextStep(do=Do.WAIT, reason="for a ring")
 DONE = NextStep(do=Do.DONE, status="completed")
@@ -36,7 +36,7 @@ class Script:
         self._next = next_step
         self._call = call
 
-    @activity.defn(name=names.RUN_NEXT)
+    @activity.defn(name="run.next")
     async def next(self, step: Step) -> NextStep:
         self.asked += 1
         return self._next(self.asked)
@@ -76,7 +76,7 @@ async def serving(client: Client, script: Script) -> AsyncIterator[None]:
 
 async def start(client: Client) -> tuple[Subject, WorkflowHandle[RunWorkflow, object]]:
     subject = Subject("run", uuid4().hex)
-    await Doorbell(client).ring(subject, workspace_id="ws_1")
+    await WorkflowWaker(client).wake(subject, workspace_id="ws_1")
     return subject, client.get_workflow_handle(subject.workflow_id)
 
 
@@ -91,7 +91,7 @@ async def test_a_wake_up_ends_the_wait_and_the_step_is_asked_again(client: Clien
     async with serving(client, script):
         subject, handle = await start(client)
         await eventually(lambda: script.asked == 1)
-        await Doorbell(client).ring(subject)
+        await WorkflowWaker(client).wake(subject)
         await handle.result()
     assert script.asked == 2
 
@@ -113,7 +113,7 @@ async def test_a_wake_up_during_a_call_is_not_lost_although_the_call_answers_tha
         subject, handle = await start(client)
         await script.calling.wait()
         asked = script.asked
-        await Doorbell(client).ring(subject)
+        await WorkflowWaker(client).wake(subject)
         await asyncio.sleep(0.2)
         script.let_go.set()
         await handle.result()
@@ -123,7 +123,7 @@ async def test_a_wake_up_during_a_call_is_not_lost_although_the_call_answers_tha
 async def test_a_failed_step_is_asked_again_and_reports_only_its_code(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "AFTER_FAILURE_SECONDS", 0.1)
+    monkeypatch.setattr(loop, "AFTER_FAILURE_SECONDS", 0.1)
 
     def failing(asked: int) -> NextStep:
         if asked <= 4:
@@ -145,7 +145,7 @@ async def test_a_wake_up_after_the_end_starts_the_workflow_again_under_the_same_
         subject, handle = await start(client)
         await handle.result()
         asked = script.asked
-        await Doorbell(client).ring(subject)
+        await WorkflowWaker(client).wake(subject)
         await handle.result()
     assert script.asked > asked
 
@@ -163,7 +163,7 @@ async def test_a_call_that_queues_for_long_is_shown_and_then_awaited(client: Cli
 
         async def shown() -> bool:
             described = await handle.describe()
-            return described.typed_search_attributes.get(names.RUN_STATUS) == "waiting_for_quota"
+            return described.typed_search_attributes.get(contracts.RUN_STATUS) == "waiting_for_quota"
 
         async with asyncio.timeout(15):
             while not await shown():  # noqa: ASYNC110 - as above
@@ -180,12 +180,12 @@ async def test_fifty_concurrent_wake_ups_start_one_workflow(client: Client) -> N
     script = Script(lambda _: WAIT)
     async with serving(client, script):
         subject = Subject("run", uuid4().hex)
-        bell = Doorbell(client)
-        await asyncio.gather(*(bell.ring(subject, workspace_id="ws_1") for _ in range(50)))
+        waker = WorkflowWaker(client)
+        await asyncio.gather(*(waker.wake(subject, workspace_id="ws_1") for _ in range(50)))
         handle = client.get_workflow_handle(subject.workflow_id)
         described = await handle.describe()
         assert described.status is WorkflowExecutionStatus.RUNNING
-        assert described.typed_search_attributes.get(names.WORKSPACE_ID) == "ws_1"
+        assert described.typed_search_attributes.get(contracts.WORKSPACE_ID) == "ws_1"
         first = described.run_id
         await eventually(lambda: script.asked >= 1)
         assert (await handle.describe()).run_id == first
@@ -194,11 +194,11 @@ async def test_fifty_concurrent_wake_ups_start_one_workflow(client: Client) -> N
 
 async def test_workflows_of_outreach_are_found_by_account_and_sequence(client: Client) -> None:
     enrollment, account = Subject("enrollment", uuid4().hex), Subject("account", uuid4().hex)
-    bell = Doorbell(client)
-    await bell.ring(enrollment, workspace_id="ws_1", sequence_id="seq_1", account_id="acc_1")
-    await bell.ring(account, workspace_id="ws_1")
+    waker = WorkflowWaker(client)
+    await waker.wake(enrollment, workspace_id="ws_1", sequence_id="seq_1", account_id="acc_1")
+    await waker.wake(account, workspace_id="ws_1")
     for subject, sequence_id, account_id in ((enrollment, "seq_1", "acc_1"), (account, None, account.id)):
         handle = client.get_workflow_handle(subject.workflow_id)
         found = (await handle.describe()).typed_search_attributes
-        assert (found.get(names.SEQUENCE_ID), found.get(names.OUTREACH_ACCOUNT_ID)) == (sequence_id, account_id)
+        assert (found.get(contracts.SEQUENCE_ID), found.get(contracts.OUTREACH_ACCOUNT_ID)) == (sequence_id, account_id)
         await handle.terminate()

@@ -1,0 +1,34 @@
+"""The registry of waiting kinds: each kind has a workflow, a table and a step that answers what is due."""
+
+import ast
+
+import pytest
+
+from models.tables import WAITING
+from stack.children import PROJECT
+from workflows.kinds import KINDS, WORKFLOWS
+
+
+def test_every_kind_has_a_table_and_every_waiting_table_a_kind() -> None:
+    assert KINDS.keys() == WAITING.keys()
+
+
+def test_the_worker_serves_every_kind() -> None:
+    assert {kind.workflow for kind in KINDS.values()} < set(WORKFLOWS)
+
+
+def test_every_kind_has_a_step_that_answers_what_is_due() -> None:
+    steps = {
+        node.value
+        for file in (PROJECT / "activities").rglob("*.py")
+        for call in ast.walk(ast.parse(file.read_text()))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "activity.defn"
+        for node in ast.walk(call)
+        if isinstance(node, ast.Constant)
+    }
+    assert {f"{kind}.next" for kind in KINDS} <= steps
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_says_on_its_page_what_it_does(kind: str) -> None:
+    assert 0 < len(KINDS[kind].summary.encode()) <= 400, "Temporal's limit"
