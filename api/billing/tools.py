@@ -136,7 +136,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         name="set_auto_refill",
         title="Set auto-refill",
         toolset=Toolset.SOURCING,
-        description="Have a pack (7,500 credits for 99 EUR) bought whenever the balance falls below threshold_credits,"
+        description="Have a pack ({pack.credits} credits for {pack.price}) bought whenever the balance falls below"
+        " threshold_credits,"
         " for at most monthly_cap_cents a month. With enabled=true it is a preview until confirm=true; from then on"
         " money is spent without asking again, so confirm only figures that a person has named. enabled=false stops it"
         " at once.",

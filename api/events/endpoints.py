@@ -107,7 +107,7 @@ async def get_endpoint(ctx: Context, endpoint_id: str) -> EndpointView:
     beforehand=_check_new,
 )
 async def create_endpoint(ctx: Context, ask: CreateEndpoint) -> EndpointSecret:
-    """Add an endpoint, at most 10 for an account. Its secret is shown this once."""
+    """Add an endpoint, at most {webhooks.most} for an account. Its secret is shown this once."""
     workspace_id = ctx.tenant.workspace_id
     await workspaces.lock_workspace(ctx.session, workspace_id)
     now = await ctx.read_clock()

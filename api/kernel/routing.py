@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.kernel import body
 from api.kernel.body import ParsedBody
+from api.kernel.facts import filled
 from api.kernel.kernel import Awaited, Kernel, OperationCall, Shape, permit
 from api.kernel.middleware import RequestEntry, entry_of
 from api.kernel.operation import Operation, OtherAnswer, RestRoute
@@ -179,7 +180,7 @@ class OperationRoute(APIRoute):
             kind = Annotated[inputs.model, Query()] if self.served.method == "GET" else inputs.model
             parameters.append(Parameter("ask", Parameter.KEYWORD_ONLY, annotation=kind, default=inputs.default))
         handler = self.operation.handler
-        endpoint.__name__, endpoint.__doc__ = handler.__name__, handler.__doc__
+        endpoint.__name__, endpoint.__doc__ = handler.__name__, filled(handler.__doc__ or "")
         endpoint.__signature__ = Signature(parameters)  # type: ignore[attr-defined] # which `inspect` documents
         return endpoint
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, JsonValue, StringConstraints, TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from api.kernel.body import refused
+from api.kernel.facts import filled
 from api.kernel.operation import Effect, Operation
 from api.kernel.schemas import Ask
 from api.mcp.invocation import Invocation, Json, fingerprint
@@ -161,7 +162,7 @@ class Tool(Generic[A]):
         return Listed(
             name=self.name,
             title=self.title,
-            description=self.description,
+            description=filled(self.description),
             input_schema=self.input_schema,
             output_schema=self.output_schema,
             annotations=ToolAnnotations(

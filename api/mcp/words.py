@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from api.kernel.facts import filled
 from api.mcp.schemas import NULL_MEANS, without_null
 
 ANYWHERE: Mapping[str, str] = {
@@ -158,8 +159,8 @@ def _each(part: dict[str, Any], name: str) -> dict[str, Any]:
     fields = {}
     for field, shown in part["properties"].items():
         one = shown if name in NULL_MEANS else without_null(shown, required=field in needed)
-        described_so = "description" in one and field not in here
-        fields[field] = one if described_so else {**one, "description": _word(here, field)}
+        own = one.get("description") if field not in here else None
+        fields[field] = {**one, "description": filled(_word(here, field) if own is None else own)}
     return {**part, "properties": fields}
 
 

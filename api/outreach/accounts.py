@@ -83,7 +83,7 @@ async def get_account(ctx: Context, account_id: str) -> AccountView:
     fails=[502],
 )
 async def connect_account(ctx: Context, ask: ConnectAccount) -> AccountConnecting:
-    """Get a link by which the owner of a network account signs in. 49 EUR a month once it is connected."""
+    """Get a link by which the owner of a network account signs in. {price.account} a month once it is connected."""
     await _may_connect(ctx)
     await outreach_plans.check_can_connect(ctx.session, ctx.tenant.workspace_id, configured=ctx.settings.sells)
     rules = await sequences.lock_settings(ctx.session, ctx.tenant)

@@ -172,7 +172,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         title="Connect an outreach account",
         toolset=Toolset.OUTREACH,
         description="Get a link by which a person signs in to their network account; show it to them, never open it"
-        " yourself. 49 EUR a month once it is connected, whatever is sent. With account_id: sign in again.",
+        " yourself. {price.account} a month once it is connected, whatever is sent. With account_id: sign in again.",
         arguments=ConnectOutreachAccount,
         answers=AccountConnecting,
         run=_connect,

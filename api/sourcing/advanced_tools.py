@@ -46,7 +46,8 @@ class ResolveCompanies(FindCompanies, Executing):
 
     live: bool = Field(
         default=False,
-        description="true: ask the live source for exactly this one, with industry and size. 1 credit when it is found"
+        description="true: ask the live source for exactly this one, with industry and size. {price.live_company}"
+        " credit when it is found"
         " and was not known; a preview of the price without confirm.",
     )
 
@@ -143,7 +144,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         title="Resolve companies",
         toolset=Toolset.ADVANCED,
         description="Ids of companies by name or domain, best first. Free. What is not known can be asked of the live"
-        " source with live=true and confirm=true: 1 credit if it is found.",
+        " source with live=true and confirm=true: {price.live_company} credit if it is found.",
         arguments=ResolveCompanies,
         answers=Listing[CompanyView] | CompaniesFetched | PricePreview,
         run=_companies,
@@ -195,7 +196,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         name="search_people_raw",
         title="Search people, raw",
         description="One page of a search with the source's own filters; an unsupported one is refused, never ignored."
-        " 1 credit for each person you have not been shown before. Without confirm it shows the most it can cost.",
+        " {price.lead} credit for each person you have not been shown before. Without confirm it shows the most it"
+        " can cost.",
         answers=PeopleFound | PricePreview,
         open_world=True,
     ),
@@ -205,7 +207,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         name="match_person",
         title="Match a person",
         description="The one person of this name at this employer, never a guess: match is null when nobody clearly"
-        " stands out. A match costs 1 credit, once per person, and 2 more when the profile is fetched live; no match is"
+        " stands out. A match costs {price.lead} credit, once per person, and {price.live_profile} more when the"
+        " profile is fetched live; no match is"
         " free. Without confirm it shows the most it can cost.",
         answers=PersonMatched | PricePreview,
         open_world=True,

@@ -84,7 +84,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         name="lookup_people",
         title="Look up people",
         toolset=Toolset.SOURCING,
-        description="Full profiles of people you can name, by profile_id or profile URL. 2 credits for each profile"
+        description="Full profiles of people you can name, by profile_id or profile URL. {price.live_profile}"
+        " credits for each profile"
         " that is fetched live; a copy not older than max_age_days is free, and so is somebody who no longer exists."
         " Without confirm it only shows the most it can cost. For more than a few people pass async=true and read the"
         " job with get_people_job. To find people, use start_search.",
@@ -109,7 +110,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         name="find_contact_details",
         title="Find contact details",
         toolset=Toolset.SOURCING,
-        description="E-mail addresses and telephone numbers of people. 25 credits for each person and kind that is"
+        description="E-mail addresses and telephone numbers of people. {price.contact} credits for each person and"
+        " kind that is"
         " found; what is not found is free, and a repeat within twelve months too. Without confirm it only shows the"
         " most it can cost. It answers a lookup at once: call again with its id as lookup_id alone until its status is"
         " completed.",

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from api.kernel.facts import filled
 from api.kernel.schemas import MAX_INTEGER, Answer, Ask, PageAsk
 from api.sourcing.plans_schemas import Description, GivenIntent, PlanView, Target
 from models.base.statuses import RunStatus, StopReason
@@ -50,7 +51,8 @@ class ExtendRun(Ask):
 
     add_target: Annotated[int, Field(ge=1, le=MAX_ADD_TARGET)] = DEFAULT_ADD_TARGET
     add_budget: Budget | None = Field(
-        default=None, description="What is added to the budget; by default 3 credits for each person more."
+        default=None,
+        description=filled("What is added to the budget; by default {price.person} credits for each person more."),
     )
 
 

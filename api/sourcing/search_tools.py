@@ -198,7 +198,8 @@ class ExtendSearch(Executing):
         default=DEFAULT_ADD_TARGET, ge=1, le=MAX_ADD_TARGET, description="How many people more are wanted."
     )
     add_budget_credits: Bound | None = Field(
-        default=None, description="What is added to the run's budget; by default 3 credits for each person more."
+        default=None,
+        description="What is added to the run's budget; by default {price.person} credits for each person more.",
     )
 
     def ask(self) -> RunExtension:
@@ -218,7 +219,8 @@ START = """Find people for a job. The usual first step of every task.
 Without confirm it is free: reads the job description, plans a ladder of searches that share no person, and answers \
 search_id, a summary in words, the estimate in credits, applied_filters, ignored_fields and warnings. Show these to \
 the person you work for. Then call again with search_id and confirm=true (and budget_credits, if they named a limit) \
-to run it: that spends up to 3 credits a person (1 for the person, 2 for a live profile) and answers run_id at once. \
+to run it: that spends up to {price.person} credits a person ({price.lead} for the person, {price.live_profile} \
+for a live profile) and answers run_id at once. \
 With job_description, budget_credits and confirm=true it is one call. A search_id runs once for ever, however often \
 it is confirmed."""
 
@@ -284,7 +286,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         title="Extend a search",
         toolset=Toolset.SOURCING,
         description="Let a finished run go on for more people, from where it stopped; what was read is not paid again."
-        " Up to 3 credits a person. Without confirm it only shows the price.",
+        " Up to {price.person} credits a person. Without confirm it only shows the price.",
         arguments=ExtendSearch,
         answers=RunView | ExtensionPreview,
         run=simple(runs.extend_run, ExtendSearch.ask),

@@ -1,7 +1,12 @@
-"""The guides: Markdown for agents that have never seen the service, one file a topic."""
+"""The guides: Markdown for agents that have never seen the service, one file for each topic.
+
+Prices, caps and limits stand in them as placeholders of `api.kernel.facts`.
+"""
 
 from functools import cache
 from pathlib import Path
+
+from api.kernel.facts import filled
 
 TOPICS = {
     "overview": "What the service does and how a task goes, from the first call to the last",
@@ -18,4 +23,9 @@ FIRST = "overview"
 @cache
 def text(topic: str) -> str:
     """The guide of a topic of `TOPICS`."""
+    return filled(source(topic))
+
+
+def source(topic: str) -> str:
+    """Return the guide of a topic as it is written, with its placeholders."""
     return (Path(__file__).parent / f"{topic}.md").read_text(encoding="utf-8")

@@ -201,3 +201,11 @@ def test_a_guide_names_only_tools_that_there_are(topic: str) -> None:
     assert len(text) > 1000
     named = set(re.findall(r"`((?:[a-z]+_)+[a-z]+)\(", text))
     assert named <= TOOLS.keys()
+
+
+@pytest.mark.parametrize("topic", sorted(guides.TOPICS))
+def test_a_guide_writes_no_price_or_cap_as_a_figure(topic: str) -> None:
+    written = guides.source(topic)
+    priced = re.findall(r"(?:^|[^`\w.=])\d[\d,.]* (?:credits?|EUR|seconds apart|people;)|\| \d[\d,]*[;|]? ", written)
+    assert [each for each in priced if not each.startswith(("| 0", "|  0"))] == []
+    assert "{" not in re.sub(r"`[^`]*`|```.*?```", "", guides.text(topic), flags=re.DOTALL)
