@@ -82,9 +82,9 @@ async def sign_up(app: FastAPI) -> AsyncIterator[Callable[[], Awaitable[Workspac
     clients: list[httpx.AsyncClient] = []
 
     async def make() -> Workspace:
-        async with client(app) as anybody:
+        async with client(app) as visitor:
             address = f"{secrets.token_hex(6)}@example.com"
-            made = (await anybody.post("/v1/workspaces", json={"name": "Acme", "email": address})).json()
+            made = (await visitor.post("/v1/workspaces", json={"name": "Acme", "email": address})).json()
         clients.append(client(app, api_key=made["api_key"]))
         return Workspace(made["id"], made["api_key"], clients[-1])
 

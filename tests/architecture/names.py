@@ -121,14 +121,14 @@ CHECKS: dict[str, Callable[[], list[str]]] = {
 }
 
 CEILINGS = {
-    "shared_classes": 60,
-    "shared_functions": 211,
-    "dialect_in_names": 34,
+    "shared_classes": 2,
+    "shared_functions": 24,
+    "dialect_in_names": 12,
     "private_imports": 0,
-    "silenced_without_reason": 77,
-    "long_files": 3,
-    "riddles": 560,
-    "dialect_in_prose": 198,
+    "silenced_without_reason": 33,
+    "long_files": 2,
+    "riddles": 295,
+    "dialect_in_prose": 127,
 }
 """How many offenders there may be. Only ever lowered."""
 

@@ -104,7 +104,7 @@ def test_a_worker_that_gets_sigterm_finishes_or_hands_over_its_work(
     received = Counter(receiver.deliveries())
     receiver.shutdown()
     receiver.server_close()
-    assert {one: count for one, count in received.items() if count > noted[one]} == {}, "an attempt was made anew"
+    assert {one: count for one, count in received.items() if count > noted[one]} == {}, "an attempt was repeated"
 
 
 @dataclass

@@ -5,12 +5,12 @@ import pytest
 from sandbox.people.population.build import Population
 from tests.sandbox.conftest import Object, Running
 
-EVERYBODY: Object = {"match_all": {}}
+ALL_PEOPLE: Object = {"match_all": {}}
 
 
 def test_the_log_counts_calls_credits_and_the_crowd(sandbox: Running) -> None:
     sandbox.order("person/search", "latency", latency_ms=300)
-    threads = [threading.Thread(target=sandbox.search, args=(EVERYBODY,)) for _ in range(4)]
+    threads = [threading.Thread(target=sandbox.search, args=(ALL_PEOPLE,)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -25,14 +25,14 @@ select distinct workspace_id, workspace_id, 1, 0, 0, false, 0, service_now() fro
 
 ROLE = "service_app"
 NULL_IS_EVERYBODYS = frozenset({"suppressions"})
-"""Rows without a workspace are the installation's, and bind every workspace that reads them."""
+"""Rows without a workspace belong to the installation and apply to every workspace that reads them."""
 THROUGH = {
     "cap_notices": "outreach_accounts a where a.id = account_id",
     "network_callbacks": "outreach_accounts a where a.id = account_id",
     "oauth_grants": "api_keys k where k.id = oauth_grants.id",
     "oauth_tokens": "api_keys k where k.id = grant_id",
 }
-"""Tables that name their owner by another row alone."""
+"""Tables whose owner is only known through another row."""
 OWNED = """
 select c.table_name, bool_or(c.column_name = 'tenant_id')
   from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
@@ -77,7 +77,7 @@ REVOKES = (
 
 
 def _owned() -> list[tuple[str, str]]:
-    """Each owned table, and when a row of it is reached."""
+    """Return each owned table and the condition under which a row is visible."""
     found = []
     for table, of_tenant in op.get_bind().execute(sa.text(OWNED)):
         reached = f"{WORKSPACE} in ('*', workspace_id)"
@@ -111,7 +111,7 @@ def _unsecure() -> None:
 
 
 def _waiting_rows() -> str:
-    """The view's own query as it stands, whatever other migrations have added to it."""
+    """Return the current query of the view, with the additions of other migrations."""
     query: str = op.get_bind().execute(sa.text("select pg_get_viewdef('waiting_rows')")).scalar_one()
     return query.strip().removesuffix(";")
 

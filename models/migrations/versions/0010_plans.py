@@ -22,7 +22,7 @@ select c.table_name, bool_or(c.column_name = 'tenant_id')
  group by c.table_name having bool_or(c.column_name = 'workspace_id') order by c.table_name
 """
 BEFORE = "(select current_setting('app.{whose}', true)) in ('*', {column})"
-"""What the planner takes for one row in a hundred, whatever the settings say."""
+"""A condition that the planner estimates at one row in a hundred, whatever the settings say."""
 NOW = "(current_setting('app.{whose}', true) = '*' or {column} = current_setting('app.{whose}', true))"
 """Settings are read while planning, so that the share of the tenant's rows is known."""
 

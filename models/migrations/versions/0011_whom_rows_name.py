@@ -25,9 +25,9 @@ select c.table_name, bool_or(c.column_name = 'tenant_id')
  group by c.table_name having bool_or(c.column_name = 'workspace_id') order by c.table_name
 """
 BEFORE = "(current_setting('app.{whose}', true) = '*' or {column} = current_setting('app.{whose}', true))"
-"""Where a reach says `*`, the planner takes this for one row in two hundred."""
+"""For a tenant scope of `*`, the planner estimates this at one row in two hundred."""
 NOW = "case when {reached} then true else false end"
-"""The planner takes this for one row in two whatever is asked, and goes by what the query says of the tenant."""
+"""The planner estimates this at one row in two, and uses the query's own condition on the tenant."""
 
 
 FIRST_TOUCHES = "outcome = 'scheduled' and first_touch"

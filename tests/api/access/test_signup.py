@@ -321,8 +321,8 @@ async def test_a_network_makes_so_many_workspaces_a_day_and_others_are_not_conce
         database: Database = app.state.kernel.database.within(all_tenants("tests"))
 
         async def sign_up(network: str, name: str) -> httpx.Response:
-            async with client(app, address=network) as anybody:
-                return await anybody.post("/v1/workspaces", json={"name": "Acme", "email": f"{name}@example.com"})
+            async with client(app, address=network) as visitor:
+                return await visitor.post("/v1/workspaces", json={"name": "Acme", "email": f"{name}@example.com"})
 
         assert (await sign_up("192.0.2.7", "one")).status_code == 201
         error_of(await sign_up("192.0.2.7", "one"), 409, "conflict", "email")  # refused, so not counted

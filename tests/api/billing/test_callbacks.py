@@ -111,11 +111,11 @@ async def test_callbacks_are_not_counted_as_requests_of_a_network(http: httpx.As
 async def test_without_a_provider_nothing_is_sold_and_nothing_is_taken(database_url: str) -> None:
     async with application(database_url) as app:
         transport = httpx.ASGITransport(app=app, client=("192.0.2.1", 1))
-        async with httpx.AsyncClient(transport=transport, base_url="http://api.test") as anybody:
+        async with httpx.AsyncClient(transport=transport, base_url="http://api.test") as visitor:
             body = {"name": "Acme", "email": "nobody@example.com"}
-            key = (await anybody.post("/v1/workspaces", json=body)).json()["api_key"]
+            key = (await visitor.post("/v1/workspaces", json=body)).json()["api_key"]
             headers = {"Authorization": f"Bearer {key}", "Idempotency-Key": "k"}
             asked = {"item": "pack", **BACK}
-            error_of(await anybody.post("/v1/billing/checkout", json=asked, headers=headers), 503, "upstream_busy")
+            error_of(await visitor.post("/v1/billing/checkout", json=asked, headers=headers), 503, "upstream_busy")
             content, signature = signed({"id": "evt_1", "type": "x", "data": {"object": {}}})
-            error_of(await anybody.post("/callbacks/payments", content=content, headers=signature), 404, "not_found")
+            error_of(await visitor.post("/callbacks/payments", content=content, headers=signature), 404, "not_found")

@@ -1,4 +1,4 @@
-"""Events are polled and looked up: by the account with its customers, by a customer alone, never by anybody else."""
+"""Events are polled and looked up: by the account with its customers, by a customer alone, never by other callers."""
 
 from typing import Any
 

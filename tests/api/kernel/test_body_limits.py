@@ -63,7 +63,7 @@ OTHERS: Mapping[str, Limit] = {
     "/verify": Limit(verification.MAX_FORM, 404, begins=b"token=abc&rest=", kind=FORM, says="not complete"),
 }
 READS_ONLY_ITS_BEGINNING = {opt_out.TOKEN}
-"""Whatever is posted there stops contact, the least that anybody can have meant."""
+"""Every POST there stops contact, the least that its sender can have meant."""
 
 
 @dataclass(frozen=True)

@@ -110,9 +110,9 @@ def document(app: FastAPI) -> dict[str, Any]:
 
 
 async def new_workspace(app: FastAPI) -> Tenant:
-    async with client(app) as anybody:
+    async with client(app) as visitor:
         body = {"name": "Acme", "email": f"{uuid4().hex}@example.com"}
-        made = (await anybody.post("/v1/workspaces", json=body)).json()
+        made = (await visitor.post("/v1/workspaces", json=body)).json()
     return Tenant(made["id"], client(app, api_key=made["api_key"]))
 
 

@@ -39,9 +39,9 @@ def fresh_address() -> str:
 
 
 async def new_key(app: FastAPI) -> str:
-    async with client(app, address=fresh_address()) as anybody:
+    async with client(app, address=fresh_address()) as visitor:
         address = f"{secrets.token_hex(6)}@example.com"
-        made = await anybody.post("/v1/workspaces", json={"name": "Acme", "email": address})
+        made = await visitor.post("/v1/workspaces", json={"name": "Acme", "email": address})
         return str(made.json()["api_key"])
 
 
@@ -108,10 +108,10 @@ async def test_a_network_shares_its_limit_and_wrong_keys_count_for_it(app: FastA
 
 async def test_a_key_is_not_held_up_by_its_network(app: FastAPI, database: Database) -> None:
     key, address = await new_key(app), fresh_address()
-    async with client(app, address=address) as anybody, client(app, address=address, api_key=key) as http:
-        await anybody.get("/v1/billing/plans")
+    async with client(app, address=address) as visitor, client(app, address=address, api_key=key) as http:
+        await visitor.get("/v1/billing/plans")
         await run_sql(database, "update rate_windows set hits = 500 where id = :id", id=f"net:{address}/32")
-        error_of(await anybody.get("/v1/billing/plans"), 429, "rate_limited")
+        error_of(await visitor.get("/v1/billing/plans"), 429, "rate_limited")
         assert (await http.get("/v1/workspace")).status_code == 200
 
 

@@ -47,9 +47,9 @@ async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
 
 
 async def new_workspace(app: FastAPI) -> Workspace:
-    async with client(app) as anybody:
+    async with client(app) as visitor:
         body = {"name": "Acme", "email": f"{uuid4().hex}@example.com"}
-        made = (await anybody.post("/v1/workspaces", json=body)).json()
+        made = (await visitor.post("/v1/workspaces", json=body)).json()
     return Workspace(made["id"], made["api_key"], client(app, api_key=made["api_key"]))
 
 

@@ -1,7 +1,7 @@
 """Attempts to reach another tenant by tools: every argument that names an object has an id of the victim.
 
 `NAMING` gives whole calls, so that each gets as far as looking for its object. `NEUTRAL` are calls of tools that name
-nothing of anybody's: those may answer, but not with what the victim has.
+nothing with an owner: those may answer, but not with what the victim has.
 """
 
 import json
@@ -105,7 +105,7 @@ NEUTRAL: Mapping[str, Callable[[Owned], list[Given]]] = {
     "add_suppression": lambda _: [{"profile_url": "https://www.linkedin.com/in/nobody-of-theirs-example"}],
     "list_events": lambda _: [{}],
 }
-"""Calls of tools that name nothing of anybody's."""
+"""Calls of tools that name nothing with an owner."""
 
 
 def object_arguments(name: str) -> set[str]:

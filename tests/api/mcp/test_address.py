@@ -136,8 +136,8 @@ async def test_several_calls_in_one_request_are_one_hit(module_database_url: str
 
 
 async def _workspace(app: FastAPI) -> Workspace:
-    async with client(app) as anybody:
-        made = (await anybody.post("/v1/workspaces", json={"name": "Acme", "email": "batch@example.com"})).json()
+    async with client(app) as visitor:
+        made = (await visitor.post("/v1/workspaces", json={"name": "Acme", "email": "batch@example.com"})).json()
     return Workspace(made["id"], made["api_key"], client(app, api_key=made["api_key"]))
 
 

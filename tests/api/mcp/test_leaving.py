@@ -1,4 +1,4 @@
-"""Who waits is let go: callers who hang up, and everybody once the process is told to stop. Nothing goes on behind."""
+"""Waiting callers are released when they disconnect or the process is told to stop, and no work goes on for them."""
 
 import asyncio
 import json

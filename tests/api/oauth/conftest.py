@@ -161,8 +161,8 @@ async def person_of(app: FastAPI, database: Database) -> AsyncIterator[People]:
 
     async def make(*, verified: bool = True) -> Person:
         email = f"{secrets.token_hex(6)}@example.com"
-        async with client(app) as anybody:
-            made = (await anybody.post("/v1/workspaces", json={"name": "Acme <b>", "email": email})).json()
+        async with client(app) as visitor:
+            made = (await visitor.post("/v1/workspaces", json={"name": "Acme <b>", "email": email})).json()
         if verified:
             await run_sql(database, "update workspaces set verified_at = service_now() where id = :id", id=made["id"])
         browsers.append(client(app))

@@ -1,4 +1,4 @@
-"""The opt-out page: only pressing a button acts, for the whole installation, as often as anybody likes."""
+"""The opt-out page: only pressing a button acts, for the whole installation, as often as it is pressed."""
 
 import base64
 import re

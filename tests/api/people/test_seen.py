@@ -222,7 +222,7 @@ async def test_a_check_answers_in_order_what_is_known(workspace: Workspace, data
     count = "select count(*) from people"
     before = await run_sql(database, count)
     await workspace.http.post("/v1/seen:check", json=body)
-    assert await run_sql(database, count) == before, "a check makes nobody"
+    assert await run_sql(database, count) == before, "a check creates no person"
 
 
 async def test_a_suppressed_person_is_recognised_by_every_identifier(workspace: Workspace, database: Database) -> None:

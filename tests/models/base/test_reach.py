@@ -27,7 +27,7 @@ NOBODYS = {
     "person_keys": "of people, hashed or sealed",
     "cached_profiles": "the profile cache is the installation's; the right to a copy is in profile_copies",
     "recoveries": "restores of the installation",
-    "query_totals": "how many people a query has, whoever asks",
+    "query_totals": "how many people a query has, for every caller",
     "rate_windows": "counted before it is known whose request it is",
     "service_clock": "one row",
     "signup_counts": "by network, before there is a workspace",
@@ -138,10 +138,10 @@ async def test_an_unscoped_query_returns_nothing_and_writes_nothing(database: Da
 
 async def test_a_workspace_reaches_its_own_rows_and_those_of_its_customers(database: Database) -> None:
     for name in OWNED:
-        everybody = WRITTEN if name != "workspaces" else (A, A, A, B)
-        assert await seen(database, name, scope_of_workspace("ws_a")) == of(name, *everybody[:3]), name
+        all_rows = WRITTEN if name != "workspaces" else (A, A, A, B)
+        assert await seen(database, name, scope_of_workspace("ws_a")) == of(name, *all_rows[:3]), name
         assert await seen(database, name, scope_of_tenant(B)) == of(name, B), name
-        assert await seen(database, name, all_tenants("a test")) == of(name, *everybody), name
+        assert await seen(database, name, all_tenants("a test")) == of(name, *all_rows), name
 
 
 async def test_a_customer_reaches_its_own_rows_alone(database: Database) -> None:

@@ -20,7 +20,7 @@ JUST_NOW = datetime.min.replace(tzinfo=UTC)
 
 @dataclass
 class Hook:
-    """An endpoint: what it wants, null for everything; whose events, null for everybody's; how it stands."""
+    """An endpoint: what it wants, null for everything; whose events, null for all; how it stands."""
 
     secret: str
     kind: str | None = None

@@ -274,7 +274,7 @@ class Working(Machine):
         assert row.id == sent_id
         assert before - STAMPS <= row.created_at <= self.now() + STAMPS
         sent = Sent(sent_id, hook_id, event_id, row.created_at, row.created_at, turn="given", single=True, ping=True)
-        assert shown(row) == written(sent), "a test waits for nobody's turn"
+        assert shown(row) == written(sent), "a test delivery waits for no turn"
         self.model.sent[sent_id] = sent
 
     def gives_up(self, sent_id: str) -> Event:

@@ -126,7 +126,7 @@ class Deliveries(Working):
         sent_id = list(self.model.sent)[-1]
         if in_time:
             flight = self.fly(sent_id, 1)
-            assert flight is not None, "a test waits for nobody's turn"
+            assert flight is not None, "a test delivery waits for no turn"
             self.happen(self.notes(flight, 200 + number))
         self.happen(self.gives_up(sent_id))
 

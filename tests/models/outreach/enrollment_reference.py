@@ -133,7 +133,7 @@ class EnrollmentReference:
         if parcel.action_id in person.approved:
             assert person.approved[parcel.action_id] == parcel.text, "nothing is sent but what was approved"
             return
-        assert not self.approves, "nothing is sent that nobody approved"
+        assert not self.approves, "nothing is sent without approval"
         if parcel.text is not None:
             assert f"({self.version})" in parcel.text, "an edit holds for whoever has not reached the step"
 

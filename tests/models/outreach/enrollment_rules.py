@@ -99,7 +99,7 @@ class EnrollmentRules(Calls):
             "time-out": lambda: self._times_out(enrollment),
             "both due": lambda: self._both_due(enrollment),
             "another worker": lambda: self._another_worker(enrollment),
-            "somebody else, slowly": lambda: self._another_worker(enrollment, after=SLOW),
+            "another worker, slowly": lambda: self._another_worker(enrollment, after=SLOW),
             "callback": self._callback,
             "fog": lambda: setattr(self, "fog", True),
             "approval is asked for": lambda: self.edits("edit" if self.model.approves else "approval changes"),

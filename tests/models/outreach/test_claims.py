@@ -91,7 +91,7 @@ async def test_what_is_late_by_a_moment_waits_where_it_stands(world: World) -> N
     answer = await moved(world, others[0], (await world.last(others[0])).call_number)
     assert answer.until is not None
     assert planned[1] is not None
-    assert answer.until < planned[1]  # not behind everybody else
+    assert answer.until < planned[1]  # not behind all others
 
 
 async def test_an_unprocessed_callback_of_the_account_makes_it_wait_five_seconds(world: World) -> None:

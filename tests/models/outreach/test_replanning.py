@@ -82,7 +82,7 @@ async def test_a_network_pause_moves_what_lies_before_its_end_behind_it_with_its
     assert len(after) == PEOPLE
     assert min(after) >= until
     assert all(later - earlier >= timedelta(seconds=45) for earlier, later in pairwise(sorted(after)))
-    assert await woken(world) == 0, "nobody has to be told that it is later"
+    assert await woken(world) == 0, "a later time wakes no enrollment"
 
 
 async def test_a_higher_cap_moves_times_forward_and_wakes_those_enrollments(world: World) -> None:

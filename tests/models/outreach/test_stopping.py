@@ -69,7 +69,7 @@ async def world(database: Database, vault: Vault, member: Member) -> World:
     return made
 
 
-async def somebody(world: World) -> str:
+async def scheduled_person(world: World) -> str:
     """A person who is scheduled for an invite."""
     (given,) = await crowd(world, 1)
     await execute(world, [given])
@@ -124,7 +124,7 @@ async def direct(world: World, profile_id: str, kind: str) -> str:
 @pytest.mark.parametrize("name", list(WAYS))
 async def test_it_stops_the_enrollment_and_cancels_what_is_planned(world: World, name: str) -> None:
     way, reason, action_reason = WAYS[name]
-    profile_id, untouched = await somebody(world), await somebody(world)
+    profile_id, untouched = await scheduled_person(world), await scheduled_person(world)
     await forbid(world, way, profile_id)
     rows = {row.profile_id: row for row in await world.sql("select * from enrollments")}
     stopped = rows[profile_id]
@@ -142,7 +142,7 @@ async def test_it_stops_the_enrollment_and_cancels_what_is_planned(world: World,
 
 
 async def test_what_is_being_sent_is_left_to_its_workflow(world: World) -> None:
-    profile_id = await somebody(world)
+    profile_id = await scheduled_person(world)
     await world.sql("update actions set outcome = 'sending'")
     await forbid(world, by_hand, profile_id)
     assert [row.outcome for row in await world.sql("select outcome from actions")] == ["sending"]
@@ -155,7 +155,7 @@ async def test_what_is_being_sent_is_left_to_its_workflow(world: World) -> None:
 async def test_direct_sends_are_cancelled_too_but_a_withdrawal_still_goes_out(
     world: World, way: Forbid, kept: set[str]
 ) -> None:
-    profile_id = await somebody(world)
+    profile_id = await scheduled_person(world)
     for kind in ("message", "profile_visit", "withdraw_invite"):
         await direct(world, profile_id, kind)
     await forbid(world, way, profile_id)
@@ -167,7 +167,7 @@ async def test_direct_sends_are_cancelled_too_but_a_withdrawal_still_goes_out(
 @pytest.mark.parametrize("way", [by_hand, by_note])
 async def test_a_queued_answer_is_cancelled_like_everything_planned(world: World, way: Forbid) -> None:
     """The ban came after the answer was written; an answer written afterwards gets a new decision."""
-    profile_id = await somebody(world)
+    profile_id = await scheduled_person(world)
     answer = await direct(world, profile_id, "message")
     await world.sql(
         "insert into conversations (id, workspace_id, tenant_id, account_id, profile_id, chat_id, created_at)"
@@ -188,7 +188,7 @@ async def test_a_queued_answer_is_cancelled_like_everything_planned(world: World
 async def test_what_the_account_forbids_binds_its_customers_but_for_its_notes(
     world: World, way: Forbid, at_customer: str
 ) -> None:
-    profile_id = await somebody(world)
+    profile_id = await scheduled_person(world)
     inside = await customers(world)
     await execute(inside, [Given(profile_id=profile_id, values={"first_name": "Jo"})])
     await forbid(world, way, profile_id)
@@ -200,7 +200,7 @@ async def test_what_the_account_forbids_binds_its_customers_but_for_its_notes(
     ("way", "at_account"), [(by_hand, "scheduled"), (by_note, "scheduled"), (by_opt_out, "stopped")]
 )
 async def test_a_customers_ban_does_not_apply_to_others(world: World, way: Forbid, at_account: str) -> None:
-    profile_id = await somebody(world)
+    profile_id = await scheduled_person(world)
     inside = await customers(world)
     await execute(inside, [Given(profile_id=profile_id, values={"first_name": "Jo"})])
     await forbid(inside, way, profile_id)
@@ -209,7 +209,7 @@ async def test_a_customers_ban_does_not_apply_to_others(world: World, way: Forbi
 
 
 async def test_an_erasure_leaves_no_word_but_what_caps_count(world: World) -> None:
-    profile_id = await somebody(world)
+    profile_id = await scheduled_person(world)
     await world.sql("update actions set outcome = 'sent', claimed_at = service_now(), ended_at = service_now()")
 
     async def know(session: AsyncSession) -> None:
@@ -282,7 +282,7 @@ async def test_who_turns_out_to_be_forbidden_is_stopped(world: World, way: Forbi
 
 
 async def test_the_operators_command_stops_what_is_open_with_a_person(world: World, database_url: str) -> None:
-    profile_id = await somebody(world)
+    profile_id = await scheduled_person(world)
     settings = {"DATABASE_URL": database_url, "SECRET_KEY": SECRET}
     command = (sys.executable, "-m", "models.erase", "--profile-id", profile_id)
     process = await asyncio.create_subprocess_exec(*command, env=os.environ | settings, stdout=asyncio.subprocess.PIPE)

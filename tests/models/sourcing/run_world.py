@@ -153,11 +153,11 @@ class World:
 
     async def keep(self, run_id: str, number: int | None, ask: PageToRead, chaos: random.Random | None) -> None:
         self.calls.append("page")
-        everybody = self.people(int(ask.tier.query_key.rsplit("-", 1)[1]))
+        all_people = self.people(int(ask.tier.query_key.rsplit("-", 1)[1]))
         start = int(ask.token or 0)
-        found = everybody[start : start + ask.size]
-        token = str(start + ask.size) if start + ask.size < len(everybody) else None
-        read = PageRead(tuple(self.sighting(one) for one in found), token, len(everybody))
+        found = all_people[start : start + ask.size]
+        token = str(start + ask.size) if start + ask.size < len(all_people) else None
+        read = PageRead(tuple(self.sighting(one) for one in found), token, len(all_people))
         await self.attempt(
             lambda session: deliver.keep_page(session, self.vault, run_id, number=number, ask=ask, page=read), chaos
         )

@@ -252,7 +252,7 @@ class Runs(Working):
             self.work_to_the_end(run_id)
             run = self.model.runs[run_id]
             if run.status == "completed_no_audience" or run.why[1] == "ladder_exhausted":
-                assert not self.model.forgotten(run), "nobody is passed over"
+                assert not self.model.forgotten(run), "no person is skipped"
         self.the_rows_agree_with_the_model_and_no_run_exceeds_its_budget()
         self.a_poor_run_waits_for_a_busy_source_and_is_extended()
 

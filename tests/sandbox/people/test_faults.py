@@ -5,7 +5,7 @@ import pytest
 
 from tests.sandbox.conftest import Object, Running
 
-EVERYBODY: Object = {"match_all": {}}
+ALL_PEOPLE: Object = {"match_all": {}}
 BROKEN_JSON = r"delimiter|Expecting|Unterminated"
 
 
@@ -20,7 +20,7 @@ def billed(sandbox: Running) -> int:
 
 def test_a_fault_strikes_as_often_as_ordered_and_is_gone(sandbox: Running) -> None:
     sandbox.order("person/search", "server_error", count=2, status=503)
-    answers = [sandbox.search(EVERYBODY) for _ in range(3)]
+    answers = [sandbox.search(ALL_PEOPLE) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [503, 503, 200]
     assert answers[0].json()["error"]["type"] == ["api_error"]
     assert faults(sandbox) == []
@@ -28,35 +28,35 @@ def test_a_fault_strikes_as_often_as_ordered_and_is_gone(sandbox: Running) -> No
 
 def test_a_fault_without_count_strikes_until_deleted(sandbox: Running) -> None:
     sandbox.order("*", "server_error")
-    assert {sandbox.search(EVERYBODY).status_code for _ in range(4)} == {500}
+    assert {sandbox.search(ALL_PEOPLE).status_code for _ in range(4)} == {500}
     assert sandbox.control.delete("/_control/faults").json() == {"deleted": 1}
-    assert sandbox.search(EVERYBODY).status_code == 200
+    assert sandbox.search(ALL_PEOPLE).status_code == 200
 
 
 def test_a_rate_strikes_its_share(sandbox: Running) -> None:
     sandbox.order("person/search", "server_error", rate=0.3)
-    statuses = [sandbox.search(EVERYBODY).status_code for _ in range(100)]
+    statuses = [sandbox.search(ALL_PEOPLE).status_code for _ in range(100)]
     assert 20 <= statuses.count(500) <= 40
 
 
 def test_a_fault_of_one_operation_leaves_others_alone(sandbox: Running) -> None:
     sandbox.order("autocomplete", "server_error")
-    assert sandbox.search(EVERYBODY).status_code == 200
+    assert sandbox.search(ALL_PEOPLE).status_code == 200
 
 
 def test_before_execution_nothing_is_billed_and_after_it_all_is(sandbox: Running) -> None:
     sandbox.order("person/search", "server_error", count=1)
-    assert sandbox.search(EVERYBODY, size=3).status_code == 500
+    assert sandbox.search(ALL_PEOPLE, size=3).status_code == 500
     assert billed(sandbox) == 0
     sandbox.order("person/search", "server_error", count=1, after_execution=True)
-    assert sandbox.search(EVERYBODY, size=3).status_code == 500
+    assert sandbox.search(ALL_PEOPLE, size=3).status_code == 500
     assert billed(sandbox) == 3
 
 
 def test_latency_makes_a_call_slow(sandbox: Running) -> None:
     sandbox.order("person/search", "latency", count=1, latency_ms=300)
     started = time.perf_counter()
-    assert sandbox.search(EVERYBODY).status_code == 200
+    assert sandbox.search(ALL_PEOPLE).status_code == 200
     assert time.perf_counter() - started >= 0.3
 
 
@@ -64,33 +64,33 @@ def test_latency_makes_a_call_slow(sandbox: Running) -> None:
 def test_a_timeout_hangs_until_the_caller_gives_up(sandbox: Running, *, after_execution: bool, credits: int) -> None:
     sandbox.order("person/search", "timeout", count=1, after_execution=after_execution)
     with pytest.raises(httpx.ReadTimeout):
-        sandbox.people.post("/v5/person/search", json={"query": EVERYBODY}, timeout=0.3)
-    assert sandbox.search(EVERYBODY).status_code == 200
+        sandbox.people.post("/v5/person/search", json={"query": ALL_PEOPLE}, timeout=0.3)
+    assert sandbox.search(ALL_PEOPLE).status_code == 200
     assert billed(sandbox) == credits + 1
 
 
 def test_a_short_timeout_ends_in_a_lost_connection(sandbox: Running) -> None:
     sandbox.order("person/search", "timeout", count=1, latency_ms=50)
     with pytest.raises(httpx.RemoteProtocolError):
-        sandbox.search(EVERYBODY)
+        sandbox.search(ALL_PEOPLE)
 
 
 def test_a_connection_is_lost(sandbox: Running) -> None:
     sandbox.order("person/search", "connection_lost", count=1)
     with pytest.raises(httpx.RemoteProtocolError):
-        sandbox.search(EVERYBODY)
-    assert sandbox.search(EVERYBODY).status_code == 200
+        sandbox.search(ALL_PEOPLE)
+    assert sandbox.search(ALL_PEOPLE).status_code == 200
 
 
 def test_a_full_window_names_its_end_in_one_of_three_ways(sandbox: Running) -> None:
     for reset in ("header", "none", "garbled"):
         sandbox.order("person/search", "rate_limited", count=1, reset=reset)
-    resets = [sandbox.search(EVERYBODY).headers.get("x-ratelimit-reset") for _ in range(3)]
+    resets = [sandbox.search(ALL_PEOPLE).headers.get("x-ratelimit-reset") for _ in range(3)]
     assert resets[0] is not None
     assert resets[0].endswith("Z")
     assert resets[1:] == [None, "in a moment"]
     sandbox.order("person/search", "rate_limited", count=1, retry_after=True)
-    answer = sandbox.search(EVERYBODY)
+    answer = sandbox.search(ALL_PEOPLE)
     assert answer.status_code == 429
     assert 1 <= int(answer.headers["retry-after"]) <= 60
 
@@ -98,19 +98,19 @@ def test_a_full_window_names_its_end_in_one_of_three_ways(sandbox: Running) -> N
 def test_a_body_may_be_html_truncated_or_huge(sandbox: Running) -> None:
     for fault in ("html_body", "truncated_json", "oversize"):
         sandbox.order("person/search", fault, count=1)
-    html = sandbox.search(EVERYBODY)
+    html = sandbox.search(ALL_PEOPLE)
     assert (html.status_code, html.headers["content-type"]) == (502, "text/html; charset=utf-8")
     # What is left of the two shapes the same answer: cut, then padded.
-    broken = sandbox.search(EVERYBODY, size=5)
+    broken = sandbox.search(ALL_PEOPLE, size=5)
     assert broken.status_code == 200
     assert len(broken.content) > 1_048_576
     with pytest.raises(ValueError, match=BROKEN_JSON):
         broken.json()
     sandbox.order("person/search", "truncated_json", count=1)
     with pytest.raises(ValueError, match=BROKEN_JSON):
-        sandbox.search(EVERYBODY).json()
+        sandbox.search(ALL_PEOPLE).json()
     sandbox.order("person/search", "oversize", count=1)
-    assert sandbox.search(EVERYBODY).json()["status"] == 200
+    assert sandbox.search(ALL_PEOPLE).json()["status"] == 200
 
 
 def test_errors_may_have_another_shape(sandbox: Running) -> None:
@@ -124,9 +124,9 @@ def test_errors_may_have_another_shape(sandbox: Running) -> None:
 
 def test_a_scroll_token_is_refused_once(sandbox: Running) -> None:
     sandbox.order("person/search", "refused_scroll_token", count=1)
-    token = sandbox.search(EVERYBODY, size=5).json()["scroll_token"]
-    assert sandbox.search(EVERYBODY, size=5, scroll_token=token).status_code == 400
-    assert sandbox.search(EVERYBODY, size=5, scroll_token=token).status_code == 200
+    token = sandbox.search(ALL_PEOPLE, size=5).json()["scroll_token"]
+    assert sandbox.search(ALL_PEOPLE, size=5, scroll_token=token).status_code == 400
+    assert sandbox.search(ALL_PEOPLE, size=5, scroll_token=token).status_code == 200
 
 
 def test_pages_may_repeat_rows_and_still_lose_none(sandbox: Running) -> None:
@@ -150,7 +150,7 @@ def test_retrieve_can_be_disabled(sandbox: Running) -> None:
 
 
 def test_single_items_of_a_bulk_fail(sandbox: Running) -> None:
-    person_id = sandbox.search(EVERYBODY).json()["data"][0]["id"]
+    person_id = sandbox.search(ALL_PEOPLE).json()["data"][0]["id"]
     sandbox.order("person/bulk", "item_error", count=1, status=429)
     requests = [{"params": {"pdl_id": person_id}}] * 2
     items = sandbox.people.post("/v5/person/bulk", json={"requests": requests}).json()

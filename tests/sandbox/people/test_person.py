@@ -7,7 +7,7 @@ from sandbox.people.population.columns import Oddity
 from tests.sandbox.conftest import Object, Running
 
 
-def somebody(population: Population, **wanted: object) -> Object:
+def any_person(population: Population, **wanted: object) -> Object:
     for number, record in enumerate(population):
         if (
             population.columns.oddity[number] == 0
@@ -17,12 +17,12 @@ def somebody(population: Population, **wanted: object) -> Object:
             and all(record[name] == value for name, value in wanted.items())
         ):
             return record
-    pytest.fail("nobody fits")
+    pytest.fail("no person fits")
 
 
 @pytest.fixture(scope="module")
 def person(population: Population) -> Object:
-    return somebody(population)
+    return any_person(population)
 
 
 def by_inputs(person: Object) -> list[Object]:

@@ -174,8 +174,8 @@ def test_dates_are_padded_to_their_first_day(population: Population) -> None:
 
 
 def test_people_taken_off_by_opt_out_are_not_found(population: Population) -> None:
-    everybody = found(population, {"match_all": {}})
-    assert len(everybody) == int(population.listed.sum()) < len(population)
+    all_people = found(population, {"match_all": {}})
+    assert len(all_people) == int(population.listed.sum()) < len(population)
 
 
 REFUSED = [

@@ -249,14 +249,14 @@ NOBODY: list[tuple[str, str, dict[str, Any]]] = [
 """Questions that the provider answers with 404 or nothing."""
 
 
-def about(body: dict[str, Any], somebody: dict[str, Any]) -> dict[str, Any]:
+def about(body: dict[str, Any], person: dict[str, Any]) -> dict[str, Any]:
     """The body with an invented person's facts in it."""
     filled: dict[str, Any] = json.loads(
         json.dumps(body),
         object_hook=lambda each: {
-            name: value.format(**somebody)
+            name: value.format(**person)
             if isinstance(value, str)
-            else [one.format(**somebody) if isinstance(one, str) else one for one in value]
+            else [one.format(**person) if isinstance(one, str) else one for one in value]
             if isinstance(value, list)
             else value
             for name, value in each.items()

@@ -1,4 +1,4 @@
-"""Companies looked up live: by id, domain and name, one credit each found, known to everybody afterwards."""
+"""Companies looked up live: by id, domain and name, one credit each found, known to all workspaces afterwards."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -99,7 +99,7 @@ async def somebody_with(database: Database, provider: Provider, workspace: Works
     for one in await find(workspace, 12):
         if disclosed(await record_of(database, provider, one["id"]))[kind]:
             return one
-    raise AssertionError("the population has nobody like that")
+    raise AssertionError("the population has no such person")
 
 
 @pytest.mark.usefixtures("calls")

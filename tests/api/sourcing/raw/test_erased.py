@@ -43,7 +43,7 @@ async def reachable(database: Database, provider: Provider, found: list[dict[str
         address = record["recommended_personal_email"]
         if isinstance(address, str):
             return one, address
-    raise AssertionError("the population has nobody like that")
+    raise AssertionError("the population has no such person")
 
 
 def slug_of(person: dict[str, Any]) -> str:

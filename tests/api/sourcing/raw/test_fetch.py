@@ -1,4 +1,4 @@
-"""Fetching full profiles: one row for each input, live ones charged, everybody else free."""
+"""Fetching full profiles: one row for each input, live ones charged, all others free."""
 
 from typing import Any
 from urllib.parse import quote

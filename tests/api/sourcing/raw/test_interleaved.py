@@ -107,7 +107,7 @@ async def test_who_is_forbidden_before_any_statement_is_neither_shown_nor_charge
     forbid: Forbid,
 ) -> None:
     await fund(database, workspace, 20_000)
-    found = iter(await everybody(workspace))
+    found = iter(await all_people(workspace))
     orders: set[bool] = set()
     with interleaving(database) as race:
         for at in range(MOST_STATEMENTS):
@@ -143,7 +143,7 @@ async def test_who_is_forbidden_before_any_statement_is_neither_shown_nor_charge
     assert await run_sql(database, "select count(*) from suppressions") == [(at,)]
 
 
-async def everybody(workspace: Workspace) -> list[dict[str, Any]]:
+async def all_people(workspace: Workspace) -> list[dict[str, Any]]:
     """People of every kind, each a lead."""
     found: list[dict[str, Any]] = []
     for country in ("US", "GB", "DE", "FR"):

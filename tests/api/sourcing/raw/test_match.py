@@ -19,7 +19,7 @@ async def match(workspace: Workspace, **body: Any) -> httpx.Response:
 
 
 @pytest.fixture
-async def somebody(provider: Provider) -> dict[str, Any]:
+async def person(provider: Provider) -> dict[str, Any]:
     people = await provider.some(100)
     names = [each["full_name"] for each in people]
     return next(each for each in people if names.count(each["full_name"]) == 1 and each["job_company_name"])
@@ -27,14 +27,14 @@ async def somebody(provider: Provider) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("calls")
 async def test_a_match_costs_a_lead_and_a_live_profile_and_later_nothing(
-    workspace: Workspace, database: Database, somebody: dict[str, Any]
+    workspace: Workspace, database: Database, person: dict[str, Any]
 ) -> None:
     await fund(database, workspace)
-    ask = {"full_name": somebody["full_name"], "company": somebody["job_company_name"]}
+    ask = {"full_name": person["full_name"], "company": person["job_company_name"]}
     answer = await spend(workspace, PATH, ask)
     assert answer.status_code == 200, answer.text
     found = answer.json()
-    assert found["match"]["full_name"].lower() == somebody["full_name"]
+    assert found["match"]["full_name"].lower() == person["full_name"]
     assert found["confidence"] >= 0.6
     assert {"name", "company"} <= set(found["matched_on"])
     assert (found["charged_credits"], found["alternatives"]) == (3, [])
@@ -45,7 +45,7 @@ async def test_a_match_costs_a_lead_and_a_live_profile_and_later_nothing(
 
 @pytest.mark.usefixtures("calls")
 async def test_a_near_tie_is_no_match_and_free(
-    workspace: Workspace, database: Database, somebody: dict[str, Any], calls: Calls, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, database: Database, person: dict[str, Any], calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fund(database, workspace)
     source = calls.activity._source
@@ -57,7 +57,7 @@ async def test_a_near_tie_is_no_match_and_free(
         return (one, replace(one, source_id="another", confidence=one.confidence - 0.05, profile=other))
 
     monkeypatch.setattr(source, "identify", twins)
-    found = (await match(workspace, full_name=somebody["full_name"], company=somebody["job_company_name"])).json()
+    found = (await match(workspace, full_name=person["full_name"], company=person["job_company_name"])).json()
     assert (found["match"], found["confidence"], found["charged_credits"]) == (None, None, 0)
     assert [set(each) for each in found["alternatives"]] == [{"full_name", "title", "company"}] * 2
     assert await charged(database, workspace) == {}
@@ -65,12 +65,12 @@ async def test_a_near_tie_is_no_match_and_free(
 
 @pytest.mark.usefixtures("calls")
 async def test_no_match_and_low_confidence_are_free(
-    workspace: Workspace, database: Database, somebody: dict[str, Any]
+    workspace: Workspace, database: Database, person: dict[str, Any]
 ) -> None:
     await fund(database, workspace)
-    nobody = (await match(workspace, first_name="Nobody", last_name="Atall", domain="acme.example")).json()
-    assert (nobody["match"], nobody["alternatives"], nobody["charged_credits"]) == (None, [], 0)
-    ask = {"full_name": somebody["full_name"], "company": somebody["job_company_name"], "min_confidence": 1}
+    no_match = (await match(workspace, first_name="Nobody", last_name="Atall", domain="acme.example")).json()
+    assert (no_match["match"], no_match["alternatives"], no_match["charged_credits"]) == (None, [], 0)
+    ask = {"full_name": person["full_name"], "company": person["job_company_name"], "min_confidence": 1}
     unsure = (await spend(workspace, PATH, ask)).json()
     assert unsure["match"] is None
     assert len(unsure["alternatives"]) == 1
@@ -79,10 +79,10 @@ async def test_no_match_and_low_confidence_are_free(
 
 @pytest.mark.usefixtures("calls")
 async def test_a_suppressed_person_is_refused_and_free(
-    workspace: Workspace, database: Database, somebody: dict[str, Any]
+    workspace: Workspace, database: Database, person: dict[str, Any]
 ) -> None:
     await fund(database, workspace)
-    ask = {"full_name": somebody["full_name"], "company": somebody["job_company_name"]}
+    ask = {"full_name": person["full_name"], "company": person["job_company_name"]}
     found = (await spend(workspace, PATH, ask)).json()
     await suppress(database, workspace, found["match"]["id"])
     for never_paid in ("delete from leads where profile_id = :p", "delete from cached_profiles where profile_id = :p"):
@@ -96,10 +96,10 @@ async def test_a_suppressed_person_is_refused_and_free(
 
 @pytest.mark.parametrize("confidence", [0.6, 1])
 async def test_a_suppression_that_comes_after_the_charge_still_wins(
-    workspace: Workspace, database: Database, somebody: dict[str, Any], calls: Calls, confidence: float
+    workspace: Workspace, database: Database, person: dict[str, Any], calls: Calls, confidence: float
 ) -> None:
     await fund(database, workspace)
-    ask = {"full_name": somebody["full_name"], "company": somebody["job_company_name"]}
+    ask = {"full_name": person["full_name"], "company": person["job_company_name"]}
     found = (await spend(workspace, PATH, ask)).json()["match"]["id"]
     calls.then(lambda: suppress(database, workspace, found))
     answer = await spend(workspace, PATH, ask | {"min_confidence": confidence})

@@ -38,17 +38,17 @@ async def test_each_person_is_charged_once_in_the_account(
 @pytest.mark.usefixtures("calls", "provider")
 async def test_the_cursor_covers_each_person_once(workspace: Workspace, database: Database) -> None:
     await fund(database, workspace)
-    everybody: list[str] = []
+    all_people: list[str] = []
     cursor = None
     while True:
         page = (await search(workspace, limit=20, cursor=cursor, view="compact")).json()
-        everybody += [row["profile_id"] for row in page["data"]]
+        all_people += [row["profile_id"] for row in page["data"]]
         cursor = page["next_cursor"]
         assert page["has_more"] is (cursor is not None)
         if cursor is None:
             break
-    assert len(everybody) == len(set(everybody)) > 20
-    assert await charged(database, workspace) == {"lead": len(everybody)}
+    assert len(all_people) == len(set(all_people)) > 20
+    assert await charged(database, workspace) == {"lead": len(all_people)}
 
 
 @pytest.mark.usefixtures("calls")
@@ -162,5 +162,5 @@ async def test_a_damaged_cursor_is_named_and_one_of_other_filters_starts_over(
     first = (await search(workspace, limit=5)).json()
     error_of(await search(workspace, cursor="rubbish"), 400, "invalid_request", "cursor")
     other = {"titles": {"include": ["engineer", "manager", "nobody"]}, "countries": ["DE", "GB"]}
-    anew = (await search(workspace, limit=5, filters=other, cursor=first["next_cursor"])).json()
-    assert [row["profile_id"] for row in anew["data"]] == [row["profile_id"] for row in first["data"]]
+    restarted = (await search(workspace, limit=5, filters=other, cursor=first["next_cursor"])).json()
+    assert [row["profile_id"] for row in restarted["data"]] == [row["profile_id"] for row in first["data"]]

@@ -1,4 +1,4 @@
-"""Who opted out at the people source is suppressed for everybody, met or not, however often the feed breaks off."""
+"""People who opted out at the source are suppressed for all workspaces, known or not, even if the feed breaks off."""
 
 from datetime import timedelta
 from typing import Any
@@ -136,10 +136,10 @@ async def test_a_feed_that_breaks_off_keeps_what_came_and_is_read_again_soon(
     await provider.fault("cut_off", "person/subjectrequest", count=1)
     step = await read(steps)
     assert timedelta(minutes=14) < await waits(database, step) <= timedelta(minutes=15)
-    everybody = await gone(provider)
-    assert len(await run_sql(database, GLOBAL)) == everybody // 2
+    all_people = await gone(provider)
+    assert len(await run_sql(database, GLOBAL)) == all_people // 2
     await read(steps)
-    assert len(await run_sql(database, GLOBAL)) == everybody
+    assert len(await run_sql(database, GLOBAL)) == all_people
 
 
 @pytest.mark.parametrize(

@@ -185,8 +185,8 @@ def test_competing_accounts_share_the_workspace_and_each_gets_its_part(
         calendar = Calendar(accounts[n], WorkingHours(), now, neighbours=others, taken=mine)
         return taken[n] < accounts[n].effective(cap, day) and not calendar.workspace_full(day)
 
-    everybody = [n for _ in range(41) for n in range(len(accounts))]
-    for turn in [*turns, *everybody]:  # the first may take all: in the end all have asked until nothing was left
+    all_people = [n for _ in range(41) for n in range(len(accounts))]
+    for turn in [*turns, *all_people]:  # the first may take all: in the end all have asked until nothing was left
         if turn < len(accounts) and may_take(turn):
             taken[turn] += 1
     base = max(bases)

@@ -58,8 +58,8 @@ def test_a_remembered_total_beats_the_statistics() -> None:
 
 
 def test_each_demand_makes_the_rough_number_smaller_and_it_never_looks_counted() -> None:
-    everybody = rough()
-    assert everybody == 20_000
+    all_people = rough()
+    assert all_people == 20_000
     assert rough(skills={"all": ["sql"]}) == 6_000
     assert rough(skills={"any": ["sql"]}, languages=["dutch"]) == 6_000
     assert rough(all_of=[PeopleFilters(languages=("dutch",))]) == 6_000
