@@ -113,7 +113,7 @@ async def rotate_key(ctx: Context, ask: KeyRotation) -> KeyCreated:
     key = await _live(ctx, ask.key_id)
     _check_width(power_of(key), own)
     if key.kind == GRANT:
-        raise Conflict("A grant has no secret of its own: its client exchanges its tokens by itself.")
+        raise Conflict("A grant has no secret of its own: its client renews its own tokens.")
     overlap = timedelta(seconds=ask.rotation.overlap_seconds)
     secret = _new_secret()
     key.previous_hash = key.secret_hash if overlap else None

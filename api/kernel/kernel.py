@@ -245,7 +245,7 @@ class Kernel:
             return await self._write(operation, ask, call, shape)
         except Exception as error:
             if sqlstate(error) == LOCK_NOT_AVAILABLE:
-                raise Conflict("Somebody else is changing this right now. Repeat the call.", retry_after=1) from error
+                raise Conflict("Another call is changing this right now. Repeat the call.", retry_after=1) from error
             raise
 
     async def read(self, operation: Operation[A, B], ask: A, call: OperationCall) -> B:
@@ -368,7 +368,7 @@ class Kernel:
 
     def _replay(self, claim: KeyClaim) -> Outcome:
         if claim.body is None:
-            raise Conflict("This was done, and its answer named somebody who may not be shown any more.")
+            raise Conflict("This was done before, but its answer names a person who may no longer be shown.")
         headers = (claim.headers or {}) | {REPLAYED: "true"}
         return Outcome(claim.status, self.vault.open(BODY_PURPOSE, claim.body), headers)
 

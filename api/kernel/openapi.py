@@ -11,7 +11,8 @@ from api.kernel.kernel import REPLAYED
 from api.kernel.operation import OPERATIONS, Effect, Operation
 from api.kernel.routing import OperationRoute
 from models.access.rules.keys import CURRENT_VERSION, SUPPORTED_VERSIONS, Scope
-from models.events.rules.catalogue import DATA_OF, EventType
+from models.base.errors import ERROR_MEANINGS
+from models.events.rules.catalogue import DATA_OF, EVENT_MEANINGS, EventType
 
 SUMMARY = (
     "An open, self-hosted backend of recruiting: durable search runs over a people source, and outreach sequences that"
@@ -78,30 +79,6 @@ PARAMETERS: Mapping[str, str] = {
 
 Document = dict[str, Any]
 
-MEANING: Mapping[EventType, str] = {
-    EventType.RUN_COMPLETED: "A run completed, with or without candidates.",
-    EventType.RUN_FAILED: "A run failed.",
-    EventType.RUN_CANCELLED: "A run was cancelled and has stopped.",
-    EventType.JOB_COMPLETED: "An async fetch of profiles has ended.",
-    EventType.JOB_FAILED: "An async fetch of profiles has failed.",
-    EventType.CONTACTS_COMPLETED: "A contact lookup has its answers.",
-    EventType.ENROLLMENT_CREATED: "A candidate entered a sequence.",
-    EventType.ENROLLMENT_COMPLETED: "A candidate finished a sequence, or replied.",
-    EventType.ENROLLMENT_FAILED: "A candidate fell out of a sequence, or was taken out.",
-    EventType.ACTION_SENT: "An outreach step was sent.",
-    EventType.ACTION_FAILED: "An outreach step failed, was refused, or its outcome is unknown.",
-    EventType.ACTION_AWAITING_APPROVAL: "An outreach step waits for approval.",
-    EventType.INVITE_ACCEPTED: "A candidate accepted a connection invite.",
-    EventType.REPLY_RECEIVED: "A contacted person wrote.",
-    EventType.ACCOUNT_CONNECTED: "An outreach account became active.",
-    EventType.ACCOUNT_PAUSED: "An outreach account was paused.",
-    EventType.ACCOUNT_DISCONNECTED: "An outreach account was disconnected.",
-    EventType.OUTREACH_CAP_REACHED: "A safety cap stopped sends for the day or week.",
-    EventType.CREDITS_LOW: "The balance fell below `low_balance_credits`; once for each newest grant.",
-    EventType.CREDITS_EXPIRING: "A credit grant expires within 7 days and has credits left; once for each.",
-    EventType.PING: "An endpoint is tested.",
-}
-
 HEADERS: Mapping[str, str] = {
     "X-Service-Signature": "`t=<unix seconds>,v1=<hex HMAC-SHA256>`, keyed with the endpoint's secret, of"
     " `<t>.<raw body>`. Compare in constant time, and refuse a `t` more than 300 seconds away from now.",
@@ -132,7 +109,7 @@ def _described(kind: EventType) -> Document:
     return {
         "operationId": f"on.{kind.value}",
         "summary": kind.value,
-        "description": MEANING[kind],
+        "description": EVENT_MEANINGS[kind],
         "tags": ["Events"],
         "security": [],
         "parameters": [
@@ -155,41 +132,6 @@ Node = Any
 DEFS = "#/$defs/"
 COMPONENTS = "#/components/schemas/"
 
-ERRORS: Mapping[str, tuple[str, str]] = {
-    "invalid_request": ("400", "A field is missing or has an unacceptable value; `details.field` names it."),
-    "unsupported_filter": ("400", "A filter that the people source cannot apply; `details.field`."),
-    "unsupported_version": ("400", "The version header is not known; `details.supported` lists the known ones."),
-    "idempotency_key_required": ("400", "A spending or sending call without `dry_run` has no Idempotency-Key."),
-    "unauthorized": ("401", "The key is missing, invalid, expired or revoked."),
-    "insufficient_credits": (
-        "402",
-        "Too few credits: `required_credits`, `balance_credits`. No retry on a timer.",
-    ),
-    "daily_credit_cap_reached": ("402", "The daily cap of the key or customer is spent: `details.cap`, `resets_at`."),
-    "insufficient_scope": ("403", "The key lacks `details.required_scope`."),
-    "forbidden": ("403", "A customer-bound key on an account route, another customer, a disabled customer."),
-    "not_found": ("404", "No such object in this workspace."),
-    "not_cached": ("404", "The profile is not in the cache."),
-    "invalid_verification_link": ("404", "The confirmation token is invalid, used or expired."),
-    "suppressed": ("404, 409", "The person opted out or is suppressed. Nothing was charged or sent."),
-    "method_not_allowed": ("405", "The path exists but not the method; `Allow` lists the methods."),
-    "conflict": ("409", "The object's state does not allow it, or a unique value is taken."),
-    "idempotency_key_reused": ("409", "The same Idempotency-Key came with another request."),
-    "idempotency_in_progress": ("409", "The first request with the key still runs; wait `Retry-After` seconds."),
-    "outreach_cap_reached": ("409", "A safety cap is reached; `details.next_available_at`."),
-    "account_paused": ("409", "The outreach account is paused; `details.next_available_at` when known."),
-    "account_not_ready": ("409", "The outreach account is still connecting or must be reconnected."),
-    "rate_limited": ("429", "Too many requests; wait `Retry-After` seconds."),
-    "upstream_busy": (
-        "429, 502, 503",
-        "The data source, or the service's own database, is busy. Nothing was charged. Wait `Retry-After` if given.",
-    ),
-    "upstream_error": ("502", "The data source answered with something unusable. Nothing was charged."),
-    "account_connect_unavailable": ("503", "Connecting outreach accounts is switched off on this server."),
-    "internal": ("500", "A defect of the service. Repeat once."),
-}
-"""Status and meaning of every code (specification, "Errors")."""
-
 ERROR_SCHEMA: Document = {
     "type": "object",
     "required": ["error"],
@@ -198,7 +140,7 @@ ERROR_SCHEMA: Document = {
             "type": "object",
             "required": ["code", "message", "request_id"],
             "properties": {
-                "code": {"type": "string", "enum": sorted(ERRORS)},
+                "code": {"type": "string", "enum": sorted(ERROR_MEANINGS)},
                 "message": {"type": "string", "description": "For people; it may change."},
                 "request_id": {"type": "string"},
                 "details": {"type": "object", "additionalProperties": True},
@@ -411,7 +353,7 @@ def _error_statuses(operation: Operation[Any, Any]) -> list[str]:
 
 
 def _error(status: str) -> Document:
-    codes = [code for code, (statuses, _) in ERRORS.items() if status in statuses]
+    codes = [code for code, (statuses, _) in ERROR_MEANINGS.items() if status in statuses]
     return {
         "description": ", ".join(f"`{code}`" for code in codes),
         "headers": _headers(status),

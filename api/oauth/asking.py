@@ -49,7 +49,7 @@ def read(request: Request, given: Fields, client: ClientView, redirect_uri: str)
     if given.get("response_mode") not in (None, "query"):
         raise OAuthRefused("invalid_request", "response_mode must be query.")
     if "none" in (given.get("prompt") or "").split():
-        raise OAuthRefused("login_required", "Nobody is signed in without being asked.")
+        raise OAuthRefused("login_required", "No one can be signed in without a prompt.")
     return Authorization(
         client_id=client.client_id,
         client_name=client.name,

@@ -145,7 +145,7 @@ def spoken(handler: Handler) -> Handler:
         except ServiceError as error:
             if error.status >= SERVER_ERROR:
                 raise
-            busy = OAuthRefused("temporarily_unavailable", "Somebody else is changing this. Try again.", status=503)
+            busy = OAuthRefused("temporarily_unavailable", "Another call is changing this. Try again.", status=503)
             return refusal(request, busy)
 
     return answered

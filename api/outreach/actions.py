@@ -277,7 +277,7 @@ def _text(ask: SendAsk) -> str | None:
     unknown = unknown_placeholders(written or "")
     if unknown:
         raise InvalidRequest(
-            f"Nothing is known to put in the place of {', '.join(unknown)}.", field="note" if invites else "body"
+            f"There is no value for {', '.join(unknown)}.", field="note" if invites else "body"
         )
     return written
 

@@ -65,7 +65,7 @@ async def receive(request: Request) -> Response:
     try:
         callback = read_callback(raw)
     except InvalidCallback:
-        raise InvalidRequest("This is no event.") from None
+        raise InvalidRequest("The body is not an event.") from None
     if callback.kind is CallbackKind.OTHER or not await _keep(kernel, callback, raw):
         log.info("callback.ignored", kind=callback.kind)
     return JSONResponse({"received": True})

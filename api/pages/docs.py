@@ -8,8 +8,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from api.kernel.openapi import ERRORS, HEADERS, MEANING
-from models.events.rules.catalogue import DATA_OF
+from api.kernel.openapi import HEADERS
+from models.base.errors import ERROR_MEANINGS
+from models.events.rules.catalogue import DATA_OF, EVENT_MEANINGS
 
 Document = Mapping[str, Any]
 
@@ -69,7 +70,9 @@ class EventRow:
 
 def events() -> list[EventRow]:
     """The table of event types."""
-    return [EventRow(kind, text(meaning), tuple(DATA_OF[kind].model_fields)) for kind, meaning in MEANING.items()]
+    return [
+        EventRow(kind, text(meaning), tuple(DATA_OF[kind].model_fields)) for kind, meaning in EVENT_MEANINGS.items()
+    ]
 
 
 def event_headers() -> dict[str, Markup]:
@@ -79,7 +82,7 @@ def event_headers() -> dict[str, Markup]:
 
 def errors() -> list[ErrorRow]:
     """The table of errors."""
-    return [ErrorRow(code, status, text(meaning)) for code, (status, meaning) in ERRORS.items()]
+    return [ErrorRow(code, status, text(meaning)) for code, (status, meaning) in ERROR_MEANINGS.items()]
 
 
 def text(written: str) -> Markup:

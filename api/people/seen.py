@@ -74,7 +74,7 @@ async def import_seen(ctx: Context, ask: ImportSeen) -> SeenImported:
     done = await seen.import_seen(ctx.session, ctx.tenant, given)
     if done.over_full is not None:
         field = f"people.{sorted_out.places[done.over_full]}.tags"
-        raise InvalidRequest(f"With the tags there are these are more than {MAX_TAGS}.", field=field)
+        raise InvalidRequest(f"Together with the existing tags these are more than {MAX_TAGS}.", field=field)
     omitted = RegisterOmitted(suppressed=sorted_out.suppressed, duplicates=sorted_out.duplicates)
     return SeenImported(created=done.created, updated=done.updated, omitted=omitted)
 

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 
 def rfc3339(at: datetime) -> str:
-    """Milliseconds, UTC, `Z` (contract, section 1)."""
+    """Return a moment as text: milliseconds, UTC, `Z` (contract, section 1)."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -43,7 +43,7 @@ class ServiceError(Exception):
 
 
 def serialized(error: ServiceError) -> dict[str, object]:
-    """The error in plain values, to be kept where another process reads it."""
+    """Return the error in plain values, to be stored where another process reads it."""
     return {
         "code": error.code,
         "message": error.message,
@@ -95,7 +95,7 @@ class UnsupportedFilter(InvalidRequest):
 
 
 class UnsupportedVersion(ServiceError):
-    """The version header names no known version."""
+    """The version header names an unknown version."""
 
     code = "unsupported_version"
     status = 400
@@ -118,7 +118,7 @@ class IdempotencyKeyRequired(ServiceError):
 
 
 class Unauthorized(ServiceError):
-    """No, an invalid, an expired or a revoked key. `challenge` is what `WWW-Authenticate` says."""
+    """The key is missing, invalid, expired or revoked. `challenge` is what `WWW-Authenticate` says."""
 
     code = "unauthorized"
     status = 401
@@ -168,7 +168,7 @@ class Forbidden(ServiceError):
 
 
 class NotFound(ServiceError):
-    """No such object in this workspace."""
+    """The object does not exist in this workspace."""
 
     code = "not_found"
     status = 404
@@ -320,4 +320,40 @@ class InternalError(ServiceError):
     status = 500
 
     def __init__(self) -> None:
-        super().__init__("Something went wrong on our side. Repeat once.")
+        super().__init__("Something went wrong in the service. Repeat the call once.")
+
+
+ERROR_MEANINGS: Mapping[str, tuple[str, str]] = {
+    "invalid_request": ("400", "A field is missing or has an unacceptable value; `details.field` names it."),
+    "unsupported_filter": ("400", "A filter that the people source cannot apply; `details.field`."),
+    "unsupported_version": ("400", "The version header is not known; `details.supported` lists the known ones."),
+    "idempotency_key_required": ("400", "A spending or sending call without `dry_run` has no Idempotency-Key."),
+    "unauthorized": ("401", "The key is missing, invalid, expired or revoked."),
+    "insufficient_credits": (
+        "402",
+        "Too few credits: `required_credits`, `balance_credits`. No retry on a timer.",
+    ),
+    "daily_credit_cap_reached": ("402", "The daily cap of the key or customer is spent: `details.cap`, `resets_at`."),
+    "insufficient_scope": ("403", "The key lacks `details.required_scope`."),
+    "forbidden": ("403", "A customer-bound key on an account route, another customer, a disabled customer."),
+    "not_found": ("404", "No such object in this workspace."),
+    "not_cached": ("404", "The profile is not in the cache."),
+    "invalid_verification_link": ("404", "The confirmation token is invalid, used or expired."),
+    "suppressed": ("404, 409", "The person opted out or is suppressed. Nothing was charged or sent."),
+    "method_not_allowed": ("405", "The path exists but not the method; `Allow` lists the methods."),
+    "conflict": ("409", "The object's state does not allow it, or a unique value is taken."),
+    "idempotency_key_reused": ("409", "The same Idempotency-Key came with another request."),
+    "idempotency_in_progress": ("409", "The first request with the key still runs; wait `Retry-After` seconds."),
+    "outreach_cap_reached": ("409", "A safety cap is reached; `details.next_available_at`."),
+    "account_paused": ("409", "The outreach account is paused; `details.next_available_at` when known."),
+    "account_not_ready": ("409", "The outreach account is still connecting or must be reconnected."),
+    "rate_limited": ("429", "Too many requests; wait `Retry-After` seconds."),
+    "upstream_busy": (
+        "429, 502, 503",
+        "The data source, or the service's own database, is busy. Nothing was charged. Wait `Retry-After` if given.",
+    ),
+    "upstream_error": ("502", "The data source answered with something unusable. Nothing was charged."),
+    "account_connect_unavailable": ("503", "Connecting outreach accounts is switched off on this server."),
+    "internal": ("500", "A defect of the service. Repeat once."),
+}
+"""Statuses and meaning of every code, for the documentation (specification, "Errors")."""

@@ -164,6 +164,31 @@ class Pinged(EventData):
     endpoint_id: str
 
 
+EVENT_MEANINGS: Mapping[EventType, str] = {
+    EventType.RUN_COMPLETED: "A run completed, with or without candidates.",
+    EventType.RUN_FAILED: "A run failed.",
+    EventType.RUN_CANCELLED: "A run was cancelled and has stopped.",
+    EventType.JOB_COMPLETED: "An async fetch of profiles has ended.",
+    EventType.JOB_FAILED: "An async fetch of profiles has failed.",
+    EventType.CONTACTS_COMPLETED: "A contact lookup has its answers.",
+    EventType.ENROLLMENT_CREATED: "A candidate entered a sequence.",
+    EventType.ENROLLMENT_COMPLETED: "A candidate finished a sequence, or replied.",
+    EventType.ENROLLMENT_FAILED: "A candidate fell out of a sequence, or was taken out.",
+    EventType.ACTION_SENT: "An outreach step was sent.",
+    EventType.ACTION_FAILED: "An outreach step failed, was refused, or its outcome is unknown.",
+    EventType.ACTION_AWAITING_APPROVAL: "An outreach step waits for approval.",
+    EventType.INVITE_ACCEPTED: "A candidate accepted a connection invite.",
+    EventType.REPLY_RECEIVED: "A contacted person wrote.",
+    EventType.ACCOUNT_CONNECTED: "An outreach account became active.",
+    EventType.ACCOUNT_PAUSED: "An outreach account was paused.",
+    EventType.ACCOUNT_DISCONNECTED: "An outreach account was disconnected.",
+    EventType.OUTREACH_CAP_REACHED: "A safety cap stopped sends for the day or week.",
+    EventType.CREDITS_LOW: "The balance fell below `low_balance_credits`; once for each newest grant.",
+    EventType.CREDITS_EXPIRING: "A credit grant expires within 7 days and has credits left; once for each.",
+    EventType.PING: "An endpoint is tested.",
+}
+"""What each type tells, for the documentation."""
+
 DATA_OF: Mapping[EventType, type[EventData]] = {
     EventType.RUN_COMPLETED: RunEnded,
     EventType.RUN_FAILED: RunEnded,

@@ -131,8 +131,8 @@ def documented() -> dict[str, type[ServiceError]]:
 
 
 def test_every_error_class_has_a_row_with_its_status() -> None:
-    assert set(openapi.ERRORS) == set(documented())
-    for code, (statuses, _) in openapi.ERRORS.items():
+    assert set(errors.ERROR_MEANINGS) == set(documented())
+    for code, (statuses, _) in errors.ERROR_MEANINGS.items():
         kind = documented()[code]
         if "status" in vars(kind):
             assert statuses == str(kind.status)
@@ -145,7 +145,7 @@ async def test_the_page_shows_every_operation_and_error(app: FastAPI, http: http
         for described in methods.values():
             assert f'id="{described["operationId"]}"' in page
             assert f"<code>{path}</code>" in page
-    for code in openapi.ERRORS:
+    for code in errors.ERROR_MEANINGS:
         assert f'id="error-{code}"' in page
     assert re.findall(r"(?:src|href)=\"(?!#|/)", page) == []
     anchors = set(re.findall(r'id="([^"]+)"', page))

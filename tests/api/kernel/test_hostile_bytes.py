@@ -14,6 +14,7 @@ from fastapi import FastAPI
 
 from api.kernel import openapi
 from models.base.database import Database
+from models.base.errors import ERROR_MEANINGS
 from tests.api.conftest import Workspace
 from tests.api.kernel.bodies import minimal
 from tests.api.kernel.hostile import IGNORED_HEADERS, ODD_VALUES, REFUSED_HEADERS, REFUSED_QUERIES, bodies, with_value
@@ -53,7 +54,7 @@ class Described:
         assert str(answer.status_code) in self.statuses, told
         if answer.is_error:
             code = answer.json()["error"]["code"]
-            assert str(answer.status_code) in openapi.ERRORS[code][0], told
+            assert str(answer.status_code) in ERROR_MEANINGS[code][0], told
             assert answer.json()["error"]["request_id"] == answer.headers["x-request-id"], told
 
 
