@@ -30,28 +30,18 @@ ID_PATTERN = "^[A-Za-z0-9_-]{1,100}$"
 
 PARAMETERS: Mapping[str, str] = {
     "account_id": "The outreach account's id.",
-    "action_id": "The action's id.",
     "city": "The name of a city, alone or with its country.",
     "contacted": "Only people who were contacted, or only those who were not.",
-    "conversation_id": "The conversation's id.",
     "country": "Only places of this country, two letters of ISO 3166.",
     "cursor": "`next_cursor` of the previous page.",
-    "customer_id": "The customer's id.",
-    "delivery_id": "The delivery's id.",
     "do_not_contact": "Only people who must not be contacted, or only the others.",
     "domain": "The company's web domain.",
     "endpoint_id": "The webhook endpoint's id.",
-    "enrollment_id": "The enrollment's id.",
-    "erasure_id": "The erasure's id.",
-    "event_id": "The event's id.",
     "field": "The field of a filter whose values are asked for.",
     "intent": "Only conversations with this label.",
-    "intent_id": "The intent's id.",
-    "job_id": "The job's id.",
     "key_id": "The API key's id.",
     "kind": "Only places of this kind.",
     "limit": "How many at most.",
-    "list_id": "The list's id.",
     "location_id": "A place, by the id that `/v1/lookups/locations` gave.",
     "lookup_id": "The contact lookup's id.",
     "max_distance_km": "At most so many kilometres from the anchor; whose place is not known is left out.",
@@ -61,18 +51,15 @@ PARAMETERS: Mapping[str, str] = {
     "plan_id": "The search plan's id.",
     "profile_id": "The person's profile id.",
     "q": "What the name begins with or holds.",
-    "run_id": "The run's id.",
-    "sequence_id": "The sequence's id.",
     "since": "ISO 8601, inclusive.",
     "status": "Only those in this state.",
-    "suppression_id": "The suppression's id.",
     "tag": "Only people with this tag.",
     "tier": "Only candidates of this tier of the plan.",
     "unread": "Only what has not been read, or only what has.",
     "until": "ISO 8601, exclusive.",
     "view": "How much of each candidate is shown.",
 }
-"""By name, for parameters whose own schema says nothing."""
+"""By name, for parameters whose own schema says nothing; `thing_id` is "The thing's id." unless listed."""
 
 # What webhooks receive, for the OpenAPI document: every type of event with its headers and data.
 
@@ -311,6 +298,8 @@ def _explain(parameter: Document) -> None:
     name = parameter["name"]
     if name in PARAMETERS:
         parameter.setdefault("description", PARAMETERS[name])
+    elif name.endswith("_id"):
+        parameter.setdefault("description", f"The {name.removesuffix('_id').replace('_', ' ')}'s id.")
     if parameter["in"] == "path":
         parameter["schema"]["pattern"] = ID_PATTERN
 

@@ -276,9 +276,7 @@ def _text(ask: SendAsk) -> str | None:
     written = (ask.note if invites else ask.body) or None
     unknown = unknown_placeholders(written or "")
     if unknown:
-        raise InvalidRequest(
-            f"There is no value for {', '.join(unknown)}.", field="note" if invites else "body"
-        )
+        raise InvalidRequest(f"There is no value for {', '.join(unknown)}.", field="note" if invites else "body")
     return written
 
 
