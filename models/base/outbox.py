@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Table, TextClause, text, update
+from sqlalchemy import ColumnExpressionArgument, Table, TextClause, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.subjects import Subject
@@ -41,9 +41,30 @@ def _table(kind: str) -> Table:
 
 
 async def wake(session: AsyncSession, subject: Subject) -> None:
-    """Count one more ring on the row and wake the dispatchers when this transaction commits."""
-    table = _table(subject.kind)
-    await session.execute(update(table).where(table.c.id == subject.id).values(rings=table.c.rings + 1))
+    """Count one more wake on the row, and have the dispatchers look when this transaction commits."""
+    await _count(session, subject.kind, _table(subject.kind).c.id == subject.id)
+
+
+async def wake_many(session: AsyncSession, kind: str, ids: Collection[str]) -> None:
+    """Wake these rows of one kind."""
+    await _count(session, kind, _table(kind).c.id.in_(sorted(ids)))
+
+
+async def wake_where(session: AsyncSession, kind: str, condition: str) -> int:
+    """Wake the rows of one kind for which an SQL condition of our own holds; return how many."""
+    return await _count(session, kind, text(condition))
+
+
+async def _count(session: AsyncSession, kind: str, where: ColumnExpressionArgument[bool]) -> int:
+    table = _table(kind)
+    result = await session.execute(update(table).where(where).values(rings=table.c.rings + 1))
+    await notify(session)
+    counted: int = result.rowcount  # type: ignore[attr-defined] # an update's result is a cursor's
+    return counted
+
+
+async def notify(session: AsyncSession) -> None:
+    """Have the dispatchers look when this transaction commits: for rows whose own statement has woken them."""
     await session.execute(text(f"notify {CHANNEL}"))
 
 

@@ -22,6 +22,7 @@ from prometheus_client.registry import Collector
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+import models.tables  # noqa: F401 - makes the register of waiting rows whole
 from models.base.database import Database, sqlstate
 from models.base.tables import WAITING
 from models.operate.registry import REGISTRY

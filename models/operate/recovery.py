@@ -12,8 +12,10 @@ from datetime import datetime
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+import models.tables  # noqa: F401 - makes the register of waiting rows whole
+from models.base import outbox
 from models.base.clock import service_time
-from models.base.tables import OPEN_WHEN, WAITING
+from models.base.tables import OPEN_WHEN
 from models.outreach.tables import Recovery
 
 LAST_STAMP = text(
@@ -69,17 +71,7 @@ async def begin_recovery(session: AsyncSession, *, since: datetime) -> BegunReco
     session.add(Recovery(id=f"rec_{now.timestamp():.0f}", since=since, at=now))
     await session.execute(CATCH_UP, {"now": now})
     rung = 0
-    for kind, table in WAITING.items():
-        name = table.__table__.name  # type: ignore[attr-defined] # SQLModel hides it from the checker
-        rung += len(
-            (
-                await session.execute(
-                    text(
-                        f"update {name} set rings = rings + 1"  # noqa: S608 - our own words
-                        f" where wake_at is not null or ({OPEN_WHEN[kind]}) returning 1"
-                    )
-                )
-            ).all()
-        )
+    for kind, open_when in OPEN_WHEN.items():
+        rung += await outbox.wake_where(session, kind, f"wake_at is not null or ({open_when})")
     open_ones = (await session.execute(IN_DOUBT)).one()
     return BegunRecovery(since, now, open_ones.actions, open_ones.enrollments, rung)

@@ -1,6 +1,8 @@
 """The registry of waiting kinds: each kind has a workflow, a table and a step that answers what is due."""
 
 import ast
+import subprocess
+import sys
 
 import pytest
 
@@ -11,6 +13,13 @@ from workflows.kinds import KINDS, WORKFLOWS
 
 def test_every_kind_has_a_table_and_every_waiting_table_a_kind() -> None:
     assert KINDS.keys() == WAITING.keys()
+
+
+@pytest.mark.parametrize("module", ["activities.dispatcher", "models.operate.metrics", "models.operate.recovery"])
+def test_what_reads_every_table_that_waits_imports_them_all(module: str) -> None:
+    code = f"import {module}; from models.base.tables import WAITING; print(*sorted(WAITING))"
+    read = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, check=True, capture_output=True, text=True)
+    assert read.stdout.split() == sorted(KINDS)
 
 
 def test_the_worker_serves_every_kind() -> None:

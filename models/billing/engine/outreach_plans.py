@@ -57,7 +57,7 @@ COUNT = text(
     "select count(*) from outreach_accounts"
     " where workspace_id = :workspace and connected_at is not null and status <> 'removed'"
 )
-RING = text(
+ADD_OR_WAKE = text(
     """
     insert into outreach_plans (id, workspace_id, rings, answered, charged, past_due, failures, created_at)
     values (:workspace, :workspace, 1, 0, 0, false, 0, service_now())
@@ -67,15 +67,15 @@ RING = text(
 
 
 def outreach_plan_subject(workspace_id: str) -> Subject:
-    """Whose doorbell is rung for a workspace's outreach plan."""
+    """Return the workspace's outreach plan as a waiting row."""
     return Subject(KIND, workspace_id)
 
 
 async def wake_outreach_plan(session: AsyncSession, workspace_id: str) -> None:
     """Have what the workspace is charged compared with what it has; when an account came or went, or a card."""
     await session.flush()
-    await session.execute(RING, {"workspace": workspace_id})
-    await session.execute(text(f"notify {outbox.CHANNEL}"))
+    await session.execute(ADD_OR_WAKE, {"workspace": workspace_id})
+    await outbox.notify(session)
 
 
 async def accounts(session: AsyncSession, workspace_id: str) -> int:
@@ -328,4 +328,4 @@ async def look_again(session: AsyncSession, *, before: timedelta) -> None:
         text("update outreach_plans set looked_at = looked_at - cast(:before as interval), rings = rings + 1"),
         {"before": before},
     )
-    await session.execute(text(f"notify {outbox.CHANNEL}"))
+    await outbox.notify(session)

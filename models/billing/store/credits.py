@@ -11,9 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.access.tables import DailySpend
+from models.base import outbox
 from models.base.clock import service_time
 from models.base.ids import new_id
-from models.base.outbox import CHANNEL
 from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.tenants import Tenant
 from models.billing.rules.prices import CreditBlock, CreditCharge, allocate
@@ -281,7 +281,7 @@ async def note_fall(session: AsyncSession, workspace_id: str, *, before: int, af
     fallen = await session.execute(FALL, {"workspace": workspace_id, "before": before, "after": after})
     grant_id, threshold, now, rung = fallen.one()
     if rung:
-        await session.execute(text(f"notify {CHANNEL}"))
+        await outbox.notify(session)
     if grant_id is not None:
         low = CreditsLow(grant_id=grant_id, balance_credits=after, threshold_credits=threshold)
         events.emit(session, Tenant(workspace_id), EventType.CREDITS_LOW, low, now=now)

@@ -9,9 +9,9 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from models.base import outbox
 from models.base.errors import InvalidRequest
 from models.base.ids import new_id
-from models.base.outbox import CHANNEL
 from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.events.rules.catalogue import EventType
@@ -379,9 +379,6 @@ def _same_window(cap: OutreachCap, moment: datetime, now: datetime) -> bool:
 # Entering: writes what was decided about people as enrollments and their first actions. The caller holds the locks.
 
 
-NOTIFY = text("select pg_notify(:channel, '')")
-
-
 async def enter(
     session: AsyncSession,
     held: LockedAccount,
@@ -408,7 +405,7 @@ async def enter(
     if rows:
         account.warmup_started_at = account.warmup_started_at or now
         await sequences.mark_contacted(session, held.tenant, {row.profile_id for row in rows}, now)
-        await session.execute(NOTIFY, {"channel": CHANNEL})
+        await outbox.notify(session)
     for cap, later in reached(decided, now).items():
         await calendars.tell_reached(session, account, cap, next_available_at=later, now=now)
     return rows

@@ -12,6 +12,7 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from models.base import outbox
 from models.base.outbox import CHANNEL
 from models.base.tenants import Tenant
 from models.outreach.engine import plan
@@ -69,10 +70,7 @@ async def replan(session: AsyncSession, held: LockedAccount) -> None:
             _show(one, before)
     if planned:
         await session.flush()
-        await session.execute(NOTIFY, {"channel": CHANNEL})
-
-
-NOTIFY = text("select pg_notify(:channel, '')")
+        await outbox.notify(session)
 
 
 def _held_back_until(held: LockedAccount, action: Action) -> datetime | None:

@@ -13,6 +13,7 @@ from sqlalchemy import Row, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from models.base import outbox
 from models.base.clock import service_time
 from models.base.database import lock_people_rows
 from models.base.errors import Conflict
@@ -96,9 +97,6 @@ CANCEL_SENDS = text(
     """
 )
 
-RING = text("update enrollments set rings = rings + 1 where id = any(cast(:ids as text[]))")
-NOTIFY = text("select pg_notify(:channel, '')")
-
 
 async def stop_person(
     session: AsyncSession, profile_ids: Collection[str], why: Why, *, within: Tenant | None, alone: bool = False
@@ -132,8 +130,7 @@ async def stop_enrollments(session: AsyncSession, enrollment_ids: Collection[str
         await sequences.finish_enrollment(session, row, EnrollmentStatus.STOPPED, why.enrollment, now)
     named = {"enrollments": list(enrollment_ids), "reason": why.action.value, "now": now}
     await session.execute(CANCEL_STEPS, named)
-    await session.execute(RING, {"ids": list(enrollment_ids)})
-    await session.execute(NOTIFY, {"channel": CHANNEL})
+    await outbox.wake_many(session, "enrollment", enrollment_ids)
 
 
 # Pausing, resuming and stopping one enrollment by hand. The caller holds the scene.
