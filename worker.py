@@ -23,7 +23,7 @@ from activities.access import ClientSteps, MailSteps
 from activities.billing import CallbackSteps, OutreachPlanSteps, PaymentSteps, RefillSteps
 from activities.dispatcher import Dispatcher
 from activities.events import DeliverySteps
-from activities.interceptors import SilentFailures, Surroundings
+from activities.interceptors import LoggingInterceptor, SilentFailures
 from activities.operate import HousekeepingSteps, OptOutSteps
 from activities.outreach.accounts import AccountSteps, SignIn
 from activities.outreach.inbox import NetworkInbox
@@ -59,7 +59,7 @@ from workflows.outbox import WorkflowWaker
 log = structlog.get_logger(__name__)
 
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types", "opentelemetry", "structlog")
-INTERCEPTORS = (Surroundings(), SilentFailures())
+INTERCEPTORS = (LoggingInterceptor(), SilentFailures())
 """Around every activity, the outer one first. The client brings what hands ids and traces on."""
 GRACE = timedelta(seconds=20)
 """How long activities may finish after SIGTERM."""

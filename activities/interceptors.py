@@ -59,15 +59,15 @@ def _where(error: BaseException) -> str:
 # What surrounds every activity: the ids that its log lines carry, and its span.
 
 
-class Surroundings(Interceptor):
+class LoggingInterceptor(Interceptor):
     """Wraps every activity of a worker, outside of everything else that does."""
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002
         """Put the wrapper around the activity."""
-        return _Surrounded(next)
+        return _Logging(next)
 
 
-class _Surrounded(ActivityInboundInterceptor):
+class _Logging(ActivityInboundInterceptor):
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - temporalio's signature
         info = activity.info()
         subject = info.workflow_id or info.activity_id  # a standalone activity has a row's id as its own

@@ -163,7 +163,7 @@ def _say_reach(connection: Connection) -> None:
     raw = connection.connection
     driver = raw.driver_connection
     if not isinstance(driver, ScopedConnection):
-        raise TypeError("a connection that nobody can hold to its workspace")
+        raise TypeError("a connection that cannot be held to its workspace")
     driver.reach = reach
     stays = reach.is_everywhere and options.get("remembers", False)  # as in a worker, whose transactions are all alike
     if stays or options.get("isolation_level") == AUTOCOMMIT:
@@ -379,4 +379,4 @@ async def widened(session: AsyncSession, reach: TenantScope) -> AsyncIterator[No
     await say(reach)
     yield
     await session.flush()
-    await say(before)  # after an error the transaction is over, and a reading says it anew
+    await say(before)  # after an error the transaction is over, and a reading sets it again

@@ -37,14 +37,14 @@ PLAIN = re.compile(r"[a-z0-9_]*|\*")
 
 @dataclass(frozen=True, slots=True)
 class TenantScope:
-    """A workspace, and a customer in it or all of it; two empty texts are nobody. Use the functions of this module."""
+    """A workspace, and a customer in it or all of it; two empty texts reach no row. Made by this module."""
 
     workspace_id: str
     tenant_id: str
 
     def __post_init__(self) -> None:
         if not (PLAIN.fullmatch(self.workspace_id) and PLAIN.fullmatch(self.tenant_id)):
-            raise ValueError("an id of another make")
+            raise ValueError("not an id of this service")
 
     @property
     def is_everywhere(self) -> bool:
@@ -72,7 +72,7 @@ def scope_of_tenant(tenant: Tenant) -> TenantScope:
 
 
 def all_tenants(why: str) -> TenantScope:
-    """Every workspace; `why` is for whoever reads it, and is listed in `tests/models/base/test_reach.py`."""
+    """Every workspace; `why` is for readers of the code, and is listed in `tests/models/base/test_reach.py`."""
     if not why:
         raise ValueError("say why")
     return _EVERYWHERE
@@ -101,7 +101,7 @@ class ScopedConnection(asyncpg.Connection):  # type: ignore[misc] # the driver s
             self.standing_reach = reach
 
     async def begin(self, reach: TenantScope) -> None:
-        """Begin a transaction without the driver's help, for whoever ends it likewise."""
+        """Begin a transaction without the driver's help; the caller ends it likewise."""
         self.reach = reach
         await self.execute("BEGIN;")
 
