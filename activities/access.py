@@ -1,4 +1,4 @@
-"""Sending the mails that operations queued."""
+"""Sending queued mails, and reading the metadata documents of OAuth clients."""
 
 import structlog
 from temporalio import activity
@@ -7,10 +7,13 @@ from activities.upstream.guard import FetchedDocument, Guard
 from activities.upstream.mail import Mailer, MailRefused
 from models.access.rules import signup
 from models.access.rules.oauth import MAX_DOCUMENT, ClientMetadata, RefusedClient, read_document
+from models.access.rules.signup import MailKind
 from models.access.store import mails, oauth
 from models.base.database import Database
 from models.base.secrets import Vault
 from models.base.steps import Call, Do, NextStep, Queue, Step
+
+WRITE = {MailKind.VERIFICATION: signup.verification_mail, MailKind.SIGN_IN: signup.sign_in_mail}
 
 log = structlog.get_logger(__name__)
 
@@ -19,7 +22,7 @@ CLIENT_READ = "client.read"
 
 
 class MailSteps:
-    """What a mail asks of the database and of the mail server."""
+    """The steps of a mail: when it is due, and one attempt to send it."""
 
     def __init__(self, database: Database, vault: Vault, mailer: Mailer, *, public_url: str) -> None:
         self._database = database
@@ -29,7 +32,7 @@ class MailSteps:
 
     @activity.defn(name="mail.next")
     async def next(self, step: Step) -> NextStep:
-        """Say whether the mail is to be sent now, later or no more."""
+        """Return whether the mail is sent now, later or no more."""
         state = await self._database.run(lambda session: mails.decide_mail(session, step.id))
         if state.over:
             return NextStep(do=Do.DONE)
@@ -47,39 +50,35 @@ class MailSteps:
     async def send(self, step: Step) -> NextStep:
         """Send the mail once and write the outcome."""
         async with self._database.transaction() as session:
-            letter = await mails.mail_content(session, step.id)
-        if letter is not None:
-            sent = await self._send(letter)
+            content = await mails.mail_content(session, step.id)
+        if content is not None:
+            sent = await self._send(content)
             await self._database.run(lambda session: mails.note_mail_attempt(session, step.id, sent=sent))
         return await self.next(step)
 
-    async def _send(self, letter: mails.MailContent) -> bool:
-        write = {mails.VERIFICATION: signup.verification_mail, mails.SIGN_IN: signup.sign_in_mail}[letter.kind]
-        mail = write(
+    async def _send(self, content: mails.MailContent) -> bool:
+        mail = WRITE[content.kind](
             public_url=self._public_url,
-            token=self._vault.open(mails.SECRET_PURPOSE, letter.sealed_secret).decode(),
-            first_name=letter.first_name,
-            workspace_name=letter.workspace_name,
+            token=self._vault.open(mails.SECRET_PURPOSE, content.sealed_secret).decode(),
+            first_name=content.first_name,
+            workspace_name=content.workspace_name,
         )
         try:
-            await self._mailer.send(letter.email, mail.subject, mail.text, message_id=letter.id)
+            await self._mailer.send(content.email, mail.subject, mail.text, message_id=content.id)
         except MailRefused as error:
-            log.warning("mail.not_sent", mail_id=letter.id, reason=type(error).__name__)
+            log.warning("mail.not_sent", mail_id=content.id, reason=type(error).__name__)
             return False
         return True
 
 
-# Reading the metadata documents by which OAuth clients describe themselves, at addresses that strangers chose.
-
-
 HEADERS = {"Accept": "application/json", "User-Agent": "sourcing-and-outreach-oauth/1"}
 LIMIT_SECONDS = 15
-"""For a read with its two transactions; after that its worker counts as dead and it is read again."""
+"""Limit of a read with its two transactions; after that its worker counts as dead and the document is read again."""
 OK = 200
 
 
 class ClientSteps:
-    """What a client's document asks of the database and of the client. Without a `guard` nothing is read."""
+    """The steps of a client's metadata document, whose address a stranger chose. Without a `guard` nothing is read."""
 
     def __init__(self, database: Database, guard: Guard | None) -> None:
         self._database = database
@@ -87,7 +86,7 @@ class ClientSteps:
 
     @activity.defn(name="client.next")
     async def next(self, step: Step) -> NextStep:
-        """Say whether somebody waits for the document."""
+        """Return whether the document is to be read."""
         wanted = await self._database.run(lambda session: oauth.next_document(session, step.id))
         if wanted.url is None:
             return NextStep(do=Do.DONE)
@@ -102,7 +101,7 @@ class ClientSteps:
 
     @activity.defn(name=CLIENT_READ)
     async def read(self, step: Step) -> NextStep:
-        """Read the document once and write what it says."""
+        """Read the document once and write the metadata, or why it was refused."""
         if self._guard is None:
             raise RuntimeError("this worker serves no webhooks queue")
         wanted = await self._database.run(lambda session: oauth.next_document(session, step.id))
@@ -114,11 +113,11 @@ class ClientSteps:
 
 
 def _understood(answer: FetchedDocument, client_id: str) -> ClientMetadata | str:
-    """The client, or why its document cannot be taken."""
+    """Return the client's metadata, or why its document is refused."""
     if answer.error is not None:
         return f"Its metadata document cannot be read ({answer.error})."
     if answer.status_code != OK:
-        return f"Its metadata document is answered with status {answer.status_code}."
+        return f"Its metadata document was answered with status {answer.status_code}."
     if answer.media_type != "application/json" and not answer.media_type.endswith("+json"):
         return "Its metadata document is not application/json."
     try:

@@ -1,7 +1,7 @@
-"""`python -m activities.reread --since 2026-11-28T00:00:00Z`: work in again what the payment provider told since then.
+"""`python -m activities.reread --since 2026-11-28T00:00:00Z`: apply the payment provider's events since then again.
 
 For an operator who has restored a backup: payments since the backup are unknown, and their callbacks are not sent
-again. Everything is worked in as a callback is, so that what is known already changes nothing; it may be repeated.
+again. Each event is applied as its callback would be: a known one changes nothing, and the command may be repeated.
 """
 
 import argparse
@@ -24,16 +24,16 @@ from models.billing.rules.outreach_plans import LOOK_EVERY
 from models.billing.store import payments as store_payments
 
 OVERLAP = timedelta(minutes=10)
-"""Read from a little before, for a backup holds what was committed and not what was on its way."""
+"""How much earlier to begin: a backup holds what was committed, not what was still on its way."""
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
 class Reread:
-    """How many callbacks were read and worked in, and how many payments had to be written down again.
+    """How many events were applied, and how many payments had to be added again.
 
-    `strange` are of workspaces that this database does not have.
+    `strange` counts events of workspaces that this database does not have.
     """
 
     callbacks: int = 0
@@ -42,22 +42,22 @@ class Reread:
 
 
 async def reread(database: Database, payments: Payments, since: datetime) -> Reread:
-    """Work in every callback since then, oldest first, each in a transaction of its own.
+    """Apply every event since then, oldest first, each in its own transaction.
 
-    Raises `PaymentsError` when the provider does not answer: what was worked in until then stays, and it is repeated.
+    Raises `PaymentsError` when the provider does not answer: what was applied until then stays; run it again.
     """
     whole = database.within(all_tenants("after a restore, the payments of every workspace are read again"))
     done = Reread()
-    bodies = [body async for body in payments.told_since(since - OVERLAP)]
+    bodies = [body async for body in payments.callbacks_since(since - OVERLAP)]
     for body in reversed(bodies):
-        await _work_in(whole, payments, body, done)
+        await _apply(whole, payments, body, done)
     await whole.run(lambda session: outreach_plans.look_again(session, before=LOOK_EVERY))
     return done
 
 
-async def _work_in(database: Database, payments: Payments, body: bytes, done: Reread) -> None:
+async def _apply(database: Database, payments: Payments, body: bytes, done: Reread) -> None:
     try:
-        purchase, happenings = payments.read_purchase(body), payments.read_callback(body)
+        purchase, occurred = payments.read_purchase(body), payments.read_callback(body)
     except ValueError:
         log.warning("callback.unreadable")
         return
@@ -65,8 +65,8 @@ async def _work_in(database: Database, payments: Payments, body: bytes, done: Re
     async def work(session: AsyncSession) -> tuple[bool, bool]:
         now = await service_time(session)
         known, written = await _known(session, purchase, now)
-        for happening in happenings if known else ():
-            await engine_callbacks.apply(session, happening, now=now)
+        for event in occurred if known else ():
+            await engine_callbacks.apply(session, event, now=now)
         return known, written
 
     known, written = await database.run(work)
@@ -76,7 +76,7 @@ async def _work_in(database: Database, payments: Payments, body: bytes, done: Re
 
 
 async def _known(session: AsyncSession, purchase: Purchase | None, now: datetime) -> tuple[bool, bool]:
-    """Whether the purchase is of a workspace that is there, and whether its row had to be written again."""
+    """Return whether the purchase's workspace exists, and whether its payment had to be added again."""
     if purchase is None:
         return True, False
     if not await store_payments.is_there(session, purchase.workspace_id):
@@ -98,11 +98,11 @@ def _moment(value: str) -> datetime:
 
 async def _main() -> None:
     parser = argparse.ArgumentParser(prog="python -m activities.reread", description=__doc__)
-    parser.add_argument("--since", type=_moment, required=True, help="the time of the backup")
+    parser.add_argument("--since", type=_moment, required=True, help="when the backup was made")
     since: datetime = parser.parse_args().since
     settings = Settings()
     if settings.stripe_api_key is None:
-        parser.error("STRIPE_API_KEY is not set: there is nothing to read")
+        parser.error("STRIPE_API_KEY is not set: there are no events to read")
     database = Database(settings.database_url, pool_size=1)
     provider = StripePayments(base_url=settings.stripe_base_url, api_key=settings.stripe_api_key.get_secret_value())
     try:
@@ -111,8 +111,8 @@ async def _main() -> None:
         await provider.close()
         await database.close()
     print(  # noqa: T201 - the answer of a command
-        f"{done.callbacks} callbacks worked in, {done.payments} payments written down again,"
-        f" {done.strange} of workspaces that are not there"
+        f"{done.callbacks} events applied, {done.payments} payments added again,"
+        f" {done.strange} events of unknown workspaces"
     )
 
 

@@ -1,4 +1,4 @@
-"""`python -m models.erase`: erase a person from the whole installation, as an operator who was asked to."""
+"""`python -m models.erase`: erase a person from the whole installation at the person's request."""
 
 import argparse
 import asyncio
@@ -14,9 +14,9 @@ from models.people.store import people, suppressions
 
 
 async def erase(database: Database, vault: Vault, *, by: str, value: str) -> str:
-    """Erase whoever is named `by` profile_id, profile_url or email; gives the erasure's id.
+    """Erase the person with this `profile_id`, `profile_url` or `email` (`by`); return the erasure's id.
 
-    Raises `InvalidProfileUrl`, and `NotFound` for an id that nobody has.
+    Raises `InvalidProfileUrl`, and `NotFound` for an unknown id.
     """
 
     async def work(session: AsyncSession) -> str:
@@ -27,10 +27,10 @@ async def erase(database: Database, vault: Vault, *, by: str, value: str) -> str
                 named = await people.person_by_email(session, vault, value)
             case _:
                 named = value
-        standing = (await people.lock_people(session, [named])).get(named)
-        if standing is None:
+        person = (await people.lock_people(session, [named])).get(named)
+        if person is None:
             raise NotFound("There is no such profile.")
-        return (await suppressions.erase_person(session, None, standing)).id
+        return (await suppressions.erase_person(session, None, person)).id
 
     return await database.within(all_tenants("an operator erases a person from the installation")).run(work)
 

@@ -1,8 +1,8 @@
 """Requests to addresses that strangers chose: resolved and checked first, then sent to the address that was checked.
 
 The name is resolved once for each request; the connection goes to a literal address, while SNI, the certificate check
-and the Host header stay on the name. No proxy or other setting of the environment, no redirect, no connection kept,
-five seconds for everything, no more of the answer's body than `READ_AT_MOST` or what is asked for.
+and the Host header use the name. No proxy or other setting of the environment, no redirect, no kept connection,
+`ANSWER_SECONDS` for everything, and at most `READ_AT_MOST` bytes of the answer's body unless the caller asks for more.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from models.operate.traces import Fact
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """What came of a POST: the status, or why there is none; and how long it took."""
+    """The result of a POST: the status, or why there is none, and how long it took."""
 
     duration_ms: int
     status_code: int | None = None
@@ -32,7 +32,7 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class FetchedDocument:
-    """What came of a GET: the status, the type and the whole of the body; or why there is none."""
+    """The result of a GET: the status, the media type and the whole body, or why there is none."""
 
     status_code: int | None = None
     media_type: str = ""
@@ -41,7 +41,7 @@ class FetchedDocument:
 
 
 class Guard:
-    """Sends. `loopback` is the development switch; `tls` is replaced in tests."""
+    """Sends requests to checked addresses. `loopback` is the development switch; tests replace `tls`."""
 
     def __init__(
         self,
@@ -62,15 +62,15 @@ class Guard:
         )
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Posted:
-        """POST once. An answer in time decides by its status, whatever becomes of its body."""
+        """POST once. The status of an answer in time counts, even if its body cannot be read."""
         try:
             target = parse_webhook_url(url, loopback=self._loopback)
-        except RefusedUrl:  # the switch was turned off since it was saved
+        except RefusedUrl:  # the development switch was turned off after the URL was saved
             return Posted(0, error=AttemptError.ADDRESS_REFUSED)
         return await self.send(target, body, headers)
 
     async def send(self, target: Target, body: bytes, headers: Mapping[str, str]) -> Posted:
-        """The same for a URL that has been read."""
+        """POST once to a parsed URL."""
         attempt = _Attempt(self._transport, "POST", target, body, headers)
         began = time.monotonic()
         error = await self._make(attempt)
@@ -81,7 +81,7 @@ class Guard:
         return Posted(duration_ms, error=error or AttemptError.BAD_ANSWER)
 
     async def get(self, url: str, headers: Mapping[str, str], *, most: int) -> FetchedDocument:
-        """GET once, with the answer's body; one of more than `most` bytes, or cut off, is a bad answer."""
+        """GET once and return the answer's body; one that is longer than `most` bytes or incomplete is a bad answer."""
         try:
             target = parse_webhook_url(url, loopback=self._loopback)
         except RefusedUrl:
@@ -114,7 +114,7 @@ class Guard:
         return None
 
     async def close(self) -> None:
-        """Close what is open."""
+        """Close the transport."""
         await self._transport.aclose()
 
     async def __aenter__(self) -> Self:
@@ -127,7 +127,7 @@ class Guard:
 
 
 class _Attempt:
-    """One request, with the status as soon as it is known, and what was read of the body: just over `most` bytes."""
+    """One request: its status as soon as it is known, and what was read of the body, just over `most` bytes."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class _Attempt:
         self.answered_at: float | None = None
 
     async def make(self, addresses: tuple[Address, ...], *, connect_seconds: float) -> None:
-        """Send to the first address that can be connected to; each may take its share of the time."""
+        """Send to the first address that accepts a connection; each gets its share of the time."""
         for place, address in enumerate(addresses, start=1):
             try:
                 return await self._send(address, connect_seconds)
@@ -163,7 +163,7 @@ class _Attempt:
     async def _send(self, address: Address, connect_seconds: float) -> None:
         url = httpx.URL(self.target.url)
         if url.host != self.target.host:
-            raise AddressRefused  # the text means another host to this library: what was checked is not what is sent to
+            raise AddressRefused  # httpx reads another host from the text than the one that was checked
         request = httpx.Request(
             self.method,
             url.copy_with(host=str(address)),

@@ -18,14 +18,14 @@ PORTS = {"smtp": 25, "smtps": 465}
 
 
 class MailRefused(Exception):
-    """The mail was not taken, or nobody was there to take it; the reason names no address and quotes no server."""
+    """The mail server refused the mail or was not reached; the reason names no address and quotes no server."""
 
 
 class Mailer(Protocol):
     """Sends plain text mail, one recipient at a time."""
 
     async def send(self, to: str, subject: str, text: str, *, message_id: str) -> None:
-        """Hand over one mail. The same `message_id` on a repetition lets the receiving side drop the second copy.
+        """Send one mail. A repetition with the same `message_id` lets the receiving side drop the second copy.
 
         Raises:
             MailRefused: the mail may be tried again later.
@@ -36,7 +36,7 @@ class Mailer(Protocol):
 class SmtpMailer:
     """Mail over SMTP to `smtp://` or `smtps://[user:password@]host[:port]`, encrypted whenever the server offers it.
 
-    A password is never sent in the clear, except to this machine itself.
+    A password is never sent unencrypted, except to this machine itself.
     """
 
     def __init__(self, url: str, *, sender: str) -> None:
@@ -51,7 +51,7 @@ class SmtpMailer:
         self._sender = Address(addr_spec=sender)
 
     async def send(self, to: str, subject: str, text: str, *, message_id: str) -> None:
-        """Send one mail over a connection of its own."""
+        """Send one mail over its own connection."""
         try:
             with traces.upstream("smtp", "send"):
                 async with self._connection() as server:
@@ -59,7 +59,7 @@ class SmtpMailer:
         except aiosmtplib.SMTPResponseException as error:
             raise MailRefused(f"{type(error).__name__} {error.code}") from None
         except (aiosmtplib.SMTPException, OSError, ValueError, IndexError, MessageError) as error:
-            # The last three: an address or subject that no mail can carry; which of them depends on Python's version.
+            # The last three mean an address or subject that no mail can carry; which one depends on Python's version.
             raise MailRefused(type(error).__name__) from None
 
     def _connection(self) -> aiosmtplib.SMTP:

@@ -1,4 +1,4 @@
-"""What the service asks of a payment provider, in our own terms; each provider has one adapter."""
+"""The port to a payment provider, in our own terms; each provider has one adapter."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from models.billing.rules.prices import Offer
 
 @dataclass(frozen=True, slots=True)
 class Buyer:
-    """A workspace as the provider gets to know it."""
+    """The workspace as a customer of the provider."""
 
     workspace_id: str
     name: str
@@ -53,7 +53,7 @@ class ChargeAsk:
 
 @dataclass(frozen=True, slots=True)
 class ProviderCharge:
-    """How a charge stands at the provider: taken (its callback brings the money), or declined with a code."""
+    """A charge at the provider: taken (its callback confirms the payment), or declined with a code."""
 
     charge_id: str | None
     declined: str | None = None
@@ -100,43 +100,43 @@ class Payments(Protocol):
         ...
 
     async def find_checkout(self, payment_id: str, customer_id: str) -> Checkout | None:
-        """The page that was opened for a payment, null when there is none."""
+        """Return the page that was opened for a payment, null when there is none."""
         ...
 
     async def charge(self, ask: ChargeAsk) -> ProviderCharge:
-        """Charge the payment method. Never repeated: without an answer, `find_charge` says what became of it."""
+        """Charge the payment method. It is never repeated: without an answer, `find_charge` tells the result."""
         ...
 
     async def find_charge(self, payment_id: str, customer_id: str) -> ProviderCharge | None:
-        """The charge that was made for a payment, null when there is none."""
+        """Return the charge that was made for a payment, null when there is none."""
         ...
 
     async def end_plan(self, subscription_id: str) -> None:
-        """End a plan with the month that is paid for. May be repeated. A plan that has ended is left alone."""
+        """End a plan when its paid month ends. May be repeated; a plan that has ended stays so."""
         ...
 
     async def hold_outreach(self, ask: OutreachAsk) -> ProviderSubscription:
-        """Charge for so many accounts from now on, none for 0; parts of a month are charged and credited.
+        """Charge for this number of accounts from now on, 0 for none; parts of a month are charged and credited.
 
-        May be repeated with the same ask: what the provider holds is looked at first. Raises `PaymentsDeclined` when
-        the payment method does not pay what is more; then nothing has changed.
+        May be repeated with the same ask: the present subscription is read first. Raises `PaymentsDeclined` when the
+        payment method does not pay for more accounts; then nothing has changed.
         """
         ...
 
     async def find_outreach(self, workspace_id: str, customer_id: str) -> ProviderSubscription:
-        """What the provider holds for a workspace's outreach accounts."""
+        """Return the provider's subscription for a workspace's outreach accounts."""
         ...
 
     def read_callback(self, body: bytes) -> tuple[PaymentEvent, ...]:
-        """What a callback tells; empty for what does not concern us. Raises `ValueError` for another shape."""
+        """Return the events in a callback; none when it does not concern us. Raises `ValueError` for another shape."""
         ...
 
     def read_purchase(self, body: bytes) -> Purchase | None:
-        """What a callback's object was bought as, null where it does not say. Raises `ValueError` as above."""
+        """Return the purchase named in a callback, null when it names none. Raises `ValueError` for another shape."""
         ...
 
-    def told_since(self, since: datetime) -> AsyncIterator[bytes]:
-        """The bodies of all callbacks since then, newest first, as far back as the provider keeps them."""
+    def callbacks_since(self, since: datetime) -> AsyncIterator[bytes]:
+        """Yield the bodies of all callbacks since then, newest first, as far back as the provider keeps them."""
         ...
 
 
@@ -145,7 +145,7 @@ class PaymentsError(Exception):
 
 
 class PaymentsBusy(PaymentsError):
-    """The provider is out of reach or too busy; it certainly did nothing."""
+    """The provider was not reached or is too busy; it certainly did nothing."""
 
 
 class PaymentsNotConfigured(PaymentsBusy):
@@ -200,15 +200,15 @@ class NoPayments:
         raise PaymentsNotConfigured(workspace_id, customer_id)
 
     def read_callback(self, body: bytes) -> tuple[PaymentEvent, ...]:
-        """Nothing: no callback is accepted here."""
+        """Return nothing: no callback is accepted here."""
         del body
         return ()
 
     def read_purchase(self, body: bytes) -> Purchase | None:
-        """Nothing."""
+        """Return null."""
         del body
         return None
 
-    def told_since(self, since: datetime) -> AsyncIterator[bytes]:
+    def callbacks_since(self, since: datetime) -> AsyncIterator[bytes]:
         """Raise `PaymentsNotConfigured`."""
         raise PaymentsNotConfigured(since.isoformat())

@@ -20,7 +20,14 @@ from api.access.oauth_schemas import (
 from api.kernel.operation import Context, Effect, operation
 from models.access.rules import oauth as rules_oauth
 from models.access.rules.keys import ALL_SCOPES, Scope, is_live
-from models.access.rules.oauth import ACCESS_LIFE, NONE, RefusedClient, is_document_address, read_registration
+from models.access.rules.oauth import (
+    ACCESS_LIFE,
+    NONE,
+    RefusedClient,
+    TokenKind,
+    is_document_address,
+    read_registration,
+)
 from models.access.store import oauth, workspaces
 from models.access.store.oauth import hash_secret, wall_time
 from models.access.tables import ApiKey, OauthClient
@@ -193,7 +200,7 @@ async def refresh(ctx: Context, ask: Refresh) -> Tokens:
     """Exchange a refresh token for fresh tokens. One that comes again ends its grant: one of the two has stolen it."""
     client = await authenticated(ctx.session, ask.client)
     held = await oauth.lock_token(ctx.session, ask.refresh_token)
-    if held is None or held.token.kind != oauth.REFRESH or held.grant.client_id != client.id:
+    if held is None or held.token.kind != TokenKind.REFRESH or held.grant.client_id != client.id:
         raise invalid_grant()
     if held.token.used_at is not None:
         await oauth.revoke_grant(ctx.session, held.key.id, action=TOKEN_USED)
@@ -218,7 +225,7 @@ async def revoke_token(ctx: Context, ask: RevokeToken) -> None:
         return
     if held.grant.client_id != client.id:
         raise OAuthRefused("invalid_request", "This token was given to another client.")
-    if held.token.kind == oauth.REFRESH:
+    if held.token.kind == TokenKind.REFRESH:
         await oauth.revoke_grant(ctx.session, held.key.id, action=REVOKED)
     else:
         await oauth.end_access_token(ctx.session, held.token)

@@ -9,7 +9,7 @@ from api.access.oauth_schemas import Choice, Consent, Decide, Decided, Mailed, M
 from api.kernel.operation import Context, Effect, operation
 from models.access.rules.keys import Scope
 from models.access.rules.oauth import CODE_LIFE, SIGN_IN_LIFE, host_of, is_loopback
-from models.access.rules.signup import TOKEN_BYTES, address_key
+from models.access.rules.signup import TOKEN_BYTES, MailKind, address_key
 from models.access.store import mails, oauth, workspaces
 from models.access.store.oauth import hash_secret, wall_time
 from models.access.tables import OauthClient, OauthSignIn, Workspace
@@ -50,7 +50,7 @@ async def mail_link(ctx: Context, ask: MailLink) -> Mailed:
     await ctx.session.flush()
     sealed = ctx.vault.seal(mails.SECRET_PURPOSE, token.encode())
     if mailed is not None:
-        subject = await mails.queue_sign_in(ctx.session, mailed, sealed_token=sealed, now=ctx.now)
+        subject = await mails.queue_mail(ctx.session, mailed, MailKind.SIGN_IN, sealed_token=sealed, now=ctx.now)
         await outbox.wake(ctx.session, subject)
     return Mailed()
 

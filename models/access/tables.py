@@ -1,4 +1,4 @@
-"""Workspaces, their verification links, customers, and outgoing mail."""
+"""Workspaces, customers, keys and daily spending, outgoing mail, the audit trail, and what OAuth keeps."""
 
 from datetime import date, datetime
 
@@ -12,7 +12,7 @@ from models.base.tables import JSON, TEXTS, TIME, OwnedRow, Payload, Row, Waitin
 
 
 class Workspace(Row, table=True):
-    """An account. `email_key` is the address in one letter case: what makes two sign-ups the same person."""
+    """An account. `email_key` is the mailbox of the address: two sign-ups with the same key are the same person's."""
 
     __tablename__ = "workspaces"
     __table_args__ = (Index("ix_workspaces_email_key", "email_key"),)
@@ -67,7 +67,7 @@ class Customer(Row, table=True):
 
 @waiting("mail", open_when="secret is not null")
 class Mail(WaitingRow, table=True):
-    """One mail to send. `secret` (encrypted) is what its link carries; it is cleared once the mail is sent."""
+    """One mail to send. `secret` is the encrypted token of its link, cleared once the mail is sent."""
 
     __tablename__ = "mails"
     __table_args__ = (
@@ -85,13 +85,10 @@ class Mail(WaitingRow, table=True):
     created_at: datetime = Field(sa_type=TIME)
 
 
-# API keys, rate windows, idempotency records and the audit trail.
-
-
 class ApiKey(Row, table=True):
     """A key. Secrets are kept as SHA-256; after a rotation the previous one works until `previous_expires_at`.
 
-    One of kind `oauth` is what somebody granted to a client by signing in: it has tokens instead of a secret.
+    A key of kind `oauth` is what a person granted to a client by signing in: it has tokens instead of a secret.
     """
 
     __tablename__ = "api_keys"
@@ -129,7 +126,7 @@ class ApiKey(Row, table=True):
 
 
 class RateWindow(Row, table=True):
-    """Hits of one key or network in its current minute (wall clock). Unlogged: losing it loses nothing."""
+    """Requests of one key or network in its current minute (wall clock). Unlogged: it may be lost."""
 
     __tablename__ = "rate_windows"
     __table_args__ = ({"prefixes": ["UNLOGGED"], "postgresql_with": {"fillfactor": 50}},)
@@ -140,7 +137,7 @@ class RateWindow(Row, table=True):
 
 
 class AuditEntry(OwnedRow, table=True):
-    """Who changed what on the account; never personal data of candidates."""
+    """One change of the account and the key that made it; never personal data of candidates."""
 
     __tablename__ = "audit_entries"
     __table_args__ = (
@@ -156,14 +153,11 @@ class AuditEntry(OwnedRow, table=True):
     created_at: datetime = Field(sa_type=TIME)
 
 
-# What signing in by OAuth keeps: clients, sign-ins under way, grants, tokens. Secrets are kept as SHA-256.
-
-
 @waiting("client", open_when="url is not null and fetched_at is null and failed_at is null")
 class OauthClient(WaitingRow, table=True):
-    """A client: one that registered, or one whose metadata document is at `url` (a worker reads it when it is rung).
+    """An OAuth client: it registered, or a worker reads its metadata document at `url`.
 
-    `name` is what it claims. `network` is a keyed hash of where a registration came from.
+    `name` is the client's own claim. `network` is a keyed hash of the network that registered it.
     """
 
     __tablename__ = "oauth_clients"
@@ -187,20 +181,20 @@ class OauthClient(WaitingRow, table=True):
     failed_at: datetime | None = Field(default=None, sa_type=TIME)
     failure: str | None = None
     used_at: datetime | None = Field(default=None, sa_type=TIME)
-    """When somebody first granted it something (wall time)."""
+    """When a person first granted it something (wall time)."""
     created_at: datetime = Field(sa_type=TIME)
 
     @property
     def client_id(self) -> str:
-        """The id by which the client calls itself."""
+        """Return the id by which the client names itself."""
         return self.url or self.id
 
 
 class OauthSignIn(Row, table=True):
     """One authorization, from the mailed link over the decision to the code and its exchange.
 
-    `workspace_id` is whose owner the link was mailed to, null when nobody was, and then the workspace chosen.
-    `browser_hash` is of the cookie of the browser that began it.
+    `workspace_id` is the workspace whose owner got the link, null when no mail was sent; later the one that was chosen.
+    `browser_hash` is the hash of the cookie of the browser that began it.
     """
 
     __tablename__ = "oauth_sign_ins"
@@ -229,7 +223,7 @@ class OauthSignIn(Row, table=True):
 
 
 class OauthGrant(Row, table=True):
-    """What a key of kind `oauth` is of: the client as it called itself, where its answers go, and the audience."""
+    """The client of a key of kind `oauth` as it named itself, the host that its answers go to, and the audience."""
 
     __tablename__ = "oauth_grants"
     __table_args__ = (Index("ix_oauth_grants_client_id", "client_id"),)
@@ -242,7 +236,7 @@ class OauthGrant(Row, table=True):
 
 
 class OauthToken(Row, table=True):
-    """An access token, or a refresh token, which works once: `used_at` stays to tell a second use."""
+    """An access token, or a refresh token, which works once: `used_at` stays so that a second use is noticed."""
 
     __tablename__ = "oauth_tokens"
     __table_args__ = (

@@ -11,7 +11,7 @@ from models.people.rules.registers import SeenStatus, SuppressionReason
 
 
 class Person(Row, table=True):
-    """One person. `alias_of` points to the older id when two were found to be one."""
+    """One person. `alias_of` points to the older id when two ids were found to be one person."""
 
     __tablename__ = "people"
     __table_args__ = (Index("ix_people_alias_of", "alias_of", postgresql_where=text("alias_of is not null")),)
@@ -42,7 +42,7 @@ class PersonKey(Row, table=True):
 
 
 class CachedProfile(Row, table=True):
-    """A full profile as last fetched. Installation-wide, 30 days."""
+    """A full profile as last fetched, kept for 30 days and shared by the installation."""
 
     __tablename__ = "cached_profiles"
     __table_args__ = (Index("ix_cached_profiles_fetched_at", "fetched_at"),)
@@ -65,7 +65,7 @@ class ProfileCopy(OwnedRow, table=True):
 
 
 class SeenEntry(OwnedRow, table=True):
-    """A person in a tenant's seen register. `contacted_at` and `do_not_contact` are facts apart from `status`."""
+    """A person in a tenant's seen register. `contacted_at` and `do_not_contact` are independent of `status`."""
 
     __tablename__ = "seen_entries"
     __table_args__ = (
@@ -112,7 +112,7 @@ class PeopleList(OwnedRow, table=True):
 
 
 class ListPerson(OwnedRow, table=True):
-    """A person in a list, with what the tenant notes about them there."""
+    """A person in a list, with the tenant's notes about them."""
 
     __tablename__ = "list_people"
     __table_args__ = (
@@ -130,9 +130,9 @@ class ListPerson(OwnedRow, table=True):
 
 
 class Suppression(Row, table=True):
-    """A person nobody may fetch, be charged for or contact, by the keyed hash of a person key.
+    """A person who may not be fetched, charged for or contacted, by the keyed hash of a person key.
 
-    `workspace_id` null binds the installation; `customer_id` null with a workspace binds the account and all customers.
+    Null `workspace_id` binds the installation; null `customer_id` with a workspace binds the account and its customers.
     """
 
     __tablename__ = "suppressions"
@@ -158,7 +158,7 @@ class Suppression(Row, table=True):
 
 
 class Erasure(Row, table=True):
-    """That a person was erased from an account, or from the installation (`workspace_id` null), and when."""
+    """When a person was erased from an account, or from the installation (`workspace_id` null)."""
 
     __tablename__ = "erasures"
 

@@ -13,10 +13,10 @@ from models.operate.traces import Fact
 
 
 class SpannedClient(stripe.HTTPXClient):
-    """The library's HTTP, with a span around each call; addresses hold ids of the provider and are not told."""
+    """The library's HTTP, with a span around each call; spans leave out the URL, which holds the provider's ids."""
 
     async def request_async(self, method: str, *asked: Any, **more: Any) -> tuple[bytes, int, Mapping[str, str]]:  # noqa: ANN401 - the library's own
-        """One call."""
+        """Make one call."""
         with traces.upstream("stripe", method.upper()) as span:
             answer = await super().request_async(method, *asked, **more)
             traces.set_attribute(span, Fact.STATUS, answer[1])
@@ -27,14 +27,14 @@ T = TypeVar("T")
 
 PAGE = 100
 MOST_READ = 1000
-"""Of one customer's objects, newest first; the one in question is of the last minutes."""
+"""Objects of one customer, newest first; the one in question was made in the last minutes."""
 SERVER_ERROR = 500
 TOO_MANY = 429
 CONFLICT = 409
 
 
 async def asked(call: Awaitable[T]) -> T:
-    """The answer. Raises what the port documents."""
+    """Return the answer. Raises the errors of the port."""
     try:
         return await call
     except stripe.StripeError as error:
@@ -43,7 +43,7 @@ async def asked(call: Awaitable[T]) -> T:
 
 @asynccontextmanager
 async def list_objects(service: Any, customer_id: str) -> AsyncIterator[AsyncIterator[Any]]:  # noqa: ANN401 - one of several services
-    """A customer's objects, newest first, page by page."""
+    """Yield a customer's objects, newest first, page by page. Raises the errors of the port."""
     try:
         first = await service.list_async({"customer": customer_id, "limit": PAGE})
         yield _pages(first)
@@ -61,7 +61,7 @@ async def _pages(first: Any) -> AsyncIterator[Any]:  # noqa: ANN401 - the librar
 
 
 def translated(error: stripe.StripeError) -> Exception:
-    """What an error means for whoever asked: nothing done, nobody knows, or never."""
+    """Return the port's error for one of the library: certainly not done, unclear, or refused for good."""
     status = error.http_status
     if isinstance(error, stripe.APIConnectionError):
         never_left = isinstance(error.__cause__, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)

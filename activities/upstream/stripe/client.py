@@ -46,18 +46,21 @@ NOTHING = ProviderSubscription(None, 0, None, PlanStatus.ACTIVE)
 
 
 class OutreachSubscriptions:
-    """Finds, makes, changes and ends it."""
+    """The subscription that charges a workspace for its outreach accounts: one item with that quantity.
+
+    More accounts are charged at once for the rest of the month, fewer are credited; without accounts it ends.
+    """
 
     def __init__(self, client: stripe.StripeClient) -> None:
         self._client = client
 
     async def find(self, workspace_id: str, customer_id: str) -> ProviderSubscription:
-        """What there is."""
+        """Return the present subscription."""
         found = await self._find(workspace_id, customer_id)
         return NOTHING if found is None else _held(found)
 
     async def hold(self, ask: OutreachAsk) -> ProviderSubscription:
-        """Make it what is asked for."""
+        """Bring the subscription to the number of accounts asked for."""
         found = await self._find(ask.workspace_id, ask.customer_id)
         if found is None:
             return NOTHING if ask.accounts == 0 else await self._begin(ask)
@@ -102,7 +105,7 @@ class OutreachSubscriptions:
             raise translated(error) from error
 
     async def _end(self, subscription_id: str) -> ProviderSubscription:
-        """What is left of the month is credited. One that has ended meanwhile is as good."""
+        """End the subscription and credit the rest of the month. One that has already ended is fine."""
         try:
             await self._client.v1.subscriptions.cancel_async(subscription_id, {"prorate": True, "invoice_now": True})
         except stripe.InvalidRequestError as error:
@@ -113,7 +116,7 @@ class OutreachSubscriptions:
         return NOTHING
 
     async def _know_product(self) -> None:
-        """What the invoice names; there is one of it, under an id of ours."""
+        """Add the product that invoices name, once, under our own id."""
         try:
             await self._client.v1.products.create_async({"id": PRODUCT["id"], "name": PRODUCT["name"]})
         except stripe.InvalidRequestError as error:
@@ -161,7 +164,7 @@ CONNECT_SECONDS = 10.0
 
 
 class StripePayments:
-    """One process's way to Stripe. `base_url` is another one than Stripe's for tests alone."""
+    """Stripe behind the port. `base_url` differs from Stripe's only in tests."""
 
     def __init__(self, *, base_url: str, api_key: str) -> None:
         self._http = calls.SpannedClient(timeout=httpx.Timeout(CALL_SECONDS, connect=CONNECT_SECONDS))
@@ -172,10 +175,10 @@ class StripePayments:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._http.close_async()  # type: ignore[no-untyped-call] # the library does not say what it takes
+        await self._http.close_async()  # type: ignore[no-untyped-call] # the library does not annotate it
 
     async def customer(self, buyer: Buyer) -> str:
-        """The customer of a workspace; its id as the idempotency key leads a repetition to the same one."""
+        """Add the workspace as a customer. Its id is the idempotency key, so a repetition gives the same customer."""
         made = await asked(
             self._client.v1.customers.create_async(
                 {"email": buyer.email, "name": buyer.name, "metadata": {WORKSPACE: buyer.workspace_id}},
@@ -185,14 +188,14 @@ class StripePayments:
         return str(made.id)
 
     async def open_checkout(self, ask: CheckoutAsk) -> Checkout:
-        """A Checkout session: a subscription for a plan, one payment that keeps the card for a pack."""
+        """Open a Checkout session: a subscription for a plan, or one payment for a pack, which saves the card."""
         session = await asked(
             self._client.v1.checkout.sessions.create_async(_session(ask), {"idempotency_key": ask.payment_id})
         )
         return _checkout(session)
 
     async def find_checkout(self, payment_id: str, customer_id: str) -> Checkout | None:
-        """Look through the customer's sessions."""
+        """Search the customer's sessions."""
         async with list_objects(self._client.v1.checkout.sessions, customer_id) as sessions:
             async for session in sessions:
                 if session.client_reference_id == payment_id:
@@ -200,7 +203,7 @@ class StripePayments:
         return None
 
     async def charge(self, ask: ChargeAsk) -> ProviderCharge:
-        """A payment intent, confirmed at once without the person."""
+        """Make a payment intent and confirm it at once without the person."""
         try:
             intent = await self._client.v1.payment_intents.create_async(
                 _intent(ask), {"idempotency_key": ask.payment_id}
@@ -212,7 +215,7 @@ class StripePayments:
         return _charge(intent)
 
     async def find_charge(self, payment_id: str, customer_id: str) -> ProviderCharge | None:
-        """Look through the customer's payment intents."""
+        """Search the customer's payment intents."""
         async with list_objects(self._client.v1.payment_intents, customer_id) as intents:
             async for intent in intents:
                 if intent.metadata and intent.metadata.to_dict().get(PAYMENT) == payment_id:
@@ -230,23 +233,23 @@ class StripePayments:
             raise translated(error) from error
 
     async def hold_outreach(self, ask: OutreachAsk) -> ProviderSubscription:
-        """A subscription of one item, as many as there are accounts."""
+        """Bring the subscription of the workspace's outreach accounts to the number asked for."""
         return await self._outreach.hold(ask)
 
     async def find_outreach(self, workspace_id: str, customer_id: str) -> ProviderSubscription:
-        """Look through the customer's subscriptions."""
+        """Search the customer's subscriptions."""
         return await self._outreach.find(workspace_id, customer_id)
 
     def read_callback(self, body: bytes) -> tuple[PaymentEvent, ...]:
-        """What a signed event tells."""
+        """Read a signed event."""
         return payment_events(body)
 
     def read_purchase(self, body: bytes) -> Purchase | None:
-        """What the metadata says."""
+        """Read the purchase from the metadata."""
         return purchase(body)
 
-    async def told_since(self, since: datetime) -> AsyncIterator[bytes]:
-        """The events of the last 30 days at most, of the kinds that are read."""
+    async def callbacks_since(self, since: datetime) -> AsyncIterator[bytes]:
+        """Yield the events of the types that we read; Stripe keeps them for 30 days."""
         asked_for: Any = {"created": {"gte": int(since.timestamp())}, "limit": PAGE, "types": sorted(READERS)}
         try:
             first = await self._client.v1.events.list_async(asked_for)
@@ -296,7 +299,7 @@ def _intent(ask: ChargeAsk) -> Any:  # noqa: ANN401 - the library's parameters a
 
 
 def _meta(ask: CheckoutAsk | ChargeAsk, kind: PaymentKind) -> dict[str, str]:
-    """What every event about it will carry: enough to write the payment down again after a restore."""
+    """Return the metadata that every event about the payment carries: enough to add it again after a restore."""
     return {PAYMENT: ask.payment_id, WORKSPACE: ask.workspace_id, ITEM: ask.offer.id, KIND: kind.value}
 
 

@@ -1,7 +1,7 @@
-"""Reading signed events: what concerns our payments, by the metadata that our own calls have put on every object.
+"""Reading signed events about our payments, found by the metadata that our own calls put on every object.
 
-An event comes in the version that its endpoint was made with, so the two places where invoices have kept the metadata
-of their subscription are both looked at.
+An event comes in the API version of its endpoint, so both places where invoices keep the metadata of their
+subscription are read.
 """
 
 import json
@@ -28,7 +28,7 @@ from models.billing.rules.payments import (
 
 PAYMENT, WORKSPACE, OUTREACH = "payment_id", "workspace_id", "outreach_of"
 ITEM, KIND = "item", "kind"
-"""What our own calls write into the metadata; `outreach_of` stands on the subscription for outreach accounts."""
+"""Keys of the metadata that our own calls write; `outreach_of` is on the subscription for outreach accounts."""
 Object = Mapping[str, Any]
 
 PLAN_STATUS: Mapping[str, PlanStatus] = {
@@ -44,7 +44,7 @@ PLAN_STATUS: Mapping[str, PlanStatus] = {
 
 
 def payment_events(body: bytes) -> tuple[PaymentEvent, ...]:
-    """What an event tells, nothing for one that is not ours. Raises `ValueError` for another shape."""
+    """Return what a Stripe event says of our payments, often nothing. Raises `ValueError` for another shape."""
     try:
         event: Any = json.loads(body)
         read = READERS.get(event["type"])
@@ -55,7 +55,7 @@ def payment_events(body: bytes) -> tuple[PaymentEvent, ...]:
 
 
 def purchase(body: bytes) -> Purchase | None:
-    """What an event's object was bought as. Raises `ValueError` for another shape."""
+    """Return the purchase that an event's object belongs to, null for none. Raises `ValueError` for another shape."""
     try:
         thing: Any = json.loads(body)["data"]["object"]
         details = (thing.get("parent") or {}).get("subscription_details") or thing.get("subscription_details") or {}
@@ -69,7 +69,9 @@ def purchase(body: bytes) -> Purchase | None:
 
 def _session_paid(session: Object, _: Object) -> PaymentEvent | None:
     payment_id = session.get("client_reference_id")
-    if payment_id is None or session["payment_status"] == "unpaid":  # a slow way of paying: another event follows
+    if (
+        payment_id is None or session["payment_status"] == "unpaid"
+    ):  # paid later, e.g. by bank transfer: another event follows
         return None
     return CheckoutPaid(payment_id, session.get("payment_intent"), session.get("subscription"))
 
@@ -88,7 +90,7 @@ def _intent_paid(intent: Object, _: Object) -> PaymentEvent | None:
 
 
 def _intent_failed(intent: Object, _: Object) -> PaymentEvent | None:
-    """A refill that was declined. At a Checkout page a person simply tries another card."""
+    """Read a declined refill. On a Checkout page the person simply tries another card."""
     payment_id = _ours(intent)
     if payment_id is None or intent.get("setup_future_usage") is not None:
         return None
@@ -97,7 +99,7 @@ def _intent_failed(intent: Object, _: Object) -> PaymentEvent | None:
 
 
 def _invoice_paid(invoice: Object, _: Object) -> PaymentEvent | None:
-    """A month that cost something, whether a card paid it or what the customer had too much."""
+    """Read a paid month that cost something, whether the card or the customer's balance paid it."""
     details = (invoice.get("parent") or {}).get("subscription_details") or invoice.get("subscription_details") or {}
     payment_id = (details.get("metadata") or {}).get(PAYMENT)
     subscription = details.get("subscription") or invoice.get("subscription")

@@ -1,4 +1,4 @@
-"""The dated versions of the API (specification, "Versioning")."""
+"""Versions, scopes, how wide a key is, and the form of key secrets (contract, sections 2 and 4)."""
 
 import zlib
 from dataclasses import dataclass
@@ -7,8 +7,6 @@ from enum import StrEnum
 
 CURRENT_VERSION = "2026-11-01"
 SUPPORTED_VERSIONS = ("2026-11-01", "2026-10-13")
-
-# Who may do what: scopes, callers, how wide a key is, and the form of key secrets (contract, sections 2 and 4).
 
 
 class Scope(StrEnum):
@@ -25,12 +23,12 @@ class Scope(StrEnum):
 
     @property
     def family(self) -> str:
-        """`sourcing`, `outreach` or `account`."""
+        """Return the part before the colon: `sourcing`, `outreach` or `account`."""
         return self.value.partition(":")[0]
 
     @property
     def preview(self) -> "Scope":
-        """The scope that a dry run needs."""
+        """Return the scope that a dry run needs."""
         return Scope(f"{self.family}:read")
 
 
@@ -53,14 +51,14 @@ class CustomerStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """How wide a key is. No cap and no customer are the widest."""
+    """What a key may do. No cap and no customer is the widest."""
 
     scopes: frozenset[Scope]
     daily_cap_credits: int | None = None
     customer_id: str | None = None
 
     def no_wider_than(self, other: "Power") -> bool:
-        """Whether whoever holds `other` may hand out this."""
+        """Return whether a key with the power `other` may give out this one."""
         return (
             self.scopes <= other.scopes
             and (other.daily_cap_credits is None or _cap(self) <= other.daily_cap_credits)
@@ -69,7 +67,7 @@ class Power:
 
     @property
     def administers(self) -> bool:
-        """Whether it can change the account's keys."""
+        """Whether such a key can change the account's keys."""
         return Scope.ACCOUNT_WRITE in self.scopes and self.customer_id is None
 
 
@@ -87,7 +85,7 @@ class Caller:
     version: str
 
     def allows(self, scope: Scope) -> bool:
-        """Whether the key has the scope."""
+        """Return whether the key has the scope."""
         return scope in self.power.scopes
 
 
@@ -99,13 +97,13 @@ _CHECKSUM_LENGTH = 6
 
 
 def key_secret(noise: bytes, *, prefix: str = PREFIX) -> str:
-    """A key's secret: prefix, 32 random bytes in base62, six characters of CRC-32 by which leak scanners know it."""
+    """Return a key's secret: prefix, 32 random bytes in base62, and six characters of CRC-32 for leak scanners."""
     body = prefix + _base62(int.from_bytes(noise), _BODY_LENGTH)
     return body + _base62(zlib.crc32(body.encode()), _CHECKSUM_LENGTH)
 
 
 def checksum_holds(secret: str) -> bool:
-    """Whether the last six characters are the checksum of the rest."""
+    """Return whether the last six characters are the checksum of the rest."""
     body, checksum = secret[:-_CHECKSUM_LENGTH], secret[-_CHECKSUM_LENGTH:]
     return checksum == _base62(zlib.crc32(body.encode()), _CHECKSUM_LENGTH)
 
@@ -119,5 +117,5 @@ def _base62(value: int, length: int) -> str:
 
 
 def is_live(*, revoked_at: datetime | None, expires_at: datetime | None, now: datetime) -> bool:
-    """Whether a key with these times works at `now`."""
+    """Return whether a key with these times works at `now`."""
     return revoked_at is None and (expires_at is None or expires_at > now)

@@ -1,4 +1,4 @@
-"""How long what signing in hands out works, and how much of it there may be."""
+"""The rules of OAuth: lifetimes and limits, redirect addresses, what a request proves, and client metadata."""
 
 import base64
 import hashlib
@@ -20,17 +20,17 @@ SIGN_IN_LIFE = timedelta(minutes=15)
 CODE_LIFE = timedelta(seconds=60)
 ACCESS_LIFE = timedelta(hours=1)
 GRANT_LIFE = timedelta(days=30)
-"""Without being refreshed; each refresh begins it anew."""
+"""Without a refresh; each refresh starts it again."""
 MAILS_AN_HOUR = 5
 """Sign-in mails to one address."""
 REGISTRATIONS_A_DAY = 100
 """Clients that one network may register in 24 hours."""
 UNUSED_REGISTRATIONS = 20_000
-"""Clients of the installation that nobody has signed in with yet; each is forgotten after seven days."""
+"""Clients of the installation with which no person has signed in yet; each is deleted after seven days."""
 DOCUMENT_LIFE = timedelta(hours=1)
-"""How long a client metadata document is believed without being read again."""
+"""How long a client metadata document is used without being read again."""
 DOCUMENT_RETRY = timedelta(seconds=30)
-"""How long the failure to read one is."""
+"""How long to wait after a failed read before the document is read again."""
 
 
 class TokenKind(StrEnum):
@@ -47,20 +47,20 @@ MAX_LENGTH = 2000
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _VISIBLE = re.compile(r"[\x21-\x7e]+")
 _NEVER = frozenset('\\"<>^`{|}*')
-"""Characters that no address has, and the star of those who mean several."""
+"""Characters that no address has, and the star of wildcards."""
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?", re.IGNORECASE)
 _PRIVATE = re.compile(r"[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+")
-"""A scheme made of a domain name that the application's maker has, in reverse order."""
+"""A private-use scheme: a domain name of the application's maker in reverse order."""
 
 
 class RefusedRedirect(ValueError):
-    """An address that nobody is sent to; the message says why."""
+    """An address to which no browser is redirected; the message says why."""
 
 
 def check_redirect(uri: str) -> None:
-    """Refuse what no client may have. Raises `RefusedRedirect`.
+    """Raise `RefusedRedirect` for an address that no client may have.
 
-    Taken are https addresses, http ones of the loopback interface, and private-use schemes with a dot.
+    Allowed are https addresses, http ones of the loopback interface, and private-use schemes with a dot.
     """
     if not 0 < len(uri) <= MAX_LENGTH:
         raise RefusedRedirect(f"A redirect URI has 1 to {MAX_LENGTH} characters.")
@@ -82,7 +82,7 @@ def check_redirect(uri: str) -> None:
 
 
 def _split(uri: str) -> tuple[SplitResult, str]:
-    """The parts and the host. Raises `RefusedRedirect`."""
+    """Return the parts and the host. Raises `RefusedRedirect`."""
     try:
         parts = urlsplit(uri)
         parts.port  # noqa: B018 - read to be checked
@@ -92,15 +92,15 @@ def _split(uri: str) -> tuple[SplitResult, str]:
 
 
 def is_loopback(uri: str) -> bool:
-    """Whether it leads to the person's own machine, where whatever program listens takes the answer."""
+    """Return whether the address is on the person's own machine, where any program that listens gets the answer."""
     parts = urlsplit(uri)
     return parts.scheme == "http" and parts.hostname in LOOPBACK
 
 
 def matches_redirect(registered: str, asked: str) -> bool:
-    """Whether a client that registered one address may have its answer at another.
+    """Return whether a client that registered one address may get its answer at another.
 
-    It is the same, or of another loopback port, which native applications learn only once they run (RFC 8252, 7.3).
+    Both are the same, or differ in the loopback port, which native applications only know at run time (RFC 8252, 7.3).
     """
     if registered == asked:
         return True
@@ -115,7 +115,7 @@ def matches_redirect(registered: str, asked: str) -> bool:
 
 
 def host_of(uri: str) -> str:
-    """What a person reads of it: the host, or the scheme of an application."""
+    """Return the part shown to a person: the host, or the scheme of an application."""
     parts = urlsplit(uri)
     if parts.scheme in ("http", "https"):
         return parts.hostname or ""
@@ -129,9 +129,9 @@ CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 S256 = "S256"
 OFFLINE = "offline_access"
-"""Asks for a refresh token, which there is anyway."""
+"""Asks for a refresh token, which is given anyway."""
 FIRST_SCOPES = tuple(scope for scope in Scope if scope is not Scope.ACCOUNT_WRITE)
-"""What a client asks for that is told nothing else."""
+"""The scopes of a request that names none."""
 PATHS = ("/mcp", "/api/mcp")
 """The protected resources, by their paths."""
 ACCESS_PREFIX = "svc_access_"
@@ -139,7 +139,7 @@ REFRESH_PREFIX = "svc_refresh_"
 
 
 def verifies_challenge(verifier: str, challenge: str) -> bool:
-    """Whether a verifier is the one of a challenge."""
+    """Return whether a PKCE verifier belongs to a challenge."""
     if not VERIFIER.fullmatch(verifier):
         return False
     made = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
@@ -147,14 +147,14 @@ def verifies_challenge(verifier: str, challenge: str) -> bool:
 
 
 def resource_at(public_url: str, path: str) -> str:
-    """The canonical address of a protected resource."""
+    """Return the canonical address of a protected resource."""
     return public_url.rstrip("/") + path
 
 
 def resource_of(public_url: str, asked: str) -> str | None:
-    """The protected resource that an address means, null when it is none of ours.
+    """Return the protected resource that an address means, null when it is none of ours.
 
-    Letter case of scheme and host, a slash at the end and a query (it chooses toolsets) make no other resource.
+    The letter case of scheme and host, a final slash and a query (it selects toolsets) do not matter.
     """
     try:
         own, parts = urlsplit(public_url), urlsplit(asked)
@@ -178,7 +178,7 @@ def _port(port: int | None, scheme: str) -> int | None:
 
 
 def scopes_of(asked: str | None) -> frozenset[Scope] | None:
-    """The scopes of a `scope` parameter, the usual ones without any; null when one is not known."""
+    """Return the scopes of a `scope` parameter, `FIRST_SCOPES` without any; null when one is unknown."""
     words = set((asked or "").split()) - {OFFLINE}
     if not words:
         return frozenset(FIRST_SCOPES)
@@ -188,7 +188,7 @@ def scopes_of(asked: str | None) -> frozenset[Scope] | None:
 
 
 def scopes_text(scopes: Sequence[Scope] | frozenset[Scope]) -> str:
-    """Scopes as a `scope` parameter, in the order of the documentation."""
+    """Return scopes as a `scope` parameter, in the order of the documentation."""
     return " ".join(scope for scope in Scope if scope in scopes)
 
 
@@ -220,7 +220,7 @@ _SCOPE = re.compile(r"[\x20-\x7e]{0,1000}")
 
 
 class RefusedClient(ValueError):
-    """What is said of a client cannot be taken. `code` is the error of RFC 7591."""
+    """Client metadata that cannot be accepted. `code` is the error of RFC 7591."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -233,7 +233,7 @@ def _refuse(message: str) -> RefusedClient:
 
 @dataclass(frozen=True, slots=True)
 class ClientMetadata:
-    """What is kept of a client's words about itself. `name` is a claim."""
+    """What a client says about itself, as kept. `name` is a claim."""
 
     name: str
     redirect_uris: tuple[str, ...]
@@ -243,12 +243,12 @@ class ClientMetadata:
 
     @property
     def refreshes(self) -> bool:
-        """Whether it wants refresh tokens."""
+        """Whether the client wants refresh tokens."""
         return REFRESH_GRANT in self.grant_types
 
 
 def read_registration(told: Mapping[str, object]) -> ClientMetadata:
-    """Read a registration. Unknown members are left out, as RFC 7591 has it. Raises `RefusedClient`."""
+    """Read a registration. Unknown members are ignored, as RFC 7591 demands. Raises `RefusedClient`."""
     responses = _texts(told, "response_types") or ("code",)
     if "code" not in responses:
         raise _refuse("response_types must contain code.")
@@ -282,7 +282,7 @@ def read_document(raw: bytes, *, client_id: str) -> ClientMetadata:
 
 
 def is_document_address(client_id: str, *, loopback: bool) -> bool:
-    """Whether a client id is the address of a client metadata document that may be read."""
+    """Return whether a client id is the address of a client metadata document that may be read."""
     if len(client_id) > MAX_URL or ".." in client_id:
         return False
     try:
@@ -322,7 +322,7 @@ def _text(told: Mapping[str, object], name: str, *, most: int) -> str | None:
 
 
 def _name(claimed: str | None) -> str:
-    """A claimed name without what would change how the text around it is read: controls and marks of direction."""
+    """Return a claimed name without control characters and marks of direction, which would alter the text around it."""
     kept = "".join(" " if each.isspace() else each for each in claimed or "" if _is_shown(each))
     return " ".join(kept.split())[:MAX_NAME]
 

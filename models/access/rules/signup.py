@@ -1,4 +1,4 @@
-"""Rules of signing up: what makes two addresses one, and how long links and claims on an address last (section 4)."""
+"""The rules of signing up (contract, section 4): one mailbox's addresses, lifetimes of links, and the mails' texts."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -10,10 +10,12 @@ from urllib.parse import urlencode
 
 from disposable_email_domains import blocklist
 
+from models.access.rules.oauth import SIGN_IN_LIFE
+
 LINK_LIFE = timedelta(hours=48)
 """How long a mailed confirmation link works."""
 CLAIM_LIFE = timedelta(hours=48)
-"""How long a workspace that nobody confirmed blocks its address."""
+"""How long an unconfirmed workspace blocks its address."""
 RESENDS_A_DAY = 3
 DAY = timedelta(days=1)
 TOKEN_BYTES = 32
@@ -56,12 +58,12 @@ PROVIDERS: Mapping[str, _Provider] = {
         *("posteo.de", "mailbox.org", "tutanota.com", "tuta.com"),
     )
 }
-"""Providers that deliver several spellings of an address to one mailbox, by the domains they have. Everywhere else a
-dot or a plus may make another person."""
+"""Providers that deliver several spellings of an address to one mailbox, by domain. With other providers a dot or a
+plus may belong to another person's address."""
 
 
 def address_key(email: str) -> str:
-    """The mailbox that an address leads to: two sign-ups with the same key are the same person's."""
+    """Return the mailbox of an address: two sign-ups with the same key are the same person's."""
     local, _, domain = normalize("NFKC", email).casefold().rpartition("@")
     provider = PROVIDERS.get(domain)
     if provider is None:
@@ -71,17 +73,14 @@ def address_key(email: str) -> str:
 
 
 def is_disposable(email: str, domains: AbstractSet[str]) -> bool:
-    """Whether the address is of a service that lends mailboxes, itself or as a subdomain of one."""
+    """Return whether the domain of the address, or a domain above it, belongs to a service that lends mailboxes."""
     labels = email.casefold().rpartition("@")[2].split(".")
     return any(".".join(labels[place:]) in domains for place in range(len(labels) - 1))
 
 
 def holds_address(*, verified_at: datetime | None, created_at: datetime, now: datetime) -> bool:
-    """Whether a workspace keeps others from signing up with its address."""
+    """Return whether a workspace keeps other people from signing up with its address."""
     return verified_at is not None or now < created_at + CLAIM_LIFE
-
-
-# The texts of the mails that the service sends.
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,39 +92,39 @@ class MailText:
 
 
 def verification_mail(*, public_url: str, token: str, first_name: str | None, workspace_name: str) -> MailText:
-    """The confirmation of an address. `token` is in the link; opening the link confirms nothing by itself."""
+    """Return the mail that confirms an address. `token` is in the link; opening the link alone confirms nothing."""
     greeting = f"Hello {first_name}," if first_name else "Hello,"
     link = f"{public_url.rstrip('/')}/verify?{urlencode({'token': token})}"
     return MailText(
         subject="Confirm your e-mail address",
         text=(
             f"{greeting}\n\n"
-            f'somebody signed up for the workspace "{workspace_name}" with this address. If it was you, open\n\n'
+            f'This address was used to sign up for the workspace "{workspace_name}". If it was you, open\n\n'
             f"{link}\n\n"
-            "and press the button. The link works for 48 hours and once; your free credits are added with it.\n\n"
-            "If it was not you, do nothing: without the confirmation the address is released again.\n"
+            f"and press the button. The link works once, for {LINK_LIFE // timedelta(hours=1)} hours. Your free credits"
+            " are added when you confirm.\n\n"
+            "If it was not you, ignore this mail: without a confirmation the address is released again.\n"
         ),
     )
 
 
 def sign_in_mail(*, public_url: str, token: str, first_name: str | None, workspace_name: str) -> MailText:
-    """The link by which somebody signs in. What the application calls itself is left out: anybody may claim a name."""
+    """Return the mail with which a person signs in. The application's name is left out: it is only a claim."""
     greeting = f"Hello {first_name}," if first_name else "Hello,"
     link = f"{public_url.rstrip('/')}/authorize/link?{urlencode({'token': token})}"
     return MailText(
         subject="Your link to sign in",
         text=(
             f"{greeting}\n\n"
-            f'an application asks to be connected to the workspace "{workspace_name}". To see what it asks, open\n\n'
+            f'An application asks for access to the workspace "{workspace_name}". To see what it asks for, open\n\n'
             f"{link}\n\n"
-            "in the browser in which you began. The link works for 15 minutes and once, and nothing is connected before"
-            " you allow it there.\n\n"
-            "If it was not you, do nothing, and give the link to nobody.\n"
+            "in the browser in which you started. The link works once, for"
+            f" {SIGN_IN_LIFE // timedelta(minutes=1)} minutes. The application gets no access before you allow it"
+            " there.\n\n"
+            "If you did not ask for this, ignore this mail and do not share the link.\n"
         ),
     )
 
 
-# Domains of services that lend mailboxes for minutes, as the package `disposable-email-domains` lists them.
-
-
 DISPOSABLE_DOMAINS: frozenset[str] = frozenset(blocklist)
+"""Domains of services that lend mailboxes for minutes, as the package `disposable-email-domains` lists them."""

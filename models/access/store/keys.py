@@ -1,4 +1,4 @@
-"""API keys. Whoever changes keys holds the lock of the workspace (`workspaces.lock`)."""
+"""API keys, and the admission of requests. The caller of a change has locked the workspace (`lock_workspace`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from models.base.tenants import all_tenants
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """What a key is made of. `secret_hash` is the SHA-256 of its secret."""
+    """The values of a new key. `secret_hash` is the SHA-256 of its secret."""
 
     workspace_id: str
     name: str
@@ -30,7 +30,7 @@ class NewKey:
 
 
 def power_of(key: ApiKey) -> Power:
-    """How wide a key is."""
+    """Return what a key may do."""
     return Power(
         scopes=frozenset(Scope(scope) for scope in key.scopes),
         daily_cap_credits=key.daily_cap_credits,
@@ -60,13 +60,13 @@ async def add_key(session: AsyncSession, new: NewKey, *, now: datetime) -> ApiKe
 
 
 async def find_key(session: AsyncSession, workspace_id: str, key_id: str) -> ApiKey | None:
-    """A key of the workspace as it is now, revoked ones included."""
+    """Return a key of the workspace, even a revoked one; null when there is none."""
     query = select(ApiKey).where(col(ApiKey.id) == key_id, col(ApiKey.workspace_id) == workspace_id)
     return (await session.scalars(query.execution_options(populate_existing=True))).one_or_none()
 
 
 async def page_of_keys(session: AsyncSession, workspace_id: str, page: Page) -> Slice[ApiKey]:
-    """Keys of the workspace, revoked ones included, newest first."""
+    """Return the workspace's keys, revoked ones included, newest first."""
     return await fetch(
         session,
         select(ApiKey).where(col(ApiKey.workspace_id) == workspace_id),
@@ -77,7 +77,7 @@ async def page_of_keys(session: AsyncSession, workspace_id: str, page: Page) -> 
 
 
 async def other_administrators(session: AsyncSession, workspace_id: str, key_id: str, now: datetime) -> int:
-    """How many other keys could still change the account's keys. Grants cannot: their tokens are for MCP alone."""
+    """Return how many other keys can change the account's keys. OAuth grants cannot: their tokens are for MCP alone."""
     keys = await session.scalars(
         select(ApiKey).where(
             col(ApiKey.workspace_id) == workspace_id,
@@ -91,7 +91,7 @@ async def other_administrators(session: AsyncSession, workspace_id: str, key_id:
 
 
 async def spent_on_day(session: AsyncSession, subject_ids: Sequence[str], day: date) -> dict[str, int]:
-    """Credits spent on a UTC day by each of these keys or customers that spent any."""
+    """Return the credits that each of these keys or customers spent on a UTC day; those that spent none are missing."""
     rows = await session.execute(
         select(col(DailySpend.subject_id), col(DailySpend.credits)).where(
             col(DailySpend.subject_id).in_(subject_ids), col(DailySpend.day) == day
@@ -107,10 +107,10 @@ WINDOW_SECONDS = 60
 USED_SECONDS = 60
 """`last_used_at` is exact to a minute, so that a busy key does not write its row with every call."""
 
-# The hit counts for the key when the secret is one that works, else for the network. Rate windows follow the wall
-# clock; a window that lies in the future, after the clock was set back, starts anew. Keys follow the service clock.
-# A key row locked by somebody who changes it is skipped: its last use is noted by the next call. An access token is a
-# secret of its grant for an hour of the wall clock, at one audience alone.
+# The request counts for the key when its secret works, else for the network. Rate windows follow the wall clock; a
+# window that lies in the future, after the clock was set back, starts again. Keys follow the service clock. A key row
+# that another transaction is changing is skipped: the next request notes its last use. An access token is a secret of
+# its grant for an hour of the wall clock, at one audience alone.
 ADMIT = f"""
 with clock as materialized (
   select service_now() as now, clock_timestamp() as wall
@@ -153,7 +153,7 @@ select p.id as key_id, p.workspace_id, p.customer_id as bound_to, p.scopes, p.da
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The customer that the header or the key's binding selects. `status` is null when there is no such customer."""
+    """The customer that the header or the key selects. `status` is null when there is no such customer."""
 
     id: str
     status: str | None
@@ -163,7 +163,7 @@ class Selected:
 class Admission:
     """The answer to one request. `caller` is null without a working key; `now` is service time.
 
-    `audience` is the resource that an access token is for, null for keys, which are for everything.
+    `audience` is the resource of an access token, null for keys, which have no audience.
     """
 
     hits: int
@@ -176,7 +176,7 @@ class Admission:
 
 
 class _Row:
-    """What `ADMIT` returns."""
+    """The row that `ADMIT` returns."""
 
     key_id: str | None
     workspace_id: str
@@ -195,9 +195,9 @@ class _Row:
 async def admit_request(
     database: Database, *, secret_hash: bytes | None, network: str, customer_id: str | None
 ) -> Admission:
-    """Count one request and say who made it.
+    """Count one request and return who made it.
 
-    `network` is the bucket of requests without a working key; `customer_id` is what the header selects.
+    `network` is the rate window of requests without a working key; `customer_id` is the one in the header.
     """
     statements = database.within(all_tenants("the key of a request says whose it is")).statements
     try:

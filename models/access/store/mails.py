@@ -8,31 +8,21 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.access.rules.oauth import SIGN_IN_LIFE
-from models.access.rules.signup import LINK_LIFE
+from models.access.rules.signup import LINK_LIFE, MailKind
 from models.access.tables import Mail, Workspace
 from models.base.clock import service_time
 from models.base.ids import new_id
 from models.base.subjects import Subject
 
 SECRET_PURPOSE = "mail"  # noqa: S105 - the vault's purpose, not a secret
-VERIFICATION, SIGN_IN = "verification", "sign_in"
-LIFE = {VERIFICATION: LINK_LIFE, SIGN_IN: SIGN_IN_LIFE}
+LIFE = {MailKind.VERIFICATION: LINK_LIFE, MailKind.SIGN_IN: SIGN_IN_LIFE}
 """How long a mail of each kind is tried: as long as its link works."""
 
 
-async def queue_verification(
-    session: AsyncSession, workspace_id: str, *, sealed_token: bytes, now: datetime
+async def queue_mail(
+    session: AsyncSession, workspace_id: str, kind: MailKind, *, sealed_token: bytes, now: datetime
 ) -> Subject:
-    """Queue the confirmation mail of a workspace; the caller rings the returned subject."""
-    return await _queue(session, workspace_id, VERIFICATION, sealed_token, now)
-
-
-async def queue_sign_in(session: AsyncSession, workspace_id: str, *, sealed_token: bytes, now: datetime) -> Subject:
-    """Queue the mail by which the owner of a workspace signs in; the caller rings the returned subject."""
-    return await _queue(session, workspace_id, SIGN_IN, sealed_token, now)
-
-
-async def _queue(session: AsyncSession, workspace_id: str, kind: str, sealed_token: bytes, now: datetime) -> Subject:
+    """Queue a mail to the owner of a workspace; the caller wakes the returned subject."""
     mail = Mail(id=new_id("mail", now), workspace_id=workspace_id, kind=kind, secret=sealed_token, created_at=now)
     session.add(mail)
     await session.flush()
@@ -41,7 +31,7 @@ async def _queue(session: AsyncSession, workspace_id: str, kind: str, sealed_tok
 
 @dataclass(frozen=True, slots=True)
 class MailState:
-    """Where a mail stands: `due` now, waiting until `wake_at`, or over."""
+    """Whether a mail is `over` or `due` now; otherwise it waits until `wake_at`."""
 
     over: bool
     due: bool
@@ -51,11 +41,11 @@ class MailState:
 
 
 async def decide_mail(session: AsyncSession, mail_id: str) -> MailState:
-    """Say what is due, and answer the rings up to now."""
+    """Return whether the mail is due, and mark every wake up to now as answered."""
     mail = await _locked(session, mail_id)
     now = await service_time(session)
     mail.answered = mail.rings
-    if mail.secret is not None and now >= mail.created_at + LIFE[mail.kind]:
+    if mail.secret is not None and now >= mail.created_at + LIFE[MailKind(mail.kind)]:
         mail.secret = None
     if mail.secret is None:
         mail.wake_at = None
@@ -74,10 +64,10 @@ async def _locked(session: AsyncSession, mail_id: str) -> Mail:
 
 @dataclass(frozen=True, slots=True)
 class MailContent:
-    """What is needed to write a mail. `sealed_secret` opens with `SECRET_PURPOSE`."""
+    """What a mail is written from. `sealed_secret` opens with `SECRET_PURPOSE`."""
 
     id: str
-    kind: str
+    kind: MailKind
     email: str
     first_name: str | None
     workspace_name: str
@@ -85,7 +75,7 @@ class MailContent:
 
 
 async def mail_content(session: AsyncSession, mail_id: str) -> MailContent | None:
-    """The mail to write, null when it was sent or given up."""
+    """Return what the mail is written from, null when it was sent or given up."""
     row = (
         await session.execute(
             select(Mail, Workspace)
@@ -98,11 +88,11 @@ async def mail_content(session: AsyncSession, mail_id: str) -> MailContent | Non
     mail, workspace = row
     if mail.secret is None:
         return None
-    return MailContent(mail.id, mail.kind, workspace.email, workspace.first_name, workspace.name, mail.secret)
+    return MailContent(mail.id, MailKind(mail.kind), workspace.email, workspace.first_name, workspace.name, mail.secret)
 
 
 async def note_mail_attempt(session: AsyncSession, mail_id: str, *, sent: bool) -> None:
-    """Write the outcome: sent, or try again after 10 seconds doubling up to an hour."""
+    """Write the outcome of an attempt: sent, or to be repeated after 10 seconds, doubling up to an hour."""
     mail = await _locked(session, mail_id)
     now = await service_time(session)
     mail.attempts += 1

@@ -1,4 +1,4 @@
-"""OAuth clients: registered ones, and those whose metadata document a worker reads."""
+"""OAuth: clients, sign-ins under way, grants (keys of kind `oauth`) and their tokens (contract, section 8)."""
 
 import hashlib
 import secrets
@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.access.rules.keys import CURRENT_VERSION, SECRET_BYTES, key_secret
+from models.access.rules.keys import CURRENT_VERSION, SECRET_BYTES, KeyKind, key_secret
 from models.access.rules.oauth import (
     ACCESS_LIFE,
     ACCESS_PREFIX,
@@ -19,10 +19,12 @@ from models.access.rules.oauth import (
     DOCUMENT_RETRY,
     GRANT_LIFE,
     MAILS_AN_HOUR,
+    REFRESH_GRANT,
     REFRESH_PREFIX,
     REGISTRATIONS_A_DAY,
     UNUSED_REGISTRATIONS,
     ClientMetadata,
+    TokenKind,
     host_of,
 )
 from models.access.store import workspaces
@@ -34,7 +36,7 @@ from models.base.tenants import Tenant
 
 PREFIX = "client"
 WALL = text("select date_trunc('milliseconds', clock_timestamp())")
-# Counted one after the other, so that many at once are not more than the limit.
+# Registrations are counted one after the other, so that concurrent ones cannot pass the limit.
 LOCK = text("select pg_advisory_xact_lock(hashtextextended('oauth:registrations', 0))")
 OF_NETWORK = text(
     "select count(*) from oauth_clients"
@@ -44,13 +46,13 @@ UNUSED = text("select count(*) from oauth_clients where used_at is null")
 
 
 async def wall_time(session: AsyncSession) -> datetime:
-    """The present moment of browsers and clients, UTC, in milliseconds: virtual time does not move it."""
+    """Return the present moment of browsers and clients, UTC, in milliseconds: virtual time does not move it."""
     now: datetime = (await session.execute(WALL)).scalar_one()
     return now
 
 
 async def has_room_for_client(session: AsyncSession, network: bytes) -> bool:
-    """Whether one more client may be registered from this network (a keyed hash), others waiting for the answer."""
+    """Return whether this network (a keyed hash) may register one more client; other registrations wait meanwhile."""
     await session.execute(LOCK)
     of_network = await session.scalar(OF_NETWORK, {"network": network}) or 0
     return of_network < REGISTRATIONS_A_DAY and (await session.scalar(UNUSED) or 0) < UNUSED_REGISTRATIONS
@@ -62,20 +64,20 @@ async def register_client(
     """Add a client."""
     now = await wall_time(session)
     client = OauthClient(id=new_id(PREFIX, now), network=network, secret_hash=secret_hash, created_at=now)
-    _tell(client, metadata)
+    _take_over(client, metadata)
     session.add(client)
     await session.flush()
     return client
 
 
-def _tell(client: OauthClient, metadata: ClientMetadata) -> None:
+def _take_over(client: OauthClient, metadata: ClientMetadata) -> None:
     client.name, client.redirect_uris = metadata.name, list(metadata.redirect_uris)
     client.auth_method, client.grant_types = metadata.auth_method, list(metadata.grant_types)
     client.scope = metadata.scope
 
 
 async def load_client(session: AsyncSession, client_id: str) -> OauthClient | None:
-    """The client that calls itself so: by its id, or by the address of its document."""
+    """Return the client with this id or metadata document address, null when there is none."""
     query = select(OauthClient).where(col(OauthClient.url) == client_id)
     if client_id.startswith(f"{PREFIX}_"):
         query = select(OauthClient).where(col(OauthClient.id) == client_id, col(OauthClient.url).is_(None))
@@ -83,9 +85,9 @@ async def load_client(session: AsyncSession, client_id: str) -> OauthClient | No
 
 
 async def client_of_document(session: AsyncSession, url: str, *, network: bytes) -> OauthClient | None:
-    """The client whose metadata document is there, locked; added when nobody has asked for it before.
+    """Lock the client with this metadata document and return it; add it when it is new.
 
-    Null when it is not known, and there is no room for more of this network.
+    Null when it is unknown and this network may register no more.
     """
     query = select(OauthClient).where(col(OauthClient.url) == url).with_for_update()
     if (known := (await session.scalars(query)).one_or_none()) is not None:
@@ -94,35 +96,35 @@ async def client_of_document(session: AsyncSession, url: str, *, network: bytes)
         return None
     now = await wall_time(session)
     fresh = {"id": new_id(PREFIX, now), "url": url, "created_at": now, "rings": 0, "answered": 0, "network": network}
-    told = {"name": "", "redirect_uris": [], "auth_method": "none", "grant_types": []}
-    await session.execute(insert(OauthClient).values(fresh | told).on_conflict_do_nothing())
+    unread = {"name": "", "redirect_uris": [], "auth_method": "none", "grant_types": []}
+    await session.execute(insert(OauthClient).values(fresh | unread).on_conflict_do_nothing())
     return (await session.scalars(query)).one()
 
 
 def client_subject(client: OauthClient) -> Subject:
-    """The client as a row that a worker is rung for."""
+    """Return the waiting row of a client."""
     return Subject("client", client.id)
 
 
 def is_fresh(client: OauthClient, now: datetime) -> bool:
-    """Whether what is kept of a document may be used without reading it again."""
+    """Return whether the kept metadata may be used without reading the document again."""
     return client.fetched_at is not None and client.fetched_at > now - DOCUMENT_LIFE
 
 
 def has_just_failed(client: OauthClient, now: datetime) -> bool:
-    """Whether reading the document failed so lately that nobody tries again yet."""
+    """Return whether reading the document failed less than `DOCUMENT_RETRY` ago."""
     return client.failed_at is not None and client.failed_at > now - DOCUMENT_RETRY
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentToRead:
-    """A document to read; `url` is null when nobody waits for it any more."""
+    """A metadata document to read; `url` is null when it need not be read."""
 
     url: str | None
 
 
 async def next_document(session: AsyncSession, row_id: str) -> DocumentToRead:
-    """Say whether the document of a client is to be read, and answer the rings up to now."""
+    """Return whether the client's document is to be read, and mark every wake up to now as answered."""
     client = await _locked(session, row_id)
     now = await wall_time(session)
     if client is None:
@@ -133,7 +135,7 @@ async def next_document(session: AsyncSession, row_id: str) -> DocumentToRead:
 
 
 async def note_document(session: AsyncSession, row_id: str, read: ClientMetadata | str) -> None:
-    """Write what a document said, or why it could not be taken."""
+    """Write the metadata of a document, or why it was refused."""
     client = await _locked(session, row_id)
     if client is None:
         return
@@ -141,7 +143,7 @@ async def note_document(session: AsyncSession, row_id: str, read: ClientMetadata
     if isinstance(read, str):
         client.failed_at, client.failure = now, read
         return
-    _tell(client, read)
+    _take_over(client, read)
     client.fetched_at, client.failed_at, client.failure = now, None, None
 
 
@@ -150,16 +152,13 @@ async def _locked(session: AsyncSession, row_id: str) -> OauthClient | None:
     return (await session.scalars(query.execution_options(populate_existing=True))).one_or_none()
 
 
-# Sign-ins under way: the mailed link, the decision on the consent page, and the code that it gives.
-
-
 HOUR = timedelta(hours=1)
 
 
 async def workspaces_of(session: AsyncSession, email_key: str, *, confirmed: bool) -> Sequence[Workspace]:
-    """The workspaces of a mailbox that may be signed in to, oldest first.
+    """Return the workspaces of a mailbox that a person may sign in to, oldest first.
 
-    `confirmed`: only those whose owner has confirmed the address, as others may be of somebody who wrote a foreign one.
+    `confirmed`: only those whose owner has confirmed the address; others may have been made with a stranger's address.
     """
     query = select(Workspace).where(
         col(Workspace.email_key) == email_key,
@@ -170,7 +169,7 @@ async def workspaces_of(session: AsyncSession, email_key: str, *, confirmed: boo
 
 
 async def may_mail_sign_in(session: AsyncSession, workspace_id: str, now: datetime) -> bool:
-    """Whether one more sign-in may be mailed to the owner of a workspace within this hour."""
+    """Return whether one more sign-in may be mailed to the owner of a workspace within this hour."""
     query = select(func.count()).where(
         col(OauthSignIn.workspace_id) == workspace_id, col(OauthSignIn.created_at) > now - HOUR
     )
@@ -178,51 +177,47 @@ async def may_mail_sign_in(session: AsyncSession, workspace_id: str, now: dateti
 
 
 async def find_sign_in(session: AsyncSession, link_hash: bytes) -> OauthSignIn | None:
-    """The sign-in of a mailed link, whatever its state."""
+    """Return the sign-in of a mailed link, whatever its state."""
     return (await session.scalars(select(OauthSignIn).where(col(OauthSignIn.link_hash) == link_hash))).one_or_none()
 
 
 async def lock_sign_in(session: AsyncSession, link_hash: bytes) -> OauthSignIn | None:
-    """The same, closed to others until the transaction ends."""
+    """Lock the sign-in of a mailed link and return it."""
     query = select(OauthSignIn).where(col(OauthSignIn.link_hash) == link_hash).with_for_update()
     return (await session.scalars(query)).one_or_none()
 
 
 async def locked_by_code(session: AsyncSession, code_hash: bytes) -> OauthSignIn | None:
-    """The sign-in that gave a code, closed to others until the transaction ends."""
+    """Lock the sign-in that gave a code and return it."""
     query = select(OauthSignIn).where(col(OauthSignIn.code_hash) == code_hash).with_for_update()
     return (await session.scalars(query)).one_or_none()
 
 
-# Grants, which are keys of kind `oauth`, and their tokens (contract, section 8).
-
-
 GRANT_PREFIX = "oauth"
-ACCESS, REFRESH = "access", "refresh"
 LAST_DIGITS = 4
 
 
 def hash_secret(secret: str) -> bytes:
-    """What is kept of a secret."""
+    """Return the SHA-256 that is kept of a secret."""
     return hashlib.sha256(secret.encode()).digest()
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Fresh tokens, shown this once. `refresh` is null for a client that does not want one."""
+    """New tokens, shown once. `refresh` is null for a client that does not want one."""
 
     access: str
     refresh: str | None
 
 
 async def create_grant(session: AsyncSession, sign_in: OauthSignIn, client: OauthClient) -> tuple[ApiKey, Pair]:
-    """Make the grant that a code stands for, with its first tokens."""
+    """Add the grant of an exchanged code, with its first tokens."""
     if sign_in.workspace_id is None:
         raise AssertionError("a sign-in that gave a code has a workspace")
     now = await service_time(session)
     key = ApiKey(
         id=new_id(GRANT_PREFIX, now),
-        kind="oauth",
+        kind=KeyKind.OAUTH,
         workspace_id=sign_in.workspace_id,
         name=client.name,
         prefix=ACCESS_PREFIX,
@@ -245,29 +240,25 @@ async def create_grant(session: AsyncSession, sign_in: OauthSignIn, client: Oaut
     if client.used_at is None:
         client.used_at = await wall_time(session)
     await session.flush()
-    pair = await issue_tokens(session, key, refreshes=_refreshes(client))
+    pair = await issue_tokens(session, key, refreshes=REFRESH_GRANT in client.grant_types)
     await _note(session, key, "oauth.granted", now)
     return key, pair
 
 
-def _refreshes(client: OauthClient) -> bool:
-    return "refresh_token" in client.grant_types
-
-
 async def issue_tokens(session: AsyncSession, key: ApiKey, *, refreshes: bool) -> Pair:
-    """Give a grant fresh tokens; with a refresh token its life begins anew."""
+    """Give a grant new tokens; with a refresh token its lifetime starts again."""
     now, wall = await service_time(session), await wall_time(session)
     access = key_secret(secrets.token_bytes(SECRET_BYTES), prefix=ACCESS_PREFIX)
     refresh = key_secret(secrets.token_bytes(SECRET_BYTES), prefix=REFRESH_PREFIX) if refreshes else None
     key.last4, key.expires_at = access[-LAST_DIGITS:], now + (GRANT_LIFE if refreshes else ACCESS_LIFE)
-    session.add(_token(access, key, ACCESS, made=wall, expires_at=wall + ACCESS_LIFE))
+    session.add(_token(access, key, TokenKind.ACCESS, made=wall, expires_at=wall + ACCESS_LIFE))
     if refresh is not None:
-        session.add(_token(refresh, key, REFRESH, made=wall, expires_at=None))
+        session.add(_token(refresh, key, TokenKind.REFRESH, made=wall, expires_at=None))
     await session.flush()
     return Pair(access, refresh)
 
 
-def _token(secret: str, key: ApiKey, kind: str, *, made: datetime, expires_at: datetime | None) -> OauthToken:
+def _token(secret: str, key: ApiKey, kind: TokenKind, *, made: datetime, expires_at: datetime | None) -> OauthToken:
     return OauthToken(
         token_hash=hash_secret(secret), grant_id=key.id, kind=kind, created_at=made, expires_at=expires_at
     )
@@ -275,7 +266,7 @@ def _token(secret: str, key: ApiKey, kind: str, *, made: datetime, expires_at: d
 
 @dataclass(frozen=True, slots=True)
 class HeldToken:
-    """A token, whatever its state, with its grant; the token's row is closed to others."""
+    """A locked token, whatever its state, with its grant and key."""
 
     token: OauthToken
     grant: OauthGrant
@@ -283,7 +274,7 @@ class HeldToken:
 
 
 async def lock_token(session: AsyncSession, secret: str) -> HeldToken | None:
-    """Lock a token. What others write about its grant before is seen."""
+    """Lock a token and return it with its grant as it is then; null for an unknown one."""
     query = select(OauthToken).where(col(OauthToken.token_hash) == hash_secret(secret)).with_for_update()
     token = (await session.scalars(query)).one_or_none()
     if token is None:
@@ -294,16 +285,16 @@ async def lock_token(session: AsyncSession, secret: str) -> HeldToken | None:
 
 
 async def rotate_tokens(session: AsyncSession, held: HeldToken) -> Pair:
-    """Exchange a refresh token for fresh ones."""
+    """Exchange a refresh token for new tokens."""
     held.token.used_at = await wall_time(session)
     return await issue_tokens(session, held.key, refreshes=True)
 
 
-REVOKE = update(ApiKey).where(col(ApiKey.revoked_at).is_(None), col(ApiKey.kind) == "oauth")
+REVOKE = update(ApiKey).where(col(ApiKey.revoked_at).is_(None), col(ApiKey.kind) == KeyKind.OAUTH)
 
 
 async def revoke_grant(session: AsyncSession, grant_id: str, *, action: str) -> None:
-    """End a grant with everything that it gave. `action` is what the audit trail calls the reason."""
+    """Revoke a grant with all its tokens. `action` names the reason in the audit trail."""
     now = await service_time(session)
     ended = REVOKE.where(col(ApiKey.id) == grant_id).values(revoked_at=now).returning(ApiKey)
     key = (await session.scalars(ended)).one_or_none()
@@ -312,13 +303,13 @@ async def revoke_grant(session: AsyncSession, grant_id: str, *, action: str) -> 
 
 
 async def end_access_token(session: AsyncSession, token: OauthToken) -> None:
-    """End one access token alone."""
+    """Delete one access token; the grant stays."""
     await session.execute(delete(OauthToken).where(col(OauthToken.token_hash) == token.token_hash))
 
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """To whom a grant was given, as it is shown."""
+    """The client that a grant was given to, as it is shown."""
 
     client_id: str
     name: str
@@ -327,7 +318,7 @@ class Granted:
 
 
 async def grants_of_keys(session: AsyncSession, key_ids: Sequence[str]) -> dict[str, Granted]:
-    """To whom each of these grants was given."""
+    """Return the client of each of these grants."""
     if not key_ids:
         return {}
     query = select(OauthGrant, OauthClient).join(OauthClient, col(OauthClient.id) == col(OauthGrant.client_id))

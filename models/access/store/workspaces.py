@@ -1,4 +1,4 @@
-"""Workspaces and the links that confirm their addresses."""
+"""Workspaces, the links that confirm their addresses, their customers and their audit trail."""
 
 from datetime import datetime
 
@@ -15,12 +15,12 @@ from models.base.tenants import Tenant
 
 
 async def lock_address(session: AsyncSession, key: str) -> None:
-    """Keep others from signing up with or confirming this address until the transaction ends."""
+    """Lock an address: until the transaction ends nobody else signs up with it or confirms it."""
     await session.execute(text("select pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": f"address:{key}"})
 
 
 async def is_address_taken(session: AsyncSession, key: str, now: datetime) -> bool:
-    """Whether a workspace keeps others from the address: a confirmed one, or one that may yet be confirmed."""
+    """Return whether a workspace holds the address: a confirmed one, or one that may still be confirmed."""
     rows = await session.execute(
         select(col(Workspace.verified_at), col(Workspace.created_at)).where(col(Workspace.email_key) == key)
     )
@@ -28,7 +28,7 @@ async def is_address_taken(session: AsyncSession, key: str, now: datetime) -> bo
 
 
 async def is_address_verified(session: AsyncSession, key: str) -> bool:
-    """Whether some workspace has confirmed the address."""
+    """Return whether a workspace has confirmed the address."""
     found = await session.scalar(
         select(col(Workspace.id)).where(col(Workspace.email_key) == key, col(Workspace.verified_at).is_not(None))
     )
@@ -45,17 +45,17 @@ COUNT_SIGNUP = text(
 
 
 async def count_signup(session: AsyncSession, network: bytes, now: datetime) -> int:
-    """Count one workspace made from this network (a keyed hash); how many there are today, this one included."""
+    """Count one workspace made from this network (a keyed hash); return today's number, this one included."""
     return int(await session.scalar(COUNT_SIGNUP, {"network": network, "day": now.date()}) or 0)
 
 
 async def find_workspace(session: AsyncSession, workspace_id: str) -> Workspace:
-    """The workspace of a caller, which exists."""
+    """Return the workspace of a caller, which exists."""
     return (await session.scalars(select(Workspace).where(col(Workspace.id) == workspace_id))).one()
 
 
 async def lock_workspace(session: AsyncSession, workspace_id: str) -> Workspace:
-    """The workspace, with its settings and keys closed to other changes until the transaction ends."""
+    """Lock the workspace with its settings and keys, and return it."""
     query = select(Workspace).where(col(Workspace.id) == workspace_id).with_for_update(key_share=True)
     return (await session.scalars(query.execution_options(populate_existing=True))).one()
 
@@ -68,7 +68,7 @@ def add_link(session: AsyncSession, workspace_id: str, *, token_hash: bytes, now
 
 
 async def resends_of_last_day(session: AsyncSession, workspace: Workspace, now: datetime) -> list[datetime]:
-    """When the links of the last 24 hours were made, oldest first, without the one of the signup itself."""
+    """Return when the links of the last 24 hours were made, oldest first, without the one of the sign-up itself."""
     made = await session.scalars(
         select(col(Verification.created_at))
         .where(
@@ -81,12 +81,12 @@ async def resends_of_last_day(session: AsyncSession, workspace: Workspace, now: 
 
 
 async def find_link(session: AsyncSession, token_hash: bytes) -> Verification | None:
-    """The link of a token, whatever its state."""
+    """Return the link of a token, whatever its state."""
     return (await session.scalars(select(Verification).where(col(Verification.token_hash) == token_hash))).one_or_none()
 
 
 async def close_links(session: AsyncSession, workspace_id: str, now: datetime) -> None:
-    """Mark every link of a workspace as used: its address is confirmed."""
+    """Mark every link of a workspace as used, once its address is confirmed."""
     await session.execute(
         update(Verification)
         .where(col(Verification.workspace_id) == workspace_id, col(Verification.used_at).is_(None))
@@ -94,17 +94,14 @@ async def close_links(session: AsyncSession, workspace_id: str, now: datetime) -
     )
 
 
-# Customers of an account.
-
-
 async def find_customer(session: AsyncSession, workspace_id: str, customer_id: str) -> Customer | None:
-    """A customer of the account."""
+    """Return a customer of the account, null when there is none."""
     query = select(Customer).where(col(Customer.id) == customer_id, col(Customer.workspace_id) == workspace_id)
     return (await session.scalars(query.execution_options(populate_existing=True))).one_or_none()
 
 
 async def is_external_id_taken(session: AsyncSession, workspace_id: str, external_id: str) -> bool:
-    """Whether a customer of the account has this external id."""
+    """Return whether a customer of the account has this external id."""
     found = await session.scalar(
         select(col(Customer.id)).where(
             col(Customer.workspace_id) == workspace_id, col(Customer.external_id) == external_id
@@ -114,7 +111,7 @@ async def is_external_id_taken(session: AsyncSession, workspace_id: str, externa
 
 
 async def page_of_customers(session: AsyncSession, workspace_id: str, page: Page) -> Slice[Customer]:
-    """The account's customers, disabled ones included, newest first."""
+    """Return the account's customers, disabled ones included, newest first."""
     return await fetch(
         session,
         select(Customer).where(col(Customer.workspace_id) == workspace_id),
@@ -122,9 +119,6 @@ async def page_of_customers(session: AsyncSession, workspace_id: str, page: Page
         order=newest_first(col(Customer.created_at), col(Customer.id)),
         created_at=col(Customer.created_at),
     )
-
-
-# The audit trail of the account: written in the transaction of what it tells about.
 
 
 async def write_audit_entry(
@@ -137,7 +131,7 @@ async def write_audit_entry(
     now: datetime,
     data: Payload | None = None,
 ) -> None:
-    """Write that a key did something. `data` holds ids, names of fields and numbers, never personal data."""
+    """Write what a key did, in the same transaction. `data` holds ids, field names and numbers, never personal data."""
     session.add(
         AuditEntry(
             id=new_id("aud", now),
@@ -154,7 +148,7 @@ async def write_audit_entry(
 
 
 async def page_of_audit_entries(session: AsyncSession, workspace_id: str, page: Page) -> Slice[AuditEntry]:
-    """The account's entries, those of its customers included, newest first."""
+    """Return the account's audit entries, those of its customers included, newest first."""
     return await fetch(
         session,
         select(AuditEntry).where(col(AuditEntry.workspace_id) == workspace_id),

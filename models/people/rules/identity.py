@@ -35,7 +35,7 @@ class InvalidProfileUrl(ValueError):
 
 
 def canonical_profile_url(text: str) -> str:
-    """The one spelling `https://www.linkedin.com/in/<slug>` of a profile's address (contract, section 5).
+    """Return a profile's address in its one spelling, `https://www.linkedin.com/in/<slug>` (contract, section 5).
 
     Scheme, host case, locale subdomain, trailing slash, query, fragment, percent-encoding (repeated too), Unicode
     normalisation and letter case do not matter. The slug is lower-case NFC, percent-encoded UTF-8.
@@ -47,7 +47,7 @@ def canonical_profile_url(text: str) -> str:
 
 
 def profile_slug(text: str) -> str:
-    """The readable last part of a profile's address: lower-case, NFC, not percent-encoded.
+    """Return the readable last part of a profile's address: lower-case, NFC, not percent-encoded.
 
     Raises:
         InvalidProfileUrl: as `canonical_profile_url`.
@@ -65,7 +65,7 @@ def profile_slug(text: str) -> str:
 
 
 def person_key(url: str) -> str:
-    """SHA-256 (hex) of the canonical profile URL: equal for every spelling of it.
+    """Return the SHA-256 (hex) of the canonical profile URL: equal for every spelling of it.
 
     Raises:
         InvalidProfileUrl: as `canonical_profile_url`.
@@ -109,7 +109,7 @@ def _slug_of(path: str) -> str:
 
 
 def _folded(slug: str) -> str:
-    """Letter case away one character at a time, so that a sharp s stays another name than two of them."""
+    """Fold the letter case one character at a time, so that a name with a sharp s differs from one with `ss`."""
     return unicodedata.normalize("NFC", "".join(map(_fold, unicodedata.normalize("NFC", slug))))
 
 
@@ -126,16 +126,16 @@ def _may_stand_in_slug(char: str) -> bool:
 
 
 NEAR = 0.1
-"""Two people this close to each other are a tie."""
+"""Two people whose confidence differs by less are a tie."""
 MOST_ALTERNATIVES = 5
 NAME = "name"
 TELLING = frozenset({"company", "profile"})
-"""What has to agree besides the name: many people share a name, and a town."""
+"""At least one of these has to agree besides the name: many people share a name and a town."""
 
 
 @dataclass(frozen=True, slots=True)
 class PossiblePerson:
-    """Somebody it can be: how sure the source is (0 to 1), and what of the question agrees."""
+    """A person who may be the one asked for: the source's confidence (0 to 1), and which details agree."""
 
     person: str
     confidence: float
@@ -143,7 +143,7 @@ class PossiblePerson:
 
 
 def best_match(possible: Sequence[PossiblePerson], *, min_confidence: float) -> PossiblePerson | None:
-    """The one who is meant. A near tie is nobody, whoever of the two is ahead; so is agreement by name alone."""
+    """Return the person asked for; null when two are too close to each other, or when only the name agrees."""
     ranked = sorted(possible, key=lambda each: -each.confidence)
     if not ranked:
         return None

@@ -1,4 +1,4 @@
-"""What a tenant may note about a person (contract, section 5 "Registers")."""
+"""What a tenant notes about a person, and why a person may not be contacted (contract, section 5 "Registers")."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ MAX_TAGS = 20
 
 
 class SeenStatus(StrEnum):
-    """How far somebody is. Whether they were contacted is a fact apart from it."""
+    """How far a person has come with the tenant. Whether they were contacted is a separate fact."""
 
     SEEN = "seen"
     SHORTLISTED = "shortlisted"
@@ -18,11 +18,8 @@ class SeenStatus(StrEnum):
     HIRED = "hired"
 
 
-# Why a person is suppressed (contract, section 5 "Registers").
-
-
 class SuppressionReason(StrEnum):
-    """MANUAL was written by a caller and can be removed; the others are the person's own will and stay."""
+    """Why a person is suppressed. A caller can remove MANUAL again; the others are the person's own request."""
 
     MANUAL = "manual"
     OPT_OUT = "opt_out"

@@ -1,4 +1,4 @@
-"""Lists of people: their rows, whom they hold, and the facts of a person as the tenant may see them."""
+"""Lists of people: the lists, their entries, and the facts of a person that the tenant may see."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from models.people.tables import ListPerson, PeopleList
 async def create_people_list(
     session: AsyncSession, tenant: Tenant, *, name: str, description: str | None
 ) -> PeopleList:
-    """An empty list."""
+    """Add an empty list."""
     now = await service_time(session)
     made = PeopleList(
         id=new_id("lst", now),
@@ -39,7 +39,7 @@ async def create_people_list(
 
 
 async def load_people_list(session: AsyncSession, tenant: Tenant, list_id: str, *, keep: bool = False) -> PeopleList:
-    """The tenant's list; with `keep` nobody deletes it until the transaction ends. Raises `NotFound`."""
+    """Return the tenant's list; `keep` locks it against deletion until the transaction ends. Raises `NotFound`."""
     query = select(PeopleList).where(col(PeopleList.id) == list_id, col(PeopleList.tenant_id) == tenant.id)
     held = query.with_for_update(read=True, key_share=True) if keep else query
     found = (await session.scalars(held)).one_or_none()
@@ -49,7 +49,7 @@ async def load_people_list(session: AsyncSession, tenant: Tenant, list_id: str, 
 
 
 async def page_of_people_lists(session: AsyncSession, tenant: Tenant, page: Page) -> Slice[PeopleList]:
-    """The tenant's lists, newest first."""
+    """Return the tenant's lists, newest first."""
     created_at = col(PeopleList.created_at)
     query = select(PeopleList).where(col(PeopleList.tenant_id) == tenant.id)
     return await fetch(session, query, page, order=newest_first(created_at, col(PeopleList.id)), created_at=created_at)
@@ -84,7 +84,7 @@ async def add_to_list(
     status: SeenStatus | None,
     note: str | None,
 ) -> int:
-    """Put people, whom the caller holds, into the list; those in it stay as they are. Returns how many are new."""
+    """Put locked people into the list; entries that exist stay unchanged. Return how many are new."""
     done = await session.execute(
         ADD,
         {
@@ -97,11 +97,11 @@ async def add_to_list(
             "now": await service_time(session),
         },
     )
-    return int(done.rowcount)  # type: ignore[attr-defined]
+    return int(done.rowcount)  # type: ignore[attr-defined] # an insert's result has it
 
 
 async def page_of_list_people(session: AsyncSession, tenant: Tenant, list_id: str, page: Page) -> Slice[ListPerson]:
-    """Whom the list holds, newest first, without people suppressed since. The caller has checked whose list it is."""
+    """Return the list's entries, newest first, without suppressed people. The caller has checked whose list it is."""
     profile_id, created_at = col(ListPerson.profile_id), col(ListPerson.created_at)
     query = select(ListPerson).where(
         col(ListPerson.list_id) == list_id, ~suppressions.is_suppressed_for(tenant, profile_id)
@@ -110,7 +110,7 @@ async def page_of_list_people(session: AsyncSession, tenant: Tenant, list_id: st
 
 
 async def lock_list_entry(session: AsyncSession, list_id: str, profile_id: str) -> ListPerson:
-    """One entry, locked. Raises `NotFound`."""
+    """Lock one entry and return it. Raises `NotFound`."""
     query = select(ListPerson).where(col(ListPerson.list_id) == list_id, col(ListPerson.profile_id) == profile_id)
     found = (await session.scalars(query.with_for_update())).one_or_none()
     if found is None:
@@ -119,7 +119,7 @@ async def lock_list_entry(session: AsyncSession, list_id: str, profile_id: str) 
 
 
 async def count_list_people(session: AsyncSession, tenant: Tenant, list_ids: Collection[str]) -> Mapping[str, int]:
-    """How many people each list holds, as `people` shows them; empty lists are missing."""
+    """Return how many people `page_of_list_people` shows of each list; empty lists are missing."""
     rows = await session.execute(COUNT, {"ids": list(list_ids)} | suppressions.suppression_parameters(tenant))
     return {list_id: number for list_id, number in rows}  # noqa: C416 - rows are not pairs
 
@@ -138,7 +138,7 @@ COUNT = text(
 
 @dataclass(frozen=True, slots=True)
 class PersonFacts:
-    """What a tenant may see of a person: the newest profile it has a right to, and what its own runs found out."""
+    """What a tenant may see of a person: the newest profile it has a right to, and the results of its own runs."""
 
     profile: Profile | None
     profile_url: str | None
@@ -169,7 +169,7 @@ FACTS = text(
 async def facts_of_people(
     session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]
 ) -> dict[str, PersonFacts]:
-    """What the tenant may see of each person, without a charge."""
+    """Return what the tenant may see of each person, without a charge."""
     rows = await session.execute(FACTS, {"ids": list(profile_ids), "tenant": tenant.id, "life": CACHE_LIFE})
     return {
         profile_id: PersonFacts(None if content is None else Profile.model_validate(content), url, tier, distance_km)

@@ -22,40 +22,37 @@ TOKEN_LENGTH = 22
 
 
 def opt_out_token(vault: Vault, profile_id: str) -> str:
-    """The 22 characters that lead to a person's page; always the same for one person, and stored nowhere."""
+    """Return the 22 characters that lead to a person's page; always the same for one person, and stored nowhere."""
     block = ids.decode(profile_id.removeprefix(PREFIX)).to_bytes(16)
     return base64.urlsafe_b64encode(vault.disguise(PURPOSE, block)).decode().rstrip("=")
 
 
 def profile_of(vault: Vault, given: str) -> str:
-    """The profile id of a token. Raises `NotFound` for what cannot be one; most inventions give ids that nobody has."""
+    """Return the profile id of a token; an invented token gives an unknown id. Raises `NotFound` for another form."""
     try:
         block = base64.b64decode(given.encode("ascii") + b"==", altchars=b"-_", validate=True)
     except (ValueError, binascii.Error):
         block = b""
     if len(given) != TOKEN_LENGTH or base64.urlsafe_b64encode(block).decode().rstrip("=") != given:
-        raise NotFound("This link is not complete. Open it as it was sent.")
+        raise NotFound("This link is incomplete. Open it exactly as it was sent.")
     return PREFIX + ids.encode(int.from_bytes(vault.recognise(PURPOSE, block)))
 
 
 async def opt_out_person(session: AsyncSession, vault: Vault, given: str, *, erase: bool) -> None:
-    """Suppress the person for the whole installation, and erase them there if they ask. Doing it again is the same.
+    """Suppress the person for the whole installation, and erase them there if `erase`. It may be repeated.
 
-    Raises `NotFound` for a token that leads to nobody.
+    Raises `NotFound` for a token of no person.
     """
     profile_id = profile_of(vault, given)
     standing = (await people.lock_people(session, [profile_id])).get(profile_id)
     if standing is None:
-        raise NotFound("This link is not valid. Open it as it was sent.")
+        raise NotFound("This link is not valid. Open it exactly as it was sent.")
     await suppressions.suppress(session, None, standing, reason=SuppressionReason.OPT_OUT)
     if erase:
         await suppressions.erase_person(session, None, standing)
 
 
-# Who opted out at a people source: suppressed in the whole installation, also before anybody meets them.
-
-
-MET = text(
+UNSUPPRESSED = text(
     """
     select k.profile_id from person_keys k
      where k.hash = any(cast(:hashes as bytea[]))
@@ -63,7 +60,7 @@ MET = text(
                         where o.profile_id = k.profile_id and s.workspace_id is null and s.profile_id is not null)
     """
 )
-"""People of these keys on whom the installation's suppression has not been written yet."""
+"""Known people of these keys whom the installation does not suppress yet."""
 KEEP = text(
     """
     insert into suppressions (id, workspace_id, customer_id, key_hash, profile_id, reason, created_at)
@@ -78,16 +75,16 @@ KEEP = text(
 
 
 async def suppress_source_opt_outs(session: AsyncSession, vault: Vault, source: str, source_ids: Sequence[str]) -> None:
-    """Suppress these people for everybody. Doing it again changes nothing, but for people met in between.
+    """Suppress people who opted out at a source for the whole installation. It may be repeated.
 
-    Somebody whom nobody has met is suppressed by the keyed hash of the source's id alone: whoever meets them later
-    finds the suppression there. Somebody who is being met in this moment is found by the next reading of the feed as
-    somebody met, and what is shown of them is hidden from now on.
+    A person unknown here is suppressed by the keyed hash of the source's id alone, and found suppressed when a source
+    names them later. A person who becomes known at the same moment is hidden at once, and gets the suppression when
+    the feed is read next.
     """
     hashes = sorted({people.source_hash(vault, source, one) for one in source_ids})
     await _keep_keys(session, hashes, await service_time(session))
-    met = set((await session.scalars(MET, {"hashes": hashes})).all())
-    for profile_id in sorted(set((await people.lock_people(session, met)).values())):
+    known = set((await session.scalars(UNSUPPRESSED, {"hashes": hashes})).all())
+    for profile_id in sorted(set((await people.lock_people(session, known)).values())):
         await suppressions.suppress(session, None, profile_id, reason=SuppressionReason.SOURCE_OPT_OUT)
 
 

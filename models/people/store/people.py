@@ -1,7 +1,6 @@
-"""Who is who: identity by keyed hashes, the profile cache, suppression and the seen register as runs need them."""
+"""Identity of people by keyed hashes, merging two ids of one person, and what runs need to know of each person."""
 
 from collections.abc import Collection, Mapping, Sequence
-from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -28,7 +27,7 @@ _PURPOSE = "person"
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A person as a source names them: its id, the profile URL where it gives one, and one that led there."""
+    """A person as a source names them: the source's id, the profile URL if given, and the URL that was asked for."""
 
     source: str
     source_id: str
@@ -45,12 +44,12 @@ class _Key:
 
 
 def source_hash(vault: Vault, source: str, source_id: str) -> bytes:
-    """The key of a person by a source's id."""
+    """Return the key of a person by a source's id."""
     return vault.keyed_hash(_PURPOSE, f"source:{source}:{source_id}")
 
 
 def url_hash(vault: Vault, profile_url: str) -> bytes:
-    """The key of a person by any spelling of the profile URL. Raises `InvalidProfileUrl`."""
+    """Return the key of a person by any spelling of the profile URL. Raises `InvalidProfileUrl`."""
     return vault.keyed_hash(_PURPOSE, f"url:{person_key(profile_url)}")
 
 
@@ -62,24 +61,24 @@ def _keys(vault: Vault, sighting: Sighting) -> list[_Key]:
         try:
             url = canonical_profile_url(address or "")
         except InvalidProfileUrl:
-            continue  # a source may name a person by a URL that is none: its own id still does
+            continue  # a source may give a URL that is invalid: its own id still names the person
         keys.append(_Key(url_hash(vault, url), "url", None, url))
     return keys
 
 
 def email_hash(vault: Vault, address: str) -> bytes:
-    """The key of a person by an e-mail address, whatever its letter case."""
+    """Return the key of a person by an e-mail address, whatever its letter case."""
     return vault.keyed_hash(_PURPOSE, f"email:{address.strip().casefold()}")
 
 
 async def identify(
     session: AsyncSession, vault: Vault, sightings: Sequence[Sighting], *, workspace_id: str | None
 ) -> dict[str, str]:
-    """Our id of each sighted person, by source id; people never seen before get one.
+    """Lock the sighted people and return our id of each, by source id; a person who is new gets one.
 
-    Two ids found to be one person become one: the older survives, the other is its alias. Running it twice, or two at
-    once, gives the same ids. The people are locked. `workspace_id` is whose sighting it is: of somebody erased there
-    nothing but the id and keyed hashes is kept.
+    Two ids found to be one person become one: the older survives, the other is its alias. Repeated and concurrent calls
+    give the same ids. `workspace_id` is the account that sees them: of a person erased there only the id and keyed
+    hashes are kept.
     """
     keys: dict[str, list[_Key]] = {}
     for sighting in sightings:
@@ -90,7 +89,7 @@ async def identify(
 async def people_by_url(
     session: AsyncSession, vault: Vault, profile_urls: Collection[str], *, workspace_id: str | None
 ) -> dict[str, str]:
-    """Our id of each person that a caller names by profile URL, by the URL as given; otherwise as `identify`.
+    """Lock the people whom a caller names by profile URL and return our ids by the URL as given, as `identify` does.
 
     Raises `InvalidProfileUrl`.
     """
@@ -101,7 +100,7 @@ async def people_by_url(
 
 
 async def person_by_email(session: AsyncSession, vault: Vault, address: str) -> str:
-    """Our id of the person with this e-mail address. The address itself is not kept."""
+    """Lock the person with this e-mail address and return our id. The address itself is not kept."""
     key = _Key(email_hash(vault, address), "email", None, None)
     return (await _identified(session, {"": [key]}, None))[""]
 
@@ -114,8 +113,8 @@ async def _identified(
     now = await service_time(session)
     wanted: dict[bytes, str] = {}
     for found in keys.values():
-        met = [known.get(key.hash) or wanted.get(key.hash) for key in found]
-        profile_id = min((one for one in met if one), default=None) or new_id("prof", now)
+        there = [known.get(key.hash) or wanted.get(key.hash) for key in found]
+        profile_id = min((one for one in there if one), default=None) or new_id("prof", now)
         wanted.update({key.hash: profile_id for key in found if key.hash not in known})
     await _insert(session, [(every[one], wanted[one]) for one in sorted(wanted)], now)
     settled = await _locked(session, every)
@@ -137,7 +136,7 @@ async def _known(session: AsyncSession, hashes: Collection[bytes]) -> dict[bytes
 
 
 async def owners_of_keys(session: AsyncSession, hashes: Collection[bytes]) -> dict[bytes, str]:
-    """Whose each key is, for the keys that are somebody's."""
+    """Return the person of each key; keys of no person are missing."""
     return await _known(session, list(hashes))
 
 
@@ -152,21 +151,21 @@ SUPPRESSED_KEYS = text(
 
 
 async def suppressed_keys(session: AsyncSession, tenant: Tenant, hashes: Collection[bytes]) -> set[bytes]:
-    """Which of these keys are suppressed for the tenant, whether we know the person or only the key."""
+    """Return which of these keys are suppressed for the tenant, whether we know the person or only the key."""
     asked = {"hashes": list(hashes), "workspace": tenant.workspace_id, "customer": tenant.customer_id}
     return set((await session.scalars(SUPPRESSED_KEYS, asked)).all())
 
 
 async def _locked(session: AsyncSession, hashes: Collection[bytes]) -> dict[bytes, str]:
-    """The people of these keys, locked: as they are after the locks were got."""
-    held: set[str] = set()
+    """Lock the people of these keys and return them as they are once the locks are held."""
+    locked: set[str] = set()
     while True:
         found = await _known(session, hashes)
-        missing = set(found.values()) - held
+        missing = set(found.values()) - locked
         if not missing:
             return found
         await lock_people_rows(session, missing)
-        held |= missing
+        locked |= missing
 
 
 INSERT_PEOPLE = text(
@@ -185,7 +184,7 @@ INSERT_KEYS = text(
 
 
 async def _insert(session: AsyncSession, keys: Sequence[tuple[_Key, str]], now: datetime) -> None:
-    """Write keys and people that were not known. What a key says is written later, under the person's lock."""
+    """Write new keys and people. The value of a key is written later, under the person's lock."""
     if not keys:
         return
     ids = [profile_id for _, profile_id in keys]
@@ -214,7 +213,7 @@ KEEP_VALUES = text(
 
 
 async def _keep_values(session: AsyncSession, keys: Collection[_Key], workspace_id: str | None) -> None:
-    """Write what each key says, unless the person opted out or was erased."""
+    """Write the value of each key, unless the person opted out or was erased."""
     ordered = sorted(keys, key=lambda key: key.hash)
     await session.execute(
         KEEP_VALUES,
@@ -227,25 +226,25 @@ async def _keep_values(session: AsyncSession, keys: Collection[_Key], workspace_
 
 
 async def lock_people(session: AsyncSession, profile_ids: Collection[str]) -> dict[str, str]:
-    """Lock these people and give the id that stands for each now; ids that nobody has are missing."""
-    held: set[str] = set()
+    """Lock these people and return the current id of each; unknown ids are missing."""
+    locked: set[str] = set()
     wanted = set(profile_ids)
-    standing: dict[str, str] = {}
-    while not wanted <= held:
-        await lock_people_rows(session, wanted - held)
-        held |= wanted
-        standing = await current_ids(session, profile_ids)
-        wanted = set(standing.values())
-    return standing
+    current: dict[str, str] = {}
+    while not wanted <= locked:
+        await lock_people_rows(session, wanted - locked)
+        locked |= wanted
+        current = await current_ids(session, profile_ids)
+        wanted = set(current.values())
+    return current
 
 
 async def current_ids(session: AsyncSession, profile_ids: Collection[str]) -> dict[str, str]:
-    """The id that stands for each person now; ids that nobody has are missing."""
+    """Return the current id of each person, which differs for an alias; unknown ids are missing."""
     rows = await session.execute(
         text("select id, coalesce(alias_of, id) from people where id = any(cast(:ids as text[]))"),
         {"ids": list(profile_ids)},
     )
-    return {profile_id: standing for profile_id, standing in rows}  # noqa: C416 - rows are not pairs
+    return {profile_id: current for profile_id, current in rows}  # noqa: C416 - rows are not pairs
 
 
 MERGE = (
@@ -285,7 +284,7 @@ MERGE = (
 
 
 async def merge_people(session: AsyncSession, *, survivor: str, newer: str) -> None:
-    """Make two ids one person, whom the caller holds: all that is known of the newer id goes to the older.
+    """Make two locked ids one person: everything known of the newer id goes to the older.
 
     If one of them is erased, so is the other.
     """
@@ -306,14 +305,14 @@ SOURCE_IDS = text(
 
 
 async def source_ids(session: AsyncSession, source: str, profile_ids: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The source's ids of each person; people the source never named are missing."""
+    """Return the source's ids of each person; people whom the source never named are missing."""
     rows = await session.execute(SOURCE_IDS, {"source": source, "ids": list(profile_ids)})
     return {profile_id: tuple(values) for profile_id, values in rows}
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPerson:
-    """What a tenant and one of its runs know of a person. `profile_id` is the id that stands for the person now."""
+    """What a tenant and one of its runs know of a person. `profile_id` is the person's current id."""
 
     profile_id: str
     suppressed: bool
@@ -344,13 +343,13 @@ KNOWN = text(
       from asked a
     """
 )
-"""Materialised, and one by one (`offset 0`): else the policies keep the planner from the registers' indexes."""
+"""Materialised and looked up one by one (`offset 0`): otherwise row security keeps the planner from the indexes."""
 
 
 async def known_people(
     session: AsyncSession, tenant: Tenant, profile_ids: Collection[str], *, run_id: str
 ) -> dict[str, KnownPerson]:
-    """What is known of each person, by the id asked with; people erased from the installation are missing."""
+    """Return what is known of each person, by the id given; unknown ids are missing."""
     rows = await session.execute(
         KNOWN,
         {
@@ -379,7 +378,7 @@ MARK_SEEN = text(
 
 
 async def mark_seen(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str], *, run_id: str) -> None:
-    """Write these people into the tenant's seen register."""
+    """Add these people to the tenant's seen register."""
     now = await service_time(session)
     await session.execute(
         MARK_SEEN,
@@ -394,7 +393,7 @@ async def mark_seen(session: AsyncSession, tenant: Tenant, profile_ids: Collecti
 
 
 async def cached_profiles(session: AsyncSession, profile_ids: Collection[str]) -> dict[str, Profile]:
-    """Full profiles fetched within the cache's 30 days."""
+    """Return the full profiles of these people that were fetched within `CACHE_LIFE`."""
     now = await service_time(session)
     rows = await session.scalars(
         select(CachedProfile).where(
@@ -405,7 +404,7 @@ async def cached_profiles(session: AsyncSession, profile_ids: Collection[str]) -
 
 
 async def store_profiles(session: AsyncSession, profiles: Mapping[str, Profile]) -> None:
-    """Put full profiles into the cache; the newest copy stays."""
+    """Put full profiles into the cache; the newest copy of each stays."""
     if not profiles:
         return
     statement = insert(CachedProfile)
@@ -431,6 +430,6 @@ async def store_profiles(session: AsyncSession, profiles: Mapping[str, Profile])
 IDS_OF_PERSON = text("select id from people where id = :id or alias_of = :id")
 
 
-async def ids_of_person(session: AsyncSession, profile_id: str) -> Ordered[str]:
-    """Every id that means the person who is now called so."""
+async def ids_of_person(session: AsyncSession, profile_id: str) -> Sequence[str]:
+    """Return every id of the person with this current id."""
     return list(await session.scalars(IDS_OF_PERSON, {"id": profile_id}))

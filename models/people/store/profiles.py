@@ -1,4 +1,8 @@
-"""Cached profiles as tenants read them: the right to a copy, reading it without a charge, and giving it up."""
+"""Cached profiles as tenants read them, and e-mail addresses by which people are found.
+
+A tenant has a right to the copies it paid for, reads them without a charge and can give them up. Addresses are kept as
+keyed hashes alone, so that an erasure by address finds its person.
+"""
 
 from collections.abc import Collection, Mapping
 
@@ -26,14 +30,14 @@ GIVE = text(
 
 
 async def give_copies(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> None:
-    """Let the tenant read the cached profiles of these people, whom the caller holds, from now on."""
+    """Let the tenant read the cached profiles of these locked people from now on."""
     if profile_ids:
         named = {"workspace": tenant.workspace_id, "tenant": tenant.id, "ids": list(profile_ids)}
         await session.execute(GIVE, named | {"now": await service_time(session)})
 
 
 async def readable_profiles(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> dict[str, Profile]:
-    """The cached profiles of these people that the tenant has a right to, by the ids that stand for the people."""
+    """Return the cached profiles of these people that the tenant has a right to, by current id."""
     now = await service_time(session)
     rows = await session.scalars(
         select(CachedProfile)
@@ -48,12 +52,12 @@ async def readable_profiles(session: AsyncSession, tenant: Tenant, profile_ids: 
 
 
 async def read_profile(session: AsyncSession, tenant: Tenant, profile_id: str) -> Profile:
-    """The cached profile, as far as the tenant has a right to it. Raises `NotFound`, `Suppressed`, `NotCached`."""
+    """Return the cached profile that the tenant has a right to. Raises `NotFound`, `Suppressed`, `NotCached`."""
     standing = await _standing(session, profile_id)
     found = (await readable_profiles(session, tenant, [standing])).get(standing)
     if await suppressions.suppressed_among(
         session, tenant, [standing]
-    ):  # after the copy: who opts out meanwhile is hidden
+    ):  # read last: an opt-out in between hides the person
         raise Suppressed(status=404)
     if found is None:
         raise NotCached("This profile is not in the cache.")
@@ -68,7 +72,7 @@ DROP_UNUSED = text(
 
 
 async def give_up_copy(session: AsyncSession, tenant: Tenant, profile_id: str) -> None:
-    """End the tenant's right to the copy; without anybody else's the profile leaves the cache.
+    """End the tenant's right to the copy; the profile leaves the cache when no other tenant has one.
 
     Raises `NotFound`, `NotCached`.
     """
@@ -89,9 +93,6 @@ async def _standing(session: AsyncSession, profile_id: str) -> str:
     return standing
 
 
-# E-mail addresses as keys of people: kept as keyed hashes alone, so that an erasure by address finds its person.
-
-
 NAMELESS = text(
     """
     select p.id from people p
@@ -104,10 +105,10 @@ NAMELESS = text(
 async def people_of_addresses(
     session: AsyncSession, vault: Vault, found: Mapping[str, Collection[str]]
 ) -> dict[str, str]:
-    """Hold these people, by the addresses found of them, and give the id that stands for each.
+    """Lock these people, with the addresses found of each, and return the current id of each.
 
-    Somebody of whom nothing but one of the addresses is known (they were erased by it before anybody met them) is the
-    same person, and with that suppressed and erased too. Others may share an address: they stay apart.
+    A person known by one of the addresses alone (erased by address before a source named them) is merged with the one
+    of that address, who is then suppressed and erased too. Other people who share an address stay separate.
     """
     hashes = {people.email_hash(vault, address): person for person, given in found.items() for address in given}
     owners = await people.owners_of_keys(session, hashes)
@@ -130,6 +131,6 @@ KEEP = text(
 
 
 async def keep_addresses(session: AsyncSession, vault: Vault, profile_id: str, addresses: Collection[str]) -> None:
-    """Let these addresses lead to a person, whom the caller holds; one that leads to somebody else goes on doing so."""
+    """Let these addresses lead to a locked person; an address that leads to another person keeps doing so."""
     hashes = [people.email_hash(vault, address) for address in addresses]
     await session.execute(KEEP, {"id": profile_id, "hashes": hashes})

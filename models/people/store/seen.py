@@ -1,7 +1,7 @@
-"""The seen register as callers read and write it; runs write theirs in `people.mark_seen`.
+"""The seen register as callers read and write it; runs write to it in `people.mark_seen`.
 
-Whoever writes holds the people. Whatever is written, `contacted_at` never goes back to null, and writing to an entry
-marks the person as seen.
+The caller of a function that writes has locked the people. `contacted_at` never goes back to null, and writing to an
+entry marks the person as seen.
 """
 
 import json
@@ -33,7 +33,7 @@ class SeenFilters:
 
 
 async def page_of_seen(session: AsyncSession, tenant: Tenant, filters: SeenFilters, page: Page) -> Slice[SeenEntry]:
-    """The tenant's entries, newest first, without people suppressed since."""
+    """Return the tenant's entries, newest first, without suppressed people."""
     profile_id, created_at = col(SeenEntry.profile_id), col(SeenEntry.created_at)
     query = select(SeenEntry).where(
         col(SeenEntry.tenant_id) == tenant.id, ~suppressions.is_suppressed_for(tenant, profile_id)
@@ -52,7 +52,7 @@ async def page_of_seen(session: AsyncSession, tenant: Tenant, filters: SeenFilte
 
 
 async def seen_entry(session: AsyncSession, tenant: Tenant, profile_id: str) -> SeenEntry:
-    """The tenant's entry of a person whom the caller holds, made when there is none."""
+    """Return the tenant's entry of a locked person, added when there is none."""
     found = await session.get(SeenEntry, (tenant.id, profile_id), populate_existing=True)
     now = await service_time(session)
     if found is None:
@@ -63,7 +63,7 @@ async def seen_entry(session: AsyncSession, tenant: Tenant, profile_id: str) -> 
 
 
 async def note_seen(session: AsyncSession, tenant: Tenant, profile_id: str, changes: Mapping[str, object]) -> SeenEntry:
-    """Write fields of the entry of a person whom the caller holds; `do_not_contact` stops what is open with them."""
+    """Write fields of a locked person's entry; `do_not_contact` stops outreach to them."""
     found = await seen_entry(session, tenant, profile_id)
     for name, value in changes.items():
         setattr(found, name, value)
@@ -78,7 +78,7 @@ async def _stop(session: AsyncSession, tenant: Tenant, profile_ids: Collection[s
 
 @dataclass(frozen=True, slots=True)
 class ImportedEntry:
-    """What an import says about one person; null says nothing."""
+    """What an import says about one person; null leaves a field as it is."""
 
     status: SeenStatus | None = None
     do_not_contact: bool | None = None
@@ -88,7 +88,7 @@ class ImportedEntry:
     contacted_at: datetime | None = None
 
     def followed_by(self, later: "ImportedEntry") -> "ImportedEntry":
-        """Both about one person: texts of the later stand, facts add up."""
+        """Merge two entries of the same person: later texts win, facts are combined."""
         return ImportedEntry(
             status=later.status or self.status,
             do_not_contact=True if later.do_not_contact else self.do_not_contact,
@@ -138,7 +138,7 @@ OVER_FULL = text(
 
 @dataclass(frozen=True, slots=True)
 class ImportDone:
-    """How many entries an import made and changed. `over_full` has more tags than an entry may: take it all back."""
+    """How many entries an import added and changed. `over_full`: a person with too many tags; roll the import back."""
 
     created: int
     updated: int
@@ -146,7 +146,7 @@ class ImportDone:
 
 
 async def import_seen(session: AsyncSession, tenant: Tenant, given: Mapping[str, ImportedEntry]) -> ImportDone:
-    """Merge what is said about these people, whom the caller holds, into the register."""
+    """Merge what an import says about locked people into the register."""
     named = {
         "workspace": tenant.workspace_id,
         "tenant": tenant.id,
@@ -159,7 +159,7 @@ async def import_seen(session: AsyncSession, tenant: Tenant, given: Mapping[str,
     updated = await session.execute(MERGE, named)
     created = await session.execute(ADD, named)
     over_full = await session.scalar(OVER_FULL, {"tenant": tenant.id, "most": MAX_TAGS, "ids": list(given)})
-    return ImportDone(created.rowcount, updated.rowcount, over_full)  # type: ignore[attr-defined]
+    return ImportDone(created.rowcount, updated.rowcount, over_full)  # type: ignore[attr-defined] # the results of both statements have it
 
 
 def _row(profile_id: str, said: ImportedEntry) -> dict[str, object]:
@@ -176,7 +176,7 @@ def _row(profile_id: str, said: ImportedEntry) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class CheckedPerson:
-    """What a tenant knows of somebody. `profile_id` is null for people who were never met."""
+    """What a tenant knows of a person. `profile_id` is null for a person whom no source has named."""
 
     profile_id: str | None
     suppressed: bool
@@ -207,13 +207,13 @@ CHECK = text(
      order by a.place
     """  # noqa: S608 - a constant of this module
 )
-"""Materialised, and one by one (`offset 0`): else the policies keep the planner from the register's index."""
+"""Materialised and looked up one by one (`offset 0`): otherwise row security keeps the planner from the index."""
 
 
 async def check_people(
     session: AsyncSession, tenant: Tenant, asked: Collection[tuple[str | None, bytes | None]]
 ) -> list[CheckedPerson]:
-    """What is known of each person, named by id or by the hash of a profile URL, in order and in one statement."""
+    """Return in order what is known of each person, named by id or by the hash of a profile URL."""
     named = {
         "tenant": tenant.id,
         "ids": [profile_id for profile_id, _ in asked],

@@ -28,20 +28,20 @@ MARKS = text(
 
 
 async def marks_of(session: AsyncSession, profile_ids: Collection[str]) -> list[str]:
-    """Every mark of these people, given by the ids that stand for them: their ids, aliases and keyed hashes."""
+    """Return every mark of these people, given by their current ids: ids, aliases and keyed hashes.
+
+    A mark is a text by which a sealed row names a person, so that it is found without being opened.
+    """
     return list(await session.scalars(MARKS, {"ids": list(profile_ids)}))
 
 
 def mark_of_key(key_hash: bytes) -> str:
-    """The mark of somebody of whom only a key is known, by its keyed hash."""
+    """Return the mark of a person of whom only a key is known, by its keyed hash."""
     return key_hash.hex()
 
 
-# Suppressions: people whom an account, a customer or the whole installation may not fetch, pay, see or contact.
-
-
 def is_suppressed_for(tenant: Tenant, profile_id: Column) -> ColumnElement[bool]:
-    """Whether the person of a row is suppressed for the tenant: by its own, the account's or a global suppression."""
+    """Return the condition that a row's person is suppressed for the tenant, its account or the installation."""
     own = (col(Suppression.workspace_id) == tenant.workspace_id) & or_(
         col(Suppression.customer_id).is_(None), col(Suppression.customer_id) == tenant.customer_id
     )
@@ -55,7 +55,7 @@ def is_suppressed_for(tenant: Tenant, profile_id: Column) -> ColumnElement[bool]
 
 BINDS = """(s.workspace_id is null or (s.workspace_id = :workspace
              and (s.customer_id is null or s.customer_id = cast(:customer as text))))"""
-"""The same for SQL text: whether suppression `s` binds the tenant of `parameters`."""
+"""The same as SQL text: suppression `s` binds the tenant of `suppression_parameters`."""
 
 AMONG = text(
     f"""
@@ -66,12 +66,12 @@ AMONG = text(
 
 
 def suppression_parameters(tenant: Tenant) -> dict[str, str | None]:
-    """What `BINDS` takes."""
+    """Return the parameters of `BINDS`."""
     return {"workspace": tenant.workspace_id, "customer": tenant.customer_id}
 
 
 async def suppressed_among(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> set[str]:
-    """Who of these people is suppressed for the tenant. The ids are those that stand for the people."""
+    """Return who of these people, given by their current ids, is suppressed for the tenant."""
     rows = await session.execute(AMONG, {"ids": list(profile_ids)} | suppression_parameters(tenant))
     return {row[0] for row in rows}
 
@@ -79,17 +79,17 @@ async def suppressed_among(session: AsyncSession, tenant: Tenant, profile_ids: C
 async def suppress(
     session: AsyncSession, tenant: Tenant | None, profile_id: str, *, reason: SuppressionReason
 ) -> tuple[Suppression, bool]:
-    """Suppress a person whom the caller holds; for the installation without a tenant. Whether it is new comes second.
+    """Suppress a locked person for the tenant, or for the installation without one; return whether it is new as well.
 
-    An erasure or opt-out takes the place of what was written by hand, which could be removed again. Open enrollments
-    stop and planned actions are cancelled. Answers kept for repeated calls forget the person.
+    An erasure or opt-out replaces a manual suppression, which could be removed again. Open enrollments stop, planned
+    actions are cancelled, and answers kept for repeated calls lose their body.
     """
     why = NoContactReason.ERASED if reason is SuppressionReason.ERASURE else NoContactReason.SUPPRESSED
     await outreach().stop(session, [profile_id], why, within=tenant, alone=False)
     await idempotency.forget_people(session, tenant, await marks_of(session, [profile_id]))
     there = await _find(session, tenant, profile_id)
     if there is not None:
-        there.profile_id = there.profile_id or profile_id  # suppressed before anybody met them
+        there.profile_id = there.profile_id or profile_id  # suppressed before the person had an id
         if there.reason == SuppressionReason.MANUAL or reason is SuppressionReason.ERASURE:
             there.reason = reason
         return there, False
@@ -119,13 +119,13 @@ async def _find(session: AsyncSession, tenant: Tenant | None, profile_id: str) -
 
 
 async def _key(session: AsyncSession, profile_id: str) -> bytes:
-    """Any key: whatever other keys the person has or gets lead to it."""
+    """Return any key of the person: the person's other keys lead to it."""
     query = select(col(PersonKey.hash)).where(col(PersonKey.profile_id) == profile_id)
     return (await session.scalars(query.order_by(col(PersonKey.hash)).limit(1))).one()
 
 
 async def page_of_suppressions(session: AsyncSession, tenant: Tenant, page: Page) -> Slice[Suppression]:
-    """The tenant's suppressions, newest first; the account's list shows those of its customers too."""
+    """Return the tenant's suppressions, newest first; the account's list shows those of its customers too."""
     query = select(Suppression).where(col(Suppression.workspace_id) == tenant.workspace_id)
     if tenant.customer_id is not None:
         query = query.where(col(Suppression.customer_id) == tenant.customer_id)
@@ -134,7 +134,7 @@ async def page_of_suppressions(session: AsyncSession, tenant: Tenant, page: Page
 
 
 async def lift_suppression(session: AsyncSession, tenant: Tenant, suppression_id: str) -> None:
-    """Lift a suppression that was written by hand in this tenant. Raises `NotFound`, `Conflict`."""
+    """Delete a manual suppression of this tenant. Raises `NotFound`, `Conflict`."""
     own = (
         col(Suppression.id) == suppression_id,
         col(Suppression.workspace_id) == tenant.workspace_id,
@@ -149,7 +149,7 @@ async def lift_suppression(session: AsyncSession, tenant: Tenant, suppression_id
         return
     if await session.scalar(select(col(Suppression.id)).where(*own)) is None:
         raise NotFound("There is no such suppression.")
-    raise Conflict("What a person asked for cannot be undone; only manual suppressions can be removed.")
+    raise Conflict("Only manual suppressions can be removed; this one is the person's own request.")
 
 
 PERSONAL = (
@@ -170,9 +170,9 @@ CLEARED = {
     "enrollments": "given = '{}'",
     "actions": "text = case when text is null then null else '' end, values_hash = null, provider_message_id = null",
 }
-"""Tables whose rows stay, because caps count them, without what they say about the person.
+"""Tables whose rows stay, because caps count them; what they say about the person is cleared.
 
-That an action had a text stays known: an invite with a note counts otherwise than one without.
+That an action had a text stays known: an invite with a note counts against other caps than one without.
 """
 
 REFERRING = (
@@ -185,7 +185,7 @@ REFERRING = (
     "enrollments",
     "actions",
 )
-"""Tables by whose rows another account has a right of its own to know the person."""
+"""Tables whose rows give another account its own right to know the person."""
 
 DELETE = tuple(
     text(
@@ -212,10 +212,10 @@ EMPTY_CALLS = text(
     f"""update upstream_calls
            set status = 'failed', ask = null, result = null, about = '{{}}', failure = cast(:told as jsonb)
          where status in ('waiting', 'running', 'done') and {OWN}
-           and (about && cast(:marks as text[]) or (status <> 'done' and until < (select clock_timestamp())))"""  # noqa: S608
+           and (about && cast(:marks as text[]) or (status <> 'done' and until < (select clock_timestamp())))"""  # noqa: S608 - constants of this module
 )
-"""Rows that stay, for they are about others too. Calls that were lost on their way may name anybody."""
-ERASED_MEANWHILE = "Somebody whom this call was about has just been erased. Repeat the call."
+"""Rows that stay, because they are about other people too. A call that got lost may name any person."""
+ERASED_MEANWHILE = "A person whom this call was about has just been erased. Repeat the call."
 
 ELSEWHERE = tuple(
     text(
@@ -232,10 +232,10 @@ UNNAME = (
 
 
 async def erase_person(session: AsyncSession, workspace_id: str | None, profile_id: str) -> Erasure:
-    """Erase a person, whom the caller holds, from an account with all its customers, or from the installation.
+    """Erase a locked person from an account with all its customers, or from the installation.
 
-    What the installation keeps of the person (the cached profile, the source's id, the profile URL) goes too unless
-    another account has a right to it. Erasing again erases what came since.
+    What the installation keeps of the person (the cached profile, the source's id, the profile URL) is deleted too,
+    unless another account has a right to it. Erasing again erases what was added since.
     """
     tenant = None if workspace_id is None else Tenant(workspace_id)
     await suppress(session, tenant, profile_id, reason=SuppressionReason.ERASURE)
@@ -256,7 +256,7 @@ ERASED_FROM = text(
 
 
 async def erase_again(session: AsyncSession, profile_id: str) -> None:
-    """Erase what was just found to be about an erased person, whom the caller holds."""
+    """Erase, for a locked person who was erased before, what another id of theirs has brought in."""
     scopes = (await session.scalars(ERASED_FROM, {"id": profile_id})).all()
     for workspace_id in scopes:
         await _delete(session, workspace_id, await _ids(session, profile_id))
@@ -288,7 +288,7 @@ async def _ids(session: AsyncSession, profile_id: str) -> Sequence[str]:
 
 
 async def load_erasure(session: AsyncSession, workspace_id: str, erasure_id: str) -> Erasure:
-    """An erasure that the account asked for. Raises `NotFound`."""
+    """Return an erasure that the account asked for. Raises `NotFound`."""
     query = select(Erasure).where(col(Erasure.id) == erasure_id, col(Erasure.workspace_id) == workspace_id)
     found = (await session.scalars(query)).one_or_none()
     if found is None:

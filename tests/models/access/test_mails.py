@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from models.access.rules.signup import MailKind
 from models.access.store import mails
 from models.access.tables import Mail
 from models.base.clock import service_time
@@ -14,7 +15,9 @@ SEALED = b"sealed"
 async def queued(database: Database, member: Member) -> str:
     async with database.transaction() as session:
         now = await service_time(session)
-        subject = await mails.queue_sign_in(session, member.tenant.workspace_id, sealed_token=SEALED, now=now)
+        subject = await mails.queue_mail(
+            session, member.tenant.workspace_id, MailKind.SIGN_IN, sealed_token=SEALED, now=now
+        )
     return subject.id
 
 
