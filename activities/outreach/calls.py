@@ -37,9 +37,10 @@ from models.outreach.engine.record import (
     Troubled,
     Unclear,
 )
+from models.outreach.rules.actions import ActionType
 from models.outreach.rules.answers import Signal
 from models.outreach.rules.sequences import text_hash
-from models.outreach.rules.states import ActionReason, ActionType
+from models.outreach.rules.states import ActionReason
 
 NOT_CONFIGURED = timedelta(minutes=5)
 STANDING_OF = {

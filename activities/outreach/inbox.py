@@ -15,7 +15,7 @@ from activities.upstream.ports.network_errors import AskRefused, PersonRefused
 from models.base.database import Database
 from models.base.secrets import Vault
 from models.outreach.engine import inbox
-from models.outreach.engine.inbox import ChatLine, Met
+from models.outreach.engine.inbox import ChatLine, KnownPerson
 from models.outreach.engine.plan import Writer
 from models.outreach.rules.callbacks import Callback, CallbackKind
 
@@ -41,7 +41,7 @@ class NetworkInbox:
         elif callback.person is not None:
             person = callback.person
             met = await self._database.run(
-                lambda session: inbox.named_by_network(session, self._vault, account_id, person)
+                lambda session: inbox.find_known_by_address(session, self._vault, account_id, person)
             )
             if met is not None:
                 await self._look_at(account_id, provider_id, met.network_id or person, met)
@@ -68,7 +68,7 @@ class NetworkInbox:
 
     async def read_invites(self, account_id: str, provider_id: str) -> None:
         """Find the invites that are pending no longer."""
-        waiting = await self._database.run(lambda session: inbox.pending(session, account_id))
+        waiting = await self._database.run(lambda session: inbox.pending_invites(session, account_id))
         if not waiting:
             return
         still = {request.person_id for request in await self._network.sent_requests(provider_id)}
@@ -77,16 +77,16 @@ class NetworkInbox:
             if met is not None:
                 await self._look_at(account_id, provider_id, network_id, met)
 
-    async def _met(self, account_id: str, network_id: str) -> Met | None:
-        return await self._database.run(lambda session: inbox.met(session, account_id, network_id))
+    async def _met(self, account_id: str, network_id: str) -> KnownPerson | None:
+        return await self._database.run(lambda session: inbox.find_known_person(session, account_id, network_id))
 
-    async def _look_at(self, account_id: str, provider_id: str, person: str, met: Met) -> None:
+    async def _look_at(self, account_id: str, provider_id: str, person: str, met: KnownPerson) -> None:
         try:
             learned = learned_of(await self._network.person(provider_id, person, fresh=True))
         except (PersonRefused, AskRefused) as error:
             log.info("inbox.person_not_read", account_id=account_id, code=error.code)
             return
-        await self._database.run(lambda session: inbox.learn(session, account_id, met.profile_id, learned))
+        await self._database.run(lambda session: inbox.record_relation(session, account_id, met.profile_id, learned))
 
     async def _listen(self, account_id: str, provider_id: str, chat: NetworkChat) -> None:
         """Take over what was written in a chat with somebody of ours; its being there hints at an acceptance."""

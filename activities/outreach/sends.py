@@ -22,9 +22,9 @@ from models.outreach.engine.context import Learned
 from models.outreach.engine.plan import Writer
 from models.outreach.engine.record import CallResult, NetworkReading
 from models.outreach.rules import answers
+from models.outreach.rules.actions import ActionType
 from models.outreach.rules.answers import CLOCK_TOLERANCE, Outgoing, ReadingBack, Seen
 from models.outreach.rules.sequences import text_hash
-from models.outreach.rules.states import ActionType
 
 
 class Readings:

@@ -12,13 +12,13 @@ from pydantic.json_schema import SkipJsonSchema
 from api.kernel.schemas import Answer, Ask, Name, PageAsk
 from models.base.times import Time
 from models.billing.rules.prices import OUTREACH_ACCOUNT_CENTS
+from models.outreach.rules.actions import OutreachCap
 from models.outreach.rules.answers import resumable
 from models.outreach.rules.caps import (
     CAPS,
     EARLIEST_HOUR,
     LATEST_HOUR,
     CapRule,
-    OutreachCap,
     WorkingHours,
     utc_day,
     warmup_factor,

@@ -25,11 +25,10 @@ from models.base.errors import InvalidRequest, OutreachCapReached, ServiceError
 from models.base.subjects import Subject
 from models.outreach.engine import actions as engine_actions
 from models.outreach.engine.actions import DraftSend, PlannedSend
-from models.outreach.engine.context import TOUCHES
 from models.outreach.engine.plan import Writer
-from models.outreach.rules.sequences import MAX_BODY, MAX_NOTE, Placeholder, placeholders_of, unknown_placeholders
+from models.outreach.rules.actions import ACTIONS, CONTACTING, TEXT_OWNERS, ActionType
+from models.outreach.rules.sequences import Placeholder, placeholders_of, unknown_placeholders
 from models.outreach.rules.slots import Slot, SlotRefusal
-from models.outreach.rules.states import ActionType
 from models.outreach.rules.texts import Caution
 from models.outreach.store import accounts, actions, calendars, sequences
 from models.outreach.tables import Action, OutreachAccount
@@ -253,7 +252,7 @@ async def send(ctx: Context, ask: SendAsk) -> ActionView | ActionPreview:
         tell_cap(ctx, held.account, error)
         raise
     action = engine_actions.queue_send(ctx.session, planned)
-    if ask.type in TOUCHES:
+    if ask.type in CONTACTING:
         await sequences.mark_contacted(ctx.session, ctx.tenant, [profile_id], ctx.now)
     await ctx.session.flush()
     await outbox.wake(
@@ -264,20 +263,20 @@ async def send(ctx: Context, ask: SendAsk) -> ActionView | ActionPreview:
 
 def _text(ask: SendAsk) -> str | None:
     """What is to be written, as given. Raises `InvalidRequest` with its field."""
-    invites, writes = ask.type is ActionType.INVITE, ask.type is ActionType.MESSAGE
-    if ask.note is not None and not invites:
-        raise InvalidRequest("Only an invite has a note.", field="note")
-    if ask.body is not None and not writes:
-        raise InvalidRequest("Only a message has a body.", field="body")
-    if writes and not 1 <= len(ask.body or "") <= MAX_BODY:
-        raise InvalidRequest(f"A message has 1 to {MAX_BODY} characters.", field="body")
-    if len(ask.note or "") > MAX_NOTE:
-        raise InvalidRequest(f"A note has at most {MAX_NOTE} characters.", field="note")
-    written = (ask.note if invites else ask.body) or None
-    unknown = unknown_placeholders(written or "")
+    spec = ACTIONS[ask.type]
+    for field, owner in TEXT_OWNERS.items():
+        if field != spec.text_field and getattr(ask, field) is not None:
+            raise InvalidRequest(f"A {field} belongs to {owner.label}.", field=field)
+    if spec.text_field is None:
+        return None
+    written: str = getattr(ask, spec.text_field) or ""
+    if not spec.shortest_text <= len(written) <= spec.longest_text:
+        least = f"{spec.shortest_text} to" if spec.shortest_text else "at most"
+        raise InvalidRequest(f"A {spec.text_field} has {least} {spec.longest_text} characters.", field=spec.text_field)
+    unknown = unknown_placeholders(written)
     if unknown:
-        raise InvalidRequest(f"There is no value for {', '.join(unknown)}.", field="note" if invites else "body")
-    return written
+        raise InvalidRequest(f"There is no value for {', '.join(unknown)}.", field=spec.text_field)
+    return written or None
 
 
 def _warnings(planned: PlannedSend, written: str | None) -> list[Caution]:

@@ -262,7 +262,7 @@ async def resume_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView 
 async def _scene(ctx: Context, enrollment_id: str) -> tuple[EnrollmentContext, Enrollment]:
     """The tenant's enrollment with everything it depends on, locked. Raises `NotFound`."""
     await sequences.get_enrollment(ctx.session, ctx.tenant, enrollment_id)
-    scene = await context.of_enrollment(ctx.session, enrollment_id)
+    scene = await context.lock_enrollment_context(ctx.session, enrollment_id)
     if scene is None or scene.enrollment is None:
         raise NotFound("There is no such enrollment.")
     ctx.now = scene.now

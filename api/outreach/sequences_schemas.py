@@ -12,18 +12,17 @@ from api.people.schemas import NamePerson, ProfileId
 from api.sourcing.runs_schemas import WouldFail
 from models.base.times import Time
 from models.outreach.engine.enroll import MOST
+from models.outreach.rules.actions import MAX_BODY, MAX_NOTE, ActionType
 from models.outreach.rules.sequences import (
     DEFAULT_ACCEPT_TIMEOUT_DAYS,
     MAX_ACCEPT_TIMEOUT_DAYS,
-    MAX_BODY,
-    MAX_NOTE,
     MAX_PACE,
     MAX_STEPS,
     MAX_WAIT_DAYS,
     SequenceStep,
     TemplateName,
 )
-from models.outreach.rules.states import ActionType, EnrollmentStatus, SequenceStatus
+from models.outreach.rules.states import EnrollmentStatus, SequenceStatus
 from models.outreach.rules.texts import Caution, RenderedText
 from models.outreach.store.sequences import Counts, steps_of
 from models.outreach.tables import Action, Enrollment, OutreachSequence

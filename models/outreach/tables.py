@@ -7,10 +7,10 @@ from sqlalchemy.dialects.postgresql import ARRAY, INTEGER
 from sqlmodel import Field
 
 from models.base.tables import JSON, TIME, OwnedRow, Payload, Row, WaitingRow, one_of, waiting, waiting_indexes
+from models.outreach.rules.actions import ActionType
 from models.outreach.rules.states import (
     AccountStatus,
     ActionOutcome,
-    ActionType,
     ConversationIntent,
     EnrollmentStatus,
     PauseReason,

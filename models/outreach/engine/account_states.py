@@ -14,8 +14,9 @@ from models.base.errors import AccountNotReady, AccountPaused
 from models.billing.engine import outreach_plans
 from models.events.rules.catalogue import AccountChanged, EventType
 from models.events.store import events
+from models.outreach.rules.actions import OutreachCap
 from models.outreach.rules.answers import AccountPause, MethodHold, Signal, Week, pause_for
-from models.outreach.rules.caps import OutreachCap, monday, utc_day
+from models.outreach.rules.caps import monday, utc_day
 from models.outreach.rules.states import AccountStatus, PauseReason
 from models.outreach.store import calendars
 from models.outreach.store.accounts import LockedAccount

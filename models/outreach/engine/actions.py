@@ -13,12 +13,12 @@ from models.base.ids import new_id
 from models.base.subjects import Subject
 from models.base.tenants import Tenant
 from models.outreach.engine import context, plan, record
-from models.outreach.engine.context import TOUCHES, EnrollmentContext
+from models.outreach.engine.context import EnrollmentContext
 from models.outreach.engine.plan import Ending, Obstacle, Writer, note_why, recipient_of, values_hash
-from models.outreach.rules.caps import OutreachCap
+from models.outreach.rules.actions import ACTIONS, CONTACTING, DESPITE_DO_NOT_CONTACT, ActionType, Effect, OutreachCap
 from models.outreach.rules.sequences import SequenceStep, reinvite_at
 from models.outreach.rules.slots import FIRST_TOUCH_HORIZON, LIMITS, Slot, SlotRefusal, find_slot
-from models.outreach.rules.states import ActionOutcome, ActionReason, ActionType, EnrollmentReason
+from models.outreach.rules.states import ActionOutcome, ActionReason, EnrollmentReason
 from models.outreach.rules.texts import RenderedText, render_step, utf16_units
 from models.outreach.store import accounts, calendars, conversations
 from models.outreach.store.accounts import LockedAccount
@@ -50,7 +50,7 @@ async def lock_action(session: AsyncSession, tenant: Tenant, action_id: str) -> 
     query = select(col(Action.id)).where(col(Action.id) == action_id, col(Action.tenant_id) == tenant.id)
     if await session.scalar(query) is None:
         raise NotFound("There is no such action.")
-    scene = await context.of_action(session, action_id)
+    scene = await context.lock_action_context(session, action_id)
     action = next((one for one in scene.actions if one.id == action_id), None) if scene is not None else None
     if scene is None or action is None:
         raise NotFound("There is no such action.")
@@ -224,7 +224,7 @@ async def prepare_send(
         seed=await context.seed_of(session, held.account.id, profile_id, draft.type.value),
         account_id=held.account.id,
         profile_id=profile_id,
-        first_touch=draft.type in TOUCHES and not contacted,
+        first_touch=draft.type in CONTACTING and not contacted,
         text=rendered.text,
         text_fixed=True,
         not_before=held.now,
@@ -264,7 +264,7 @@ async def _refuse(
     session: AsyncSession, held: LockedAccount, known: NetworkPerson | None, profile_id: str, type: ActionType
 ) -> None:
     seen = await _seen(session, held.tenant, profile_id)
-    if seen is not None and seen.do_not_contact and type is not ActionType.WITHDRAW_INVITE:
+    if seen is not None and seen.do_not_contact and type not in DESPITE_DO_NOT_CONTACT:
         raise Conflict("This person is marked as not to be contacted.", reason=ActionReason.DO_NOT_CONTACT.value)
     ids = await people.ids_of_person(session, profile_id)
     asked = {"tenant": held.tenant.id, "ids": list(ids), "type": type.value}
@@ -278,7 +278,7 @@ async def _refuse(
     waiting = await session.scalar(text(UNFINISHED), asked)
     if waiting is not None:
         raise Conflict("The same is queued for this person.", reason="already_queued", action_id=waiting)
-    if type in TOUCHES:
+    if type in CONTACTING:
         contacted = seen is not None and seen.contacted_at is not None
         contacted = contacted or await context.was_touched(session, held.tenant.id, ids)
         _refuse_touch(held, known, type, contacted=contacted)
@@ -286,11 +286,12 @@ async def _refuse(
 
 def _refuse_touch(held: LockedAccount, known: NetworkPerson | None, type: ActionType, *, contacted: bool) -> None:
     connected = known is not None and known.relation == "connected"
-    if type is ActionType.MESSAGE and contacted and not connected:
+    invites = ACTIONS[type].effect is Effect.INVITES
+    if not invites and contacted and not connected:
         raise Conflict(
             "Somebody contacted before can only be written to once they are connected.", reason="not_connected"
         )
-    if type is ActionType.MESSAGE:
+    if not invites:
         return
     if contacted:
         raise Conflict("This person was contacted before.", reason=ActionReason.ALREADY_CONTACTED.value)
@@ -316,14 +317,15 @@ async def _rendered(
     session: AsyncSession, writer: Writer, tenant: Tenant, profile_id: str, draft: DraftSend
 ) -> RenderedText:
     person = await context.known_recipient(session, tenant, profile_id, draft.given)
-    invites = draft.type is ActionType.INVITE
-    step = SequenceStep(type=draft.type, note=draft.text if invites else None, body=None if invites else draft.text)
-    notice = context.notice(writer.vault, writer.public_url, profile_id)
+    field = ACTIONS[draft.type].text_field
+    note, body = (draft.text if field == name else None for name in ("note", "body"))
+    step = SequenceStep(type=draft.type, note=note, body=body)
+    notice = context.opt_out_sentence(writer.vault, writer.public_url, profile_id)
     rendered = render_step(step, person, privacy_notice=notice)
     if rendered.problem is not None:
         raise InvalidRequest(
             f"The text cannot be written to this person: {rendered.problem.value}.",
-            field="note" if invites else "body",
+            field=field,
             reason=rendered.problem.value,
             length=rendered.units,
         )
@@ -337,7 +339,7 @@ def queue_send(session: AsyncSession, planned: PlannedSend) -> Action:
     action, account = planned.action, planned.held.account
     action.scheduled_at = planned.slot.at
     note_why(action, *planned.slot.why)
-    if action.type in TOUCHES:
+    if action.type in CONTACTING:
         account.warmup_started_at = account.warmup_started_at or planned.held.now
     session.add(action)
     return action

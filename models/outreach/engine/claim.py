@@ -19,11 +19,11 @@ from models.outreach.engine import context, decide, plan
 from models.outreach.engine.context import EnrollmentContext
 from models.outreach.engine.decide import A_MOMENT, claimed
 from models.outreach.engine.plan import OUTREACH_SEND, Writer, give_slot, goes_out, note_why, unplan
+from models.outreach.rules.actions import ACTIONS, ActionType, OutreachCap
 from models.outreach.rules.answers import SENDING_LIVES
-from models.outreach.rules.caps import OutreachCap
 from models.outreach.rules.sequences import text_hash
-from models.outreach.rules.slots import SlotMove, SlotRefusal, check_now
-from models.outreach.rules.states import ActionOutcome, ActionReason, ActionType, EnrollmentStatus
+from models.outreach.rules.slots import SlotMove, check_now
+from models.outreach.rules.states import ActionOutcome, ActionReason, EnrollmentStatus
 from models.outreach.store import accounts, calendars
 from models.outreach.tables import Action, Conversation, Recovery
 from models.people.rules.identity import profile_slug
@@ -148,18 +148,13 @@ async def _moved(session: AsyncSession, scene: EnrollmentContext, action: Action
     else:
         note_why(action, *answer.why)
         unplan(action)
-    await _tell_cap(session, scene, action, answer)
+    if isinstance(answer.rule, OutreachCap):
+        await calendars.tell_reached(
+            session, scene.account, answer.rule, next_available_at=action.scheduled_at, now=scene.now
+        )
     if action.scheduled_at is None:
         return Decision(Do.WAIT, scene.now, reason=goes_out(scene, action))
     return Decision(Do.WAIT, scene.now, reason=goes_out(scene, action), until=action.scheduled_at)
-
-
-async def _tell_cap(
-    session: AsyncSession, scene: EnrollmentContext, action: Action, answer: SlotMove | SlotRefusal
-) -> None:
-    cap = next((one for one in OutreachCap if one.value == answer.rule.value), None)
-    if cap is not None:
-        await calendars.tell_reached(session, scene.account, cap, next_available_at=action.scheduled_at, now=scene.now)
 
 
 async def _ended(
@@ -205,7 +200,7 @@ async def _take(session: AsyncSession, scene: EnrollmentContext, action: Action)
     _mark_claimed(scene, action, ActionOutcome.SENDING, at=scene.now)
     scene.waiting.wake_at = scene.now + SENDING_LIVES + A_MOMENT
     await session.flush()
-    return await parcel_of(session, scene, action)
+    return await describe_claimed(session, scene, action)
 
 
 def _mark_claimed(scene: EnrollmentContext, action: Action, outcome: ActionOutcome, *, at: datetime) -> None:
@@ -219,7 +214,7 @@ def _mark_claimed(scene: EnrollmentContext, action: Action, outcome: ActionOutco
         scene.enrollment.next_action_at = None
 
 
-async def parcel_of(session: AsyncSession, scene: EnrollmentContext, action: Action) -> ClaimedAction:
+async def describe_claimed(session: AsyncSession, scene: EnrollmentContext, action: Action) -> ClaimedAction:
     """What a claimed action does on the network, or may have done.
 
     Without an address (somebody erased) or an account (removed) those are empty: nothing can be read back then.
@@ -314,7 +309,7 @@ async def doubtful_since(session: AsyncSession, scene: EnrollmentContext, action
     asked_at = scene.enrollment.created_at if scene.enrollment is not None else action.created_at
     if asked_at > last.at or (action.doubted_at is not None and action.doubted_at >= last.at):
         return None
-    if action.type == ActionType.PROFILE_VISIT and (action.not_before or asked_at) > last.at:
+    if not ACTIONS[ActionType(action.type)].is_read_back and (action.not_before or asked_at) > last.at:
         return None
     return last.since
 

@@ -15,9 +15,10 @@ from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.events.rules.catalogue import EventType, InviteAccepted
 from models.events.store import events
+from models.outreach.rules.actions import CONTACTING, listed
 from models.outreach.rules.caps import action_seed
 from models.outreach.rules.sequences import Relation, SequenceStep, Started
-from models.outreach.rules.states import FINAL_ACTIONS, ActionOutcome, ActionReason, ActionType
+from models.outreach.rules.states import FINAL_ACTIONS, ActionOutcome, ActionReason
 from models.outreach.rules.texts import Recipient
 from models.outreach.store import accounts, sequences
 from models.outreach.store.accounts import LockedAccount
@@ -73,7 +74,7 @@ async def facts_for_messages(
     }
 
 
-def completed(person: Recipient, given: Mapping[str, str]) -> Recipient:
+def complete_recipient(person: Recipient, given: Mapping[str, str]) -> Recipient:
     """The person with what the caller said in front: a full name given alone also says what to call them."""
     named = "first_name" in given or "full_name" in given
     return Recipient(
@@ -88,10 +89,10 @@ async def known_recipient(
 ) -> Recipient:
     """One person as a message of this tenant addresses them. `profile_id` is the id that stands for them."""
     found = await facts_for_messages(session, tenant, [profile_id])
-    return completed(found[profile_id].person, given)
+    return complete_recipient(found[profile_id].person, given)
 
 
-def notice(vault: Vault, public_url: str, profile_id: str) -> str:
+def opt_out_sentence(vault: Vault, public_url: str, profile_id: str) -> str:
     """What `{{privacy_notice}}` becomes: a sentence with the link to the person's own page, always of one length."""
     return NOTICE.format(link=f"{public_url.rstrip('/')}/o/{opt_outs.opt_out_token(vault, profile_id)}")
 
@@ -209,7 +210,7 @@ WHERE_ENROLLMENT = text("select account_id, sequence_id, profile_id from enrollm
 WHERE_ACTION = text("select account_id, enrollment_id, profile_id from actions where id = :id")
 
 
-async def of_enrollment(session: AsyncSession, enrollment_id: str) -> EnrollmentContext | None:
+async def lock_enrollment_context(session: AsyncSession, enrollment_id: str) -> EnrollmentContext | None:
     """The scene of an enrollment; null when there is no such row any more."""
     where = (await session.execute(WHERE_ENROLLMENT, {"id": enrollment_id})).one_or_none()
     if where is None:
@@ -233,13 +234,13 @@ async def of_enrollment(session: AsyncSession, enrollment_id: str) -> Enrollment
     )
 
 
-async def of_action(session: AsyncSession, action_id: str) -> EnrollmentContext | None:
+async def lock_action_context(session: AsyncSession, action_id: str) -> EnrollmentContext | None:
     """The scene of an action: its enrollment's where it has one; null when there is no such row any more."""
     where = (await session.execute(WHERE_ACTION, {"id": action_id})).one_or_none()
     if where is None:
         return None
     if where.enrollment_id is not None:
-        return await of_enrollment(session, where.enrollment_id)
+        return await lock_enrollment_context(session, where.enrollment_id)
     held = await accounts.lock_account_by_id(session, where.account_id)
     standing = (await people.lock_people(session, [where.profile_id])).get(where.profile_id)
     action = await _locked(session, Action, action_id)
@@ -251,7 +252,9 @@ async def of_action(session: AsyncSession, action_id: str) -> EnrollmentContext 
 
 async def lock_context(session: AsyncSession, subject_id: str) -> EnrollmentContext | None:
     """The scene of an enrollment or a direct send, by its id."""
-    return await (of_enrollment if subject_id.startswith("enr_") else of_action)(session, subject_id)
+    return await (lock_enrollment_context if subject_id.startswith("enr_") else lock_action_context)(
+        session, subject_id
+    )
 
 
 async def _sequence(session: AsyncSession, sequence_id: str) -> OutreachSequence | None:
@@ -271,17 +274,16 @@ async def _known(session: AsyncSession, account_id: str, profile_id: str) -> Net
 # Facts: what an account knows of a person on the network, and new actions with what depends on earlier ones.
 
 
-TOUCHES = frozenset({ActionType.INVITE, ActionType.MESSAGE})
 A_MILLISECOND = timedelta(milliseconds=1)
 
 
 TOUCHED = text(
-    """
+    f"""
     select exists (
       select from actions where tenant_id = :tenant and profile_id = any(cast(:ids as text[]))
-         and type in ('invite', 'message') and outcome in ('sent', 'sending', 'reconciling', 'unknown')
+         and type in {listed(CONTACTING)} and outcome in ('sent', 'sending', 'reconciling', 'unknown')
     )
-    """
+    """  # noqa: S608 - constants of the rules
 )
 
 
@@ -298,7 +300,7 @@ async def new_step_action(
     """A new action for a step of the enrollment: planned, without a text or a time yet."""
     await session.flush()
     ids = await ids_of_person(session, scene.profile_id or enrollment.profile_id)
-    touched = step.type in TOUCHES and await was_touched(session, enrollment.tenant_id, ids)
+    touched = step.type in CONTACTING and await was_touched(session, enrollment.tenant_id, ids)
     action = Action(
         id=new_id("act", scene.now),
         workspace_id=enrollment.workspace_id,
@@ -311,7 +313,7 @@ async def new_step_action(
         sequence_id=enrollment.sequence_id,
         step_id=step.id,
         step_index=scene.steps.index(step),
-        first_touch=step.type in TOUCHES and not touched,
+        first_touch=step.type in CONTACTING and not touched,
         starts_sequence=not any(one.claimed_at for one in scene.actions),
         created_at=_after(scene),
     )

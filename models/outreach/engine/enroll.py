@@ -18,8 +18,9 @@ from models.events.rules.catalogue import EventType
 from models.outreach.engine import context
 from models.outreach.engine.context import RecipientFacts
 from models.outreach.engine.plan import Writer, publish_action_event, values_hash
-from models.outreach.rules.caps import WEEKLY, OutreachCap, action_seed, counts_against, monday, utc_day
-from models.outreach.rules.sequences import WRITING, SequenceStep
+from models.outreach.rules.actions import CONTACTING, OutreachCap
+from models.outreach.rules.caps import WEEKLY, action_seed, counts_against, monday, utc_day
+from models.outreach.rules.sequences import SequenceStep
 from models.outreach.rules.slots import FIRST_TOUCH_HORIZON, Calendar, Request, Slot, SlotMove, SlotRefusal, find_slot
 from models.outreach.rules.states import ActionOutcome, ActionReason, EnrollmentStatus
 from models.outreach.rules.texts import Caution, Recipient, RenderedText, first_message_lacks_notice, render_step
@@ -230,7 +231,7 @@ def _prospect(
         profile_url=None if suppressed or not named.known else url,
         link_id=named.profile_id or nobody,
         values=values,
-        person=context.completed(known.person if known else Recipient(), values),
+        person=context.complete_recipient(known.person if known else Recipient(), values),
         key=known.key if known else people.url_hash(vault, url).hex() if url else "",
         earlier=noted.earlier,
         obstacle=_obstacle(noted, found=named.known and url is not None, suppressed=suppressed),
@@ -333,19 +334,19 @@ def _decide(enrolling: Enrolling, prospect: Prospect) -> EnrollingDecision:
 
 def _rendered(enrolling: Enrolling, prospect: Prospect) -> tuple[RenderedText, ...]:
     writer = enrolling.writer
-    notice = context.notice(writer.vault, writer.public_url, prospect.link_id)
+    notice = context.opt_out_sentence(writer.vault, writer.public_url, prospect.link_id)
     return tuple(render_step(step, prospect.person, privacy_notice=notice) for step in enrolling.steps)
 
 
 def _request(enrolling: Enrolling, seed: str, first: RenderedText) -> Request:
     step, sequence = enrolling.first, enrolling.sequence
-    caps = counts_against(step.type, with_note=first.text is not None, new_outreach=is_first_touch(step))
+    caps = counts_against(step.type, with_text=first.text is not None, new_outreach=is_first_touch(step))
     return Request(seed=seed, caps=caps, sequence_id=sequence.id, pace=sequence.daily_pace_limit)
 
 
 def is_first_touch(step: SequenceStep) -> bool:
     """Whether the step, taken with somebody not contacted before, counts as new outreach."""
-    return step.type in WRITING
+    return step.type in CONTACTING
 
 
 def counted(decided: Sequence[EnrollingDecision]) -> Mapping[str, int]:
@@ -354,21 +355,16 @@ def counted(decided: Sequence[EnrollingDecision]) -> Mapping[str, int]:
 
 
 def reached(decided: Sequence[EnrollingDecision], now: datetime) -> dict[OutreachCap, datetime | None]:
-    """The caps that kept somebody out of their present window, and when each next has room, as far as was seen."""
+    """Return the caps that kept people out of their present window, and when each next has room as far as known."""
     found: dict[OutreachCap, datetime | None] = {}
     for one in decided:
         for move in one.why:
-            cap = _cap(move.rule)
-            if cap is not None and cap not in found and _same_window(cap, move.moved_from, now):
+            cap = move.rule
+            if isinstance(cap, OutreachCap) and cap not in found and _same_window(cap, move.moved_from, now):
                 found[cap] = move.moved_to
-        closed = _cap(one.reason) if one.reason is not None and one.next_available_at is None else None
-        if closed is not None:  # a cap of 0 moves nothing
-            found.setdefault(closed, None)
+        if one.reason in set(OutreachCap) and one.next_available_at is None:  # a cap of 0 moves nothing
+            found.setdefault(OutreachCap(one.reason), None)
     return found
-
-
-def _cap(rule: str) -> OutreachCap | None:
-    return OutreachCap(rule) if rule in set(OutreachCap) else None
 
 
 def _same_window(cap: OutreachCap, moment: datetime, now: datetime) -> bool:

@@ -32,13 +32,13 @@ PENDING = text(
 )
 
 
-async def pending(session: AsyncSession, account_id: str) -> list[str]:
+async def pending_invites(session: AsyncSession, account_id: str) -> list[str]:
     """The network's ids of people whose invite from the account is pending, as far as is known."""
     return list(await session.scalars(PENDING, {"account": account_id}))
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class KnownPerson:
     """Somebody whom the account has to do with: our id, the network's where it is known, whether they are connected."""
 
     profile_id: str
@@ -46,11 +46,11 @@ class Met:
     connected: bool
 
 
-async def met(session: AsyncSession, account_id: str, network_id: str) -> Met | None:
+async def find_known_person(session: AsyncSession, account_id: str, network_id: str) -> KnownPerson | None:
     """Who has this id on the network; null for anybody else, of whom nothing is read or kept."""
     of_account = select(NetworkPerson).where(col(NetworkPerson.account_id) == account_id)
     query = of_account.where(col(NetworkPerson.network_id) == network_id)
-    return _met((await session.scalars(query.order_by(col(NetworkPerson.profile_id)).limit(1))).one_or_none())
+    return _known_person((await session.scalars(query.order_by(col(NetworkPerson.profile_id)).limit(1))).one_or_none())
 
 
 BY_ADDRESS = text(
@@ -59,9 +59,11 @@ BY_ADDRESS = text(
 )
 
 
-async def named_by_network(session: AsyncSession, vault: Vault, account_id: str, person: str) -> Met | None:
+async def find_known_by_address(
+    session: AsyncSession, vault: Vault, account_id: str, person: str
+) -> KnownPerson | None:
     """The same by an id of the network, or by what the address of a profile ends in."""
-    found = await met(session, account_id, person)
+    found = await find_known_person(session, account_id, person)
     if found is not None:
         return found
     try:
@@ -69,16 +71,16 @@ async def named_by_network(session: AsyncSession, vault: Vault, account_id: str,
     except InvalidProfileUrl:
         return None
     profile_id = await session.scalar(BY_ADDRESS, {"hash": address, "account": account_id})
-    return None if profile_id is None else _met(await session.get(NetworkPerson, (account_id, profile_id)))
+    return None if profile_id is None else _known_person(await session.get(NetworkPerson, (account_id, profile_id)))
 
 
-def _met(row: NetworkPerson | None) -> Met | None:
-    return None if row is None else Met(row.profile_id, row.network_id, row.relation == "connected")
+def _known_person(row: NetworkPerson | None) -> KnownPerson | None:
+    return None if row is None else KnownPerson(row.profile_id, row.network_id, row.relation == "connected")
 
 
-async def learn(session: AsyncSession, account_id: str, profile_id: str, learned: Learned) -> None:
+async def record_relation(session: AsyncSession, account_id: str, profile_id: str, learned: Learned) -> None:
     """Take over how account and person stand now; an acceptance is told once, and whoever waits for it is rung."""
-    scene = await scene_of(session, account_id, profile_id)
+    scene = await lock_person_context(session, account_id, profile_id)
     if scene is None or scene.person is None:
         return  # erased meanwhile: nothing is known of them any more
     before = scene.person.relation
@@ -89,7 +91,7 @@ async def learn(session: AsyncSession, account_id: str, profile_id: str, learned
         await outbox.wake(session, Subject("enrollment", enrollment.id))
 
 
-async def scene_of(session: AsyncSession, account_id: str, profile_id: str) -> EnrollmentContext | None:
+async def lock_person_context(session: AsyncSession, account_id: str, profile_id: str) -> EnrollmentContext | None:
     """Everything about the two, locked: with their newest enrollment, or alone when only direct sends went out.
 
     Null for ids that nobody has.
@@ -101,7 +103,7 @@ async def scene_of(session: AsyncSession, account_id: str, profile_id: str) -> E
     newest = query.order_by(col(Enrollment.created_at).desc(), col(Enrollment.id).desc()).limit(1)
     enrollment_id: str | None = await session.scalar(newest)
     if enrollment_id is not None:
-        return await context.of_enrollment(session, enrollment_id)
+        return await context.lock_enrollment_context(session, enrollment_id)
     held = await accounts.lock_account_by_id(session, account_id)
     standing = (await people.lock_people(session, [profile_id])).get(profile_id)
     if standing is None:
@@ -169,7 +171,7 @@ async def take_messages(
     session: AsyncSession, account_id: str, profile_id: str, chat_id: str, lines: Sequence[ChatLine], *, writer: Writer
 ) -> None:
     """Keep the messages that are new, oldest first, and do what they mean. Taking them again changes nothing."""
-    scene = await scene_of(session, account_id, profile_id)
+    scene = await lock_person_context(session, account_id, profile_id)
     if scene is None or scene.profile_id is None or not lines:
         return
     if await suppressions.suppressed_among(session, scene.tenant, [scene.profile_id]):

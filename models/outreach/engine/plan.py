@@ -18,6 +18,7 @@ from models.events.rules.catalogue import ActionChanged, EventType
 from models.events.store import events
 from models.outreach.engine import context
 from models.outreach.engine.context import EnrollmentContext
+from models.outreach.rules.actions import DESPITE_DO_NOT_CONTACT
 from models.outreach.rules.answers import AccountGate, gate
 from models.outreach.rules.sequences import SequenceStep
 from models.outreach.rules.slots import Slot, SlotMove, SlotRefusal, find_slot
@@ -27,7 +28,6 @@ from models.outreach.rules.states import (
     AccountStatus,
     ActionOutcome,
     ActionReason,
-    ActionType,
     EnrollmentReason,
     EnrollmentStatus,
     SequenceStatus,
@@ -157,7 +157,7 @@ def _binds(scene: EnrollmentContext) -> bool:
     Whether somebody may be answered was looked at when the answer was given.
     """
     action = scene.action
-    free = action is not None and (action.type == ActionType.WITHDRAW_INVITE or action.conversation_id is not None)
+    free = action is not None and (action.type in DESPITE_DO_NOT_CONTACT or action.conversation_id is not None)
     return scene.enrollment is not None or not free
 
 
@@ -301,7 +301,7 @@ async def render_for_context(
 ) -> RenderedText:
     """A step's text for the scene's person, as everything stands now."""
     person = await recipient_of(session, scene)
-    notice = context.notice(writer.vault, writer.public_url, scene.profile_id or scene.waiting.profile_id)
+    notice = context.opt_out_sentence(writer.vault, writer.public_url, scene.profile_id or scene.waiting.profile_id)
     return render_step(step, person, privacy_notice=notice)
 
 

@@ -14,12 +14,13 @@ from models.base.errors import rfc3339
 from models.base.steps import Decision
 from models.outreach.engine import account_states, claim, context, decide, plan
 from models.outreach.engine.account_states import AccountStanding
-from models.outreach.engine.claim import ClaimedAction, parcel_of
+from models.outreach.engine.claim import ClaimedAction, describe_claimed
 from models.outreach.engine.context import EnrollmentContext, Learned, forget_erased, note_learned, set_connected
 from models.outreach.engine.decide import claimed, give_up_call, readings_of
 from models.outreach.engine.plan import Writer, unplan
+from models.outreach.rules.actions import ACTIONS, ActionType, Effect
 from models.outreach.rules.answers import MethodHold, ReadingBack, ReadingVerdict, Signal, resends_mean_limit, verdict
-from models.outreach.rules.states import ActionOutcome, ActionReason, ActionType, EnrollmentReason, EnrollmentStatus
+from models.outreach.rules.states import ActionOutcome, ActionReason, EnrollmentReason, EnrollmentStatus
 from models.outreach.store import accounts
 from models.outreach.tables import Action, Enrollment
 
@@ -204,8 +205,8 @@ def record_sent(
     action.failures = 0
     action.provider_message_id = message_id or action.provider_message_id
     known = scene.network_person(session)
-    match ActionType(action.type):
-        case ActionType.INVITE:
+    match ACTIONS[ActionType(action.type)].effect:
+        case Effect.INVITES:
             known.invited_at = at
             if scene.enrollment is not None:
                 scene.enrollment.invited_at = at
@@ -214,13 +215,13 @@ def record_sent(
                 set_connected(session, scene, known, scene.now)
             else:
                 known.relation = "pending"
-        case ActionType.WITHDRAW_INVITE:
+        case Effect.WITHDRAWS:
             known.withdrawn_at = at
             if known.relation == "pending":
                 known.relation = "none"
-        case ActionType.MESSAGE:
+        case Effect.CONNECTS:
             set_connected(session, scene, known, at)  # the network takes messages between the connected only
-        case ActionType.PROFILE_VISIT:
+        case Effect.NONE:
             pass
 
 
@@ -303,7 +304,7 @@ async def reading_wanted(session: AsyncSession, subject_id: str, number: int) ->
     give_up_call(action, scene.now)
     if action.outcome != ActionOutcome.RECONCILING or len(action.readings) != number:
         return None
-    return await parcel_of(session, scene, action), scene.now
+    return await describe_claimed(session, scene, action), scene.now
 
 
 async def record_reading(
@@ -333,7 +334,7 @@ def _conclude(session: AsyncSession, scene: EnrollmentContext, action: Action, r
             plan_again(scene, action, after=timedelta())
         case ReadingVerdict.MOOT:
             plan.end_action(session, scene, action, ActionOutcome.SKIPPED, ActionReason.INVITE_NOT_PENDING)
-        case ReadingVerdict.UNKNOWN if action.type == ActionType.PROFILE_VISIT:
+        case ReadingVerdict.UNKNOWN if not ACTIONS[ActionType(action.type)].is_read_back:
             record_sent(session, scene, action, at=claimed(action))
         case ReadingVerdict.UNKNOWN:
             leave_to_a_person(session, scene, action)

@@ -24,8 +24,9 @@ from models.events.rules.catalogue import EnrollmentChanged, EventType
 from models.events.store import events
 from models.outreach.engine import context
 from models.outreach.engine.context import EnrollmentContext
+from models.outreach.rules.actions import CONTACTING, DESPITE_DO_NOT_CONTACT, listed
 from models.outreach.rules.caps import counts_against
-from models.outreach.rules.sequences import WRITING, DueStep, SequenceStep, Wait, WaitReason, next_step
+from models.outreach.rules.sequences import DueStep, SequenceStep, Wait, WaitReason, next_step
 from models.outreach.rules.slots import Request, Slot, SlotRefusal, find_slot
 from models.outreach.rules.states import (
     FINAL_ENROLLMENTS,
@@ -81,7 +82,7 @@ CANCEL_STEPS = text(
 )
 
 CANCEL_SENDS = text(
-    """
+    f"""
     with cancelled as (
       update actions set outcome = 'cancelled', reason = :reason, scheduled_at = null, ended_at = :now,
                          rings = rings + 1
@@ -90,11 +91,11 @@ CANCEL_SENDS = text(
          and enrollment_id is null and outcome in ('scheduled', 'awaiting_approval')
          and (cast(:workspace as text) is null or workspace_id = :workspace)
          and (cast(:tenant as text) is null or tenant_id = :tenant)
-         and not (:keeps_withdrawals and type = 'withdraw_invite')
+         and not (:keeps_withdrawals and type in {listed(DESPITE_DO_NOT_CONTACT)})
       returning 1
     )
     select pg_notify(:channel, '') where exists (select from cancelled)
-    """
+    """  # noqa: S608 - constants of the rules
 )
 
 
@@ -231,8 +232,8 @@ async def _request(
     """What a step that was not planned yet will ask of the calendar."""
     ids = await ids_of_person(session, enrollment.profile_id)
     touched = await context.was_touched(session, enrollment.tenant_id, ids)
-    new = step.type in WRITING and not touched
-    caps = counts_against(step.type, with_note=step.text is not None, new_outreach=new)
+    new = step.type in CONTACTING and not touched
+    caps = counts_against(step.type, with_text=step.text is not None, new_outreach=new)
     starts = scene.sequence is not None and not any(one.claimed_at for one in scene.actions)
     return Request(
         seed=await context.seed_of(session, scene.account.id, enrollment.profile_id, step.id or step.type),

@@ -1,17 +1,21 @@
-"""Seeds: the repeatable chance in gaps, shifts and jitter, so that preview and execution give the same times."""
+"""How much an account may do and when: caps, working hours, and rests, all with a chance that repeats.
+
+Gaps, shifts and jitter come from seeds, so that preview and execution give the same times (specification, "Outreach
+caps").
+"""
 
 import hashlib
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
-from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
 from zoneinfo import ZoneInfo, available_timezones
 
-from models.outreach.rules.states import ActionType, FieldProblem
+from models.outreach.rules.actions import ACTIONS, ActionType, OutreachCap
+from models.outreach.rules.states import FieldProblem
 
 _RANGE = float(1 << 64)
 
@@ -31,23 +35,10 @@ def action_seed(account_id: str, person_key: str, step: str, earlier: int) -> st
     return f"{account_id}:{person_key}:{step}:{earlier}"
 
 
-# Caps: how much an account may do in a UTC day or an ISO week (specification, "Outreach caps").
-
-
 WARMUP_FLOOR = Fraction(4, 10)
 WARMUP_DAYS = 14
 JITTER = 0.15
 WEEK_DAYS = 7
-
-
-class OutreachCap(StrEnum):
-    """What is counted: all per account but `new_outreach_per_day`, which the workspace (or customer) shares."""
-
-    INVITES_PER_DAY = "invites_per_day"
-    INVITES_PER_WEEK = "invites_per_week"
-    INVITES_WITHOUT_NOTE_PER_WEEK = "invites_without_note_per_week"
-    PROFILE_VIEWS_PER_DAY = "profile_views_per_day"
-    NEW_OUTREACH_PER_DAY = "new_outreach_per_day"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,22 +145,15 @@ class AccountCaps:
         return self if self.warmup_started_on is not None else replace(self, warmup_started_on=today)
 
 
-def counts_against(type_: ActionType, *, with_note: bool = False, new_outreach: bool = False) -> frozenset[OutreachCap]:
-    """The caps an action takes a place of.
+def counts_against(type_: ActionType, *, with_text: bool = False, new_outreach: bool = False) -> frozenset[OutreachCap]:
+    """Return the caps that an action takes a place of.
 
-    `new_outreach`: it is the first invite or message to that person in this workspace, whatever the step's flag.
-    Visits and withdrawals are never new outreach.
+    `new_outreach`: it is the first action that contacts the person in this workspace, whatever the step's flag. Types
+    that contact nobody are never new outreach.
     """
-    if type_ is ActionType.PROFILE_VISIT:
-        return frozenset({OutreachCap.PROFILE_VIEWS_PER_DAY})
-    if type_ is ActionType.WITHDRAW_INVITE:
-        return frozenset()
-    caps = {OutreachCap.NEW_OUTREACH_PER_DAY} if new_outreach else set()
-    if type_ is ActionType.INVITE:
-        caps |= {OutreachCap.INVITES_PER_DAY, OutreachCap.INVITES_PER_WEEK}
-        if not with_note:
-            caps.add(OutreachCap.INVITES_WITHOUT_NOTE_PER_WEEK)
-    return frozenset(caps)
+    spec = ACTIONS[type_]
+    caps = spec.caps if with_text else spec.caps | spec.caps_without_text
+    return caps | {OutreachCap.NEW_OUTREACH_PER_DAY} if new_outreach and spec.contacts else caps
 
 
 def week_allows(taken: Mapping[date, int], caps: Mapping[date, int], day: date) -> bool:
@@ -202,9 +186,6 @@ def workspace_cap_problem(cap: OutreachCap, value: int) -> FieldProblem | None:
     """What is wrong with a workspace's value: settings only lower, flag or not."""
     highest = CAPS[cap].default
     return None if 0 <= value <= highest else FieldProblem(cap, f"is a whole number from 0 to {highest}")
-
-
-# Working hours: local wall time in a zone, across daylight-saving changes (specification, "Outreach caps", rule 9).
 
 
 EARLIEST_HOUR = 8
@@ -315,3 +296,33 @@ def hours_problems(*, time_zone: str, start_hour: int, end_hour: int, days: Sequ
 @lru_cache(maxsize=1)
 def _zones() -> Collection[str]:
     return available_timezones()
+
+
+GAP_SECONDS = 45
+GAP_SPREAD_SECONDS = 135
+LUNCH_HOUR = 12
+PEAK_FROM_HOUR = 10
+PEAK_UNTIL_HOUR = 16
+LUNCH_MULTIPLIER = 3.0
+PEAK_MULTIPLIER = 1.0
+OFF_PEAK_MULTIPLIER = 1.5
+SHORTEST_GAP = timedelta(seconds=GAP_SECONDS)
+LONGEST_GAP = timedelta(seconds=(GAP_SECONDS + GAP_SPREAD_SECONDS) * LUNCH_MULTIPLIER)
+
+
+@lru_cache(maxsize=8192)  # a search asks for the same seed at every place it tries
+def base_gap(seed: str) -> timedelta:
+    """45 to 180 s, the same for the same seed."""
+    return timedelta(seconds=GAP_SECONDS + GAP_SPREAD_SECONDS * unit(seed))
+
+
+def multiplier(local_hour: int) -> float:
+    """3 for lunch, 1 for the rest of the peak hours, 1.5 otherwise; by the hour (0 to 23) of local wall time."""
+    if local_hour == LUNCH_HOUR:
+        return LUNCH_MULTIPLIER
+    return PEAK_MULTIPLIER if PEAK_FROM_HOUR <= local_hour < PEAK_UNTIL_HOUR else OFF_PEAK_MULTIPLIER
+
+
+def gap_after(seed: str, at: datetime, hours: WorkingHours) -> timedelta:
+    """How long the account rests after an action at this moment: planned time, or the time of its result."""
+    return base_gap(seed) * multiplier(hours.local_hour(at))

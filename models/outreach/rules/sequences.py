@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from models.outreach.rules.states import ActionOutcome, ActionReason, ActionType, FieldProblem
+from models.outreach.rules.actions import ACTIONS, CONTACTING, TEXT_OWNERS, ActionType, Effect, TextField
+from models.outreach.rules.states import ActionOutcome, ActionReason, FieldProblem
 
 _BRACES = re.compile(r"\{\{((?:(?!\{\{|\}\}).)*+)\}\}", re.DOTALL)  # never over another pair: linear in the text
 _LOOSE = re.compile(r"\{\{|\}\}")
@@ -45,17 +46,11 @@ def fill(text: str, values: Mapping[Placeholder, str]) -> str:
 # Sequences: steps, the two templates, what may be saved, and which step is which after an edit.
 
 
-CHANNEL = "network"
 MAX_STEPS = 20
 MAX_WAIT_DAYS = 60
-MAX_NOTE = 300
-MAX_BODY = 8000
 MAX_PACE = 100
 DEFAULT_ACCEPT_TIMEOUT_DAYS = 21
 MAX_ACCEPT_TIMEOUT_DAYS = 180
-
-WRITING = frozenset({ActionType.INVITE, ActionType.MESSAGE})
-"""What marks somebody as contacted."""
 
 
 class TemplateName(StrEnum):
@@ -81,7 +76,8 @@ class SequenceStep:
     @property
     def text(self) -> str | None:
         """The note or body with its placeholders, null when the step says nothing."""
-        return (self.note if self.type is ActionType.INVITE else self.body) or None
+        field = ACTIONS[self.type].text_field
+        return None if field is None else getattr(self, field) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,28 +156,28 @@ def _range_problems(step: SequenceStep) -> Iterable[FieldProblem]:
 
 
 def _text_problems(step: SequenceStep) -> Iterable[FieldProblem]:
-    """Lengths are code points of the text as written, placeholders and all."""
-    if step.note is not None and step.type is not ActionType.INVITE:
-        yield FieldProblem("note", "belongs to an invite")
-    elif step.note is not None and len(step.note) > MAX_NOTE:
-        yield FieldProblem("note", f"has at most {MAX_NOTE} characters")
-    if step.type is ActionType.MESSAGE:
-        if not (step.body or "").strip() or len(step.body or "") > MAX_BODY:
-            yield FieldProblem("body", f"has 1 to {MAX_BODY} characters")
-    elif step.body is not None:
-        yield FieldProblem("body", "belongs to a message")
-    for field, text in (("note", step.note), ("body", step.body)):
+    """Lengths are code points of the text as it is written, placeholders included."""
+    spec = ACTIONS[step.type]
+    texts: dict[TextField, str | None] = {"note": step.note, "body": step.body}
+    for field, text in texts.items():
+        if field != spec.text_field:
+            if text is not None:
+                yield FieldProblem(field, f"belongs to {TEXT_OWNERS[field].label}")
+        elif len(text or "") > spec.longest_text or len((text or "").strip()) < spec.shortest_text:
+            least = f"{spec.shortest_text} to" if spec.shortest_text else "at most"
+            yield FieldProblem(field, f"has {least} {spec.longest_text} characters")
+    for field, text in texts.items():
         for unknown in unknown_placeholders(text or ""):
             yield FieldProblem(field, f"has the unknown placeholder {unknown}")
 
 
 def _order_problems(step: SequenceStep, before: Sequence[SequenceStep]) -> Iterable[FieldProblem]:
-    invited = any(earlier.type is ActionType.INVITE for earlier in before)
-    if step.type is ActionType.WITHDRAW_INVITE and not invited:
+    invited = any(ACTIONS[earlier.type].effect is Effect.INVITES for earlier in before)
+    if ACTIONS[step.type].effect is Effect.WITHDRAWS and not invited:
         yield FieldProblem("type", "withdraws an invite, and no step before it invites")
     if step.only_after_accept and not invited:
         yield FieldProblem("only_after_accept", "waits for an invite, and no step before it invites")
-    if step.is_follow_up and step.type in WRITING and not any(earlier.type in WRITING for earlier in before):
+    if step.is_follow_up and step.type in CONTACTING and not any(earlier.type in CONTACTING for earlier in before):
         yield FieldProblem("is_follow_up", "is false on the first step that invites or writes")
 
 
@@ -389,15 +385,12 @@ def _acceptance(step: SequenceStep, connection: Relation, *, since: datetime, no
 
 
 def _pointless(step: SequenceStep, connection: Relation, now: datetime) -> ActionReason | None:
-    """Why there is nothing to do for a step that is due."""
-    if step.type is ActionType.INVITE:
-        return _no_invite(connection, now)
-    if step.type is ActionType.WITHDRAW_INVITE and not connection.invite_pending:
+    """Return why there is nothing to do for a step that is due."""
+    effect = ACTIONS[step.type].effect
+    if effect is Effect.WITHDRAWS and not connection.invite_pending:
         return ActionReason.NOT_INVITED if connection.invited_at is None else ActionReason.INVITE_NOT_PENDING
-    return None
-
-
-def _no_invite(connection: Relation, now: datetime) -> ActionReason | None:
+    if effect is not Effect.INVITES:
+        return None
     if connection.connected or connection.accepted_at is not None:
         return ActionReason.ALREADY_CONNECTED
     if connection.invite_pending:

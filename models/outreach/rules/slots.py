@@ -6,56 +6,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from functools import lru_cache
 
 from models.base.errors import rfc3339
+from models.outreach.rules.actions import OutreachCap
 from models.outreach.rules.caps import (
+    LONGEST_GAP,
+    LUNCH_HOUR,
+    SHORTEST_GAP,
     WARMUP_DAYS,
     WEEK_DAYS,
     WEEKLY,
     AccountCaps,
-    OutreachCap,
     WorkingHours,
     day_ends,
     day_start,
+    gap_after,
     monday,
     shift,
-    unit,
     utc_day,
     week_allows,
 )
-
-GAP_SECONDS = 45
-GAP_SPREAD_SECONDS = 135
-LUNCH_HOUR = 12
-PEAK_FROM_HOUR = 10
-PEAK_UNTIL_HOUR = 16
-LUNCH_MULTIPLIER = 3.0
-PEAK_MULTIPLIER = 1.0
-OFF_PEAK_MULTIPLIER = 1.5
-SHORTEST_GAP = timedelta(seconds=GAP_SECONDS)
-LONGEST_GAP = timedelta(seconds=(GAP_SECONDS + GAP_SPREAD_SECONDS) * LUNCH_MULTIPLIER)
-
-
-@lru_cache(maxsize=8192)  # a search asks for the same seed at every place it tries
-def base_gap(seed: str) -> timedelta:
-    """45 to 180 s, the same for the same seed."""
-    return timedelta(seconds=GAP_SECONDS + GAP_SPREAD_SECONDS * unit(seed))
-
-
-def multiplier(local_hour: int) -> float:
-    """3 for lunch, 1 for the rest of the peak hours, 1.5 otherwise; by the hour (0 to 23) of local wall time."""
-    if local_hour == LUNCH_HOUR:
-        return LUNCH_MULTIPLIER
-    return PEAK_MULTIPLIER if PEAK_FROM_HOUR <= local_hour < PEAK_UNTIL_HOUR else OFF_PEAK_MULTIPLIER
-
-
-def gap_after(seed: str, at: datetime, hours: WorkingHours) -> timedelta:
-    """How long the account rests after an action at this moment: planned time, or the time of its result."""
-    return base_gap(seed) * multiplier(hours.local_hour(at))
-
-
-# An account's calendar in memory: what was done and is booked, with the rests between, and what its days hold.
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,21 +167,17 @@ class Calendar:
         if taken in self._members:
             raise ValueError("the action is in the calendar")
         self._members.add(taken)
-        for rests in self._rests_of(taken):
-            rests.add(taken.at, taken.at + gap_after(taken.seed, taken.at, self.hours))
-        self._count(taken, 1)
+        self._change(taken, 1)
 
     def release(self, taken: Taken) -> None:
         """Take an action out: it was cancelled, skipped, or is to be planned anew. `KeyError` when it is not there."""
         self._members.remove(taken)
-        for rests in self._rests_of(taken):
-            rests.remove(taken.at, taken.at + gap_after(taken.seed, taken.at, self.hours))
-        self._count(taken, -1)
+        self._change(taken, -1)
 
-    def _rests_of(self, taken: Taken) -> tuple[_Rests, ...]:
-        return (self._all,) if taken.movable else (self._all, self._firm)
-
-    def _count(self, taken: Taken, by: int) -> None:
+    def _change(self, taken: Taken, by: int) -> None:
+        free = taken.at + gap_after(taken.seed, taken.at, self.hours)
+        for rests in (self._all,) if taken.movable else (self._all, self._firm):
+            (rests.add if by > 0 else rests.remove)(taken.at, free)
         weeks = {monday(day): day for day in sorted(taken.days, reverse=True)}  # once a week, on its first day there
         for cap in taken.caps:
             for day in weeks.values() if cap in WEEKLY else taken.days:
@@ -282,14 +248,9 @@ FIRST_TOUCH_HORIZON = timedelta(days=14)
 _MINUTE = timedelta(minutes=1)
 
 
-class Rule(StrEnum):
-    """What moved a time, or left none: each cap by its name, and the others."""
+class TimeRule(StrEnum):
+    """What moves a time besides the caps."""
 
-    INVITES_PER_DAY = "invites_per_day"
-    INVITES_PER_WEEK = "invites_per_week"
-    INVITES_WITHOUT_NOTE_PER_WEEK = "invites_without_note_per_week"
-    PROFILE_VIEWS_PER_DAY = "profile_views_per_day"
-    NEW_OUTREACH_PER_DAY = "new_outreach_per_day"
     DAILY_PACE_LIMIT = "daily_pace_limit"
     WORKING_HOURS = "working_hours"
     DAY_END = "day_end"
@@ -298,7 +259,9 @@ class Rule(StrEnum):
     LUNCH = "lunch"
 
 
-LIMITS = frozenset(Rule(cap.value) for cap in OutreachCap) | {Rule.DAILY_PACE_LIMIT}
+Rule = OutreachCap | TimeRule
+"""What moved a time, or left none."""
+LIMITS: frozenset[Rule] = frozenset(OutreachCap) | {TimeRule.DAILY_PACE_LIMIT}
 """The caps and the pace limit: what fills up. The others only delay."""
 
 
@@ -372,31 +335,22 @@ def find_slot(
     return Slot(at, tuple(why))
 
 
-def plan_slots(
-    calendar: Calendar, requests: Iterable[tuple[Request, datetime]], *, within: timedelta | None = None
-) -> list[Slot | SlotRefusal]:
-    """Slots for many in one pass, each booked before the next is sought; a pair is a request and its `not_before`."""
-    answers = []
-    for request, not_before in requests:
-        answer = find_slot(calendar, request, not_before, within=within)
-        if isinstance(answer, Slot):
-            calendar.book(request, answer.at)
-        answers.append(answer)
-    return answers
-
-
 def check_now(calendar: Calendar, request: Request, now: datetime) -> SlotMove | SlotRefusal | None:
     """At the claim: null when the action may go this moment, else the first rule in its way.
 
     For a claim the calendar holds what is used only, without this action's own reservation. A move says where that
     one rule would put it; `find_slot` from there gives the new time.
     """
-    return (
-        _outside_hours(calendar, request, now)
-        or _paused(calendar, request, now)
-        or _no_room(calendar, request, now)
-        or _too_close(calendar, request, now)
-    )
+    moved = _outside_hours(calendar, request, now)
+    if moved is not None:
+        return moved
+    until = calendar.pause.until if calendar.pause is not None else now
+    if until is None:
+        return SlotRefusal(TimeRule.ACCOUNT_PAUSED, None)
+    if now < until:
+        detail = f"the account is paused until {rfc3339(until)}"
+        return SlotMove(TimeRule.ACCOUNT_PAUSED, now, until + shift(request.seed), detail)
+    return _no_room(calendar, request, now) or _too_close(calendar, request, now)
 
 
 def rounded_up(at: datetime) -> datetime:
@@ -409,27 +363,12 @@ def _outside_hours(calendar: Calendar, request: Request, at: datetime) -> SlotMo
     inside = calendar.hours.into(at, request.seed)
     if inside != at:
         hours = calendar.hours
-        return SlotMove(
-            Rule.WORKING_HOURS, at, inside, f"working hours are {hours.start_hour}:00–{hours.end_hour}:00 {hours.zone}"
-        )
+        detail = f"working hours are {hours.start_hour}:00–{hours.end_hour}:00 {hours.zone}"
+        return SlotMove(TimeRule.WORKING_HOURS, at, inside, detail)
     if day_ends(at):
-        return SlotMove(
-            Rule.DAY_END, at, _next_day(request, utc_day(at)), "nothing is sent in the last 120 s of a UTC day"
-        )
+        tomorrow = _at_start(request, utc_day(at) + timedelta(days=1))
+        return SlotMove(TimeRule.DAY_END, at, tomorrow, "nothing is sent in the last 120 s of a UTC day")
     return None
-
-
-def _paused(calendar: Calendar, request: Request, at: datetime) -> SlotMove | SlotRefusal | None:
-    if calendar.pause is None:
-        return None
-    until = calendar.pause.until
-    if until is None:
-        return SlotRefusal(Rule.ACCOUNT_PAUSED, None)
-    if at >= until:
-        return None
-    return SlotMove(
-        Rule.ACCOUNT_PAUSED, at, until + shift(request.seed), f"the account is paused until {rfc3339(until)}"
-    )
 
 
 def _no_room(calendar: Calendar, request: Request, at: datetime) -> SlotMove | SlotRefusal | None:
@@ -447,48 +386,40 @@ def _no_room(calendar: Calendar, request: Request, at: datetime) -> SlotMove | S
 
 
 def _full(calendar: Calendar, request: Request, day: date) -> _Full | None:
-    """The first limit without room on a day, in the order of `Rule`."""
-    for cap in OutreachCap:
-        if cap in request.caps:
-            full = _cap_full(calendar, cap, day)
-            if full is not None:
-                return full
-    return _pace_full(calendar, request, day)
-
-
-def _cap_full(calendar: Calendar, cap: OutreachCap, day: date) -> _Full | None:
-    effective = calendar.effective(cap, day)
-    if effective == 0:
-        return _Full(Rule(cap.value), None, "the cap is 0")
-    if cap in WEEKLY:
-        return _week_full(calendar, cap, day)
-    used = calendar.used_on(cap, day)
-    if used >= effective:
-        return _Full(Rule(cap.value), day + timedelta(days=1), _figures(calendar, used, effective, day))
-    if cap is OutreachCap.NEW_OUTREACH_PER_DAY and calendar.workspace_full(day):
-        detail = f"the workspace's {calendar.workspace_base()} of {day} are taken or kept for its other accounts"
-        return _Full(Rule(cap.value), day + timedelta(days=1), detail)
-    return None
-
-
-def _week_full(calendar: Calendar, cap: OutreachCap, day: date) -> _Full | None:
-    if not calendar.week_full(cap, day):
-        return None
-    first = monday(day)
-    used = sum(calendar.used_on(cap, first + timedelta(days=n)) for n in range(WEEK_DAYS))
-    detail = _figures(calendar, used, calendar.effective(cap, day), day)
-    following = day + timedelta(days=1) if calendar.grows_later(cap, day) else first + timedelta(days=WEEK_DAYS)
-    return _Full(Rule(cap.value), following, detail)
-
-
-def _pace_full(calendar: Calendar, request: Request, day: date) -> _Full | None:
-    if request.sequence_id is None or request.pace is None:
-        return None
+    """Return the first limit without room on a day: the caps in their order, then the sequence's pace."""
+    caps = (_cap_full(calendar, cap, day) for cap in OutreachCap if cap in request.caps)
+    full = next((one for one in caps if one is not None), None)
+    if full is not None or request.sequence_id is None or request.pace is None:
+        return full
     started = calendar.started_on(request.sequence_id, day)
     if started < request.pace:
         return None
-    following = day + timedelta(days=1) if request.pace else None
-    return _Full(Rule.DAILY_PACE_LIMIT, following, f"{started} of {request.pace} people are started on {day}")
+    tomorrow = day + timedelta(days=1) if request.pace else None
+    return _Full(TimeRule.DAILY_PACE_LIMIT, tomorrow, f"{started} of {request.pace} people are started on {day}")
+
+
+def _cap_full(calendar: Calendar, cap: OutreachCap, day: date) -> _Full | None:
+    effective, following = calendar.effective(cap, day), day + timedelta(days=1)
+    if effective == 0:
+        return _Full(cap, None, "the cap is 0")
+    if cap in WEEKLY:
+        first = monday(day)
+        used = sum(calendar.used_on(cap, first + timedelta(days=n)) for n in range(WEEK_DAYS))
+        full = calendar.week_full(cap, day)
+        following = following if calendar.grows_later(cap, day) else first + timedelta(days=WEEK_DAYS)
+    else:
+        used = calendar.used_on(cap, day)
+        full = used >= effective
+    if full:
+        detail = f"{used} of {effective} are taken on {day}"
+        n = calendar.caps.planned(utc_day(calendar.now)).warmup_day(day)
+        if n is not None and n < WARMUP_DAYS:
+            detail += f", warm-up day {n} of {WARMUP_DAYS}"
+        return _Full(cap, following, detail)
+    if cap is OutreachCap.NEW_OUTREACH_PER_DAY and calendar.workspace_full(day):
+        base = calendar.workspace_base()
+        return _Full(cap, following, f"the workspace's {base} of {day} are taken or kept for its other accounts")
+    return None
 
 
 def _too_close(calendar: Calendar, request: Request, at: datetime) -> SlotMove | None:
@@ -499,17 +430,7 @@ def _too_close(calendar: Calendar, request: Request, at: datetime) -> SlotMove |
     lunch = LUNCH_HOUR in {calendar.hours.local_hour(last.action_at), calendar.hours.local_hour(at)}
     rest = round((last.free_at - last.action_at).total_seconds())
     detail = f"the account rests {rest} s after its action of {rfc3339(last.action_at)}"
-    return SlotMove(Rule.LUNCH if lunch else Rule.SPACING, at, last.free_at, detail)
-
-
-def _figures(calendar: Calendar, used: int, effective: int, day: date) -> str:
-    text = f"{used} of {effective} are taken on {day}"
-    n = calendar.caps.planned(utc_day(calendar.now)).warmup_day(day)
-    return f"{text}, warm-up day {n} of {WARMUP_DAYS}" if n is not None and n < WARMUP_DAYS else text
-
-
-def _next_day(request: Request, day: date) -> datetime:
-    return _at_start(request, day + timedelta(days=1))
+    return SlotMove(TimeRule.LUNCH if lunch else TimeRule.SPACING, at, last.free_at, detail)
 
 
 def _at_start(request: Request, day: date) -> datetime:

@@ -78,15 +78,6 @@ class EnrollmentReason(StrEnum):
     ALREADY_CONTACTED = "already_contacted"
 
 
-class ActionType(StrEnum):
-    """What is done on the network; a step's type and a direct send's."""
-
-    INVITE = "invite"
-    MESSAGE = "message"
-    PROFILE_VISIT = "profile_visit"
-    WITHDRAW_INVITE = "withdraw_invite"
-
-
 class ActionOutcome(StrEnum):
     """Where an action stands."""
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from models.outreach.rules.actions import ACTIONS
 from models.outreach.rules.sequences import Placeholder, SequenceStep, fill, placeholders_of
-from models.outreach.rules.states import ActionReason, ActionType
+from models.outreach.rules.states import ActionReason
 
 _STYLED = range(0x1D400, 0x1D800)
 """Mathematical letters, which some write their names with."""
@@ -313,13 +314,6 @@ def _goes_with_form(words: list[str]) -> bool:
     return words[-2].lower() not in _AND or (len(words) > 3 and _form(words[-3]))  # noqa: PLR2004 - X GmbH & Co
 
 
-# Rendering: placeholders of notes and messages become text for one person (specification, "Sequence").
-
-
-MAX_NOTE_UNITS = 300
-"""UTF-16 units of a rendered note, as the network counts."""
-
-
 class Caution(StrEnum):
     """What a preview warns of."""
 
@@ -371,7 +365,8 @@ def render_step(step: SequenceStep, person: Recipient, *, privacy_notice: str) -
             return RenderedText(step.id, None, 0, problem)
     text = fill(step.text, {name: value for name, value in values.items() if value is not None})
     units = utf16_units(text)
-    too_long = step.type is ActionType.INVITE and units > MAX_NOTE_UNITS
+    longest = ACTIONS[step.type].longest_rendered
+    too_long = longest is not None and units > longest
     return RenderedText(step.id, text, units, ActionReason.NOTE_TOO_LONG if too_long else None)
 
 
@@ -383,5 +378,5 @@ _MISSING = (
 
 def first_message_lacks_notice(steps: Sequence[SequenceStep]) -> bool:
     """Whether the first message of a sequence leaves `{{privacy_notice}}` out; false without any message."""
-    first = next((step for step in steps if step.type is ActionType.MESSAGE), None)
+    first = next((step for step in steps if ACTIONS[step.type].text_field == "body"), None)
     return first is not None and Placeholder.PRIVACY_NOTICE not in placeholders_of(first.text or "")

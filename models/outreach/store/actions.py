@@ -13,6 +13,7 @@ from models.base.errors import NotFound
 from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.subjects import Subject
 from models.base.tenants import Tenant
+from models.outreach.rules.actions import ACTIONS, CONTACTING, listed
 from models.outreach.rules.states import ActionOutcome
 from models.outreach.tables import Action
 from models.people.store.people import ids_of_person
@@ -72,13 +73,7 @@ async def wake_action(session: AsyncSession, tenant: Tenant, action_id: str) -> 
 # Activity: what a tenant's accounts did in a span of time, counted by the database from what was sent.
 
 
-NAMES = {
-    "invite": "invites",
-    "message": "messages",
-    "profile_visit": "profile_visits",
-    "withdraw_invite": "withdrawn_invites",
-    "reply": "replies_received",
-}
+NAMES = {type.value: spec.reported_as for type, spec in ACTIONS.items()} | {"reply": "replies_received"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +116,7 @@ REPLIED = text(
     f"""
     with contacted as (
       select a.account_id, a.profile_id, min(a.sent_at) as since {SENT}
-         and a.type in ('invite', 'message') and a.conversation_id is null
+         and a.type in {listed(CONTACTING)} and a.conversation_id is null
        group by a.account_id, a.profile_id
     )
     select count(*) filter (where exists (

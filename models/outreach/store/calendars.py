@@ -18,13 +18,13 @@ from models.base.database import widened
 from models.base.tenants import Tenant, all_tenants, customer_of
 from models.events.rules.catalogue import CapReached, EventType
 from models.events.store import events
+from models.outreach.rules.actions import ACTIONS, ActionType, OutreachCap, listed
 from models.outreach.rules.answers import AccountGate, gate, next_available_at
 from models.outreach.rules.caps import (
     CAPS,
     WEEK_DAYS,
     WEEKLY,
     AccountCaps,
-    OutreachCap,
     cap_resets_at,
     counts_against,
     day_start,
@@ -34,7 +34,7 @@ from models.outreach.rules.caps import (
     warmup_factor,
 )
 from models.outreach.rules.slots import Calendar, Neighbour, Pause, Request, Taken
-from models.outreach.rules.states import AccountStatus, ActionType
+from models.outreach.rules.states import AccountStatus
 from models.outreach.store.accounts import LockedAccount
 from models.outreach.store.sequences import Rules
 from models.outreach.tables import OPEN_ENROLLMENTS, Action, CapNotice, OutreachAccount, OutreachSequence
@@ -68,8 +68,18 @@ def caps_of(account: OutreachAccount, rules: Rules) -> AccountCaps:
     )
 
 
+def _counts(cap: OutreachCap) -> str:
+    """Return the SQL condition that an action counts against a cap in its present window."""
+    always = listed(type for type, spec in ACTIONS.items() if cap in spec.caps)
+    bare = listed(type for type, spec in ACTIONS.items() if cap in spec.caps_without_text)
+    which = f"(type in {always} or bare and type in {bare})"
+    if cap is OutreachCap.NEW_OUTREACH_PER_DAY:
+        which = "first_touch"
+    return which if cap in WEEKLY else f"{which} and today"
+
+
 USAGE = text(
-    """
+    f"""
     with asked as (
       select a.id as account_id, a.tenant_id, r.id as record_id
         from outreach_accounts a
@@ -87,14 +97,9 @@ USAGE = text(
           on x.account_id = s.account_id and x.outcome = 'scheduled' and x.scheduled_at < :next_week
        where s.record_id = s.account_id
     )
-    select account_id, booked,
-           count(*) filter (where type = 'invite' and today) as invites_per_day,
-           count(*) filter (where type = 'invite') as invites_per_week,
-           count(*) filter (where type = 'invite' and bare) as invites_without_note_per_week,
-           count(*) filter (where type = 'profile_visit' and today) as profile_views_per_day,
-           count(*) filter (where first_touch and today) as new_outreach_per_day
+    select account_id, booked, {", ".join(f"count(*) filter (where {_counts(cap)}) as {cap}" for cap in OutreachCap)}
       from counted group by account_id, booked
-    """
+    """  # noqa: S608 - constants of the rules
 )
 
 NEW_OUTREACH = text(
@@ -242,7 +247,7 @@ async def tell_reached(
 
 TAKEN = text(
     """
-    select x.id, x.type, x.seed, x.text is not null as with_note, x.first_touch, x.enrollment_id,
+    select x.id, x.type, x.seed, x.text is not null as with_text, x.first_touch, x.enrollment_id,
            case when x.starts_sequence then x.sequence_id end as started,
            x.claimed_at, x.ended_at, null::timestamptz as scheduled_at
       from actions x
@@ -344,7 +349,7 @@ def _taken(row: RowMapping, now: datetime) -> Taken:
     return Taken(
         at=at,
         seed=row["seed"],
-        caps=counts_against(ActionType(row["type"]), with_note=row["with_note"], new_outreach=row["first_touch"]),
+        caps=counts_against(ActionType(row["type"]), with_text=row["with_text"], new_outreach=row["first_touch"]),
         days=tuple(dict.fromkeys(utc_day(moment) for moment in moments)),
         sequence_id=row["started"],
         movable=scheduled_at is not None and row["enrollment_id"] is not None,
@@ -390,4 +395,4 @@ def request_of(action: Action, sequence: OutreachSequence | None) -> Request:
 
 def caps_against(action: Action) -> frozenset[OutreachCap]:
     """The caps that an action takes a place of."""
-    return counts_against(ActionType(action.type), with_note=action.text is not None, new_outreach=action.first_touch)
+    return counts_against(ActionType(action.type), with_text=action.text is not None, new_outreach=action.first_touch)

@@ -23,9 +23,10 @@ from models.base.tables import Payload
 from models.base.tenants import Tenant, customer_of
 from models.events.rules.catalogue import EnrollmentChanged, EventType
 from models.events.store import events
-from models.outreach.rules.caps import OutreachCap, WorkingHours
+from models.outreach.rules.actions import ActionType, OutreachCap
+from models.outreach.rules.caps import WorkingHours
 from models.outreach.rules.sequences import SequenceStep
-from models.outreach.rules.states import ActionType, EnrollmentReason, EnrollmentStatus, SequenceStatus
+from models.outreach.rules.states import EnrollmentReason, EnrollmentStatus, SequenceStatus
 from models.outreach.tables import OPEN_ENROLLMENTS, Action, Enrollment, OutreachSequence, OutreachSettings
 
 

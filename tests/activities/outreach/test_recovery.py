@@ -11,8 +11,8 @@ from activities.outreach.inbox import NetworkInbox
 from activities.upstream.unipile.network import UnipileNetwork
 from models.base.steps import Do
 from models.operate import recovery
+from models.outreach.rules.actions import ActionType
 from models.outreach.rules.sequences import SequenceStep
-from models.outreach.rules.states import ActionType
 from tests.activities.outreach.sending import Stage
 from tests.models.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, VISIT
 

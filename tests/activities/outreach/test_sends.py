@@ -14,8 +14,8 @@ from models.base.steps import Do
 from models.outreach.engine import actions, claim
 from models.outreach.engine.actions import DraftSend
 from models.outreach.engine.claim import ClaimedAction
+from models.outreach.rules.actions import ActionType
 from models.outreach.rules.sequences import SequenceStep
-from models.outreach.rules.states import ActionType
 from tests.activities.outreach.sending import Stage
 from tests.models.outreach.sending_world import FOLLOW_UP, INVITE, MESSAGE, VISIT, WITHDRAW
 

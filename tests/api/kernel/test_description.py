@@ -14,8 +14,9 @@ from api.kernel.operation import OPERATIONS
 from models.base import errors
 from models.base.errors import ServiceError
 from models.events.rules.catalogue import DATA_OF, EventType
+from models.outreach.rules.actions import MAX_BODY, MAX_NOTE
 from models.outreach.rules.caps import CAPS
-from models.outreach.rules.sequences import MAX_BODY, MAX_NOTE, MAX_WAIT_DAYS
+from models.outreach.rules.sequences import MAX_WAIT_DAYS
 
 
 @pytest.fixture

@@ -19,9 +19,10 @@ from models.outreach.engine import actions
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.plan import OUTREACH_RECONCILE, OUTREACH_SEND
 from models.outreach.engine.record import CallResult, Heard, NetworkReading
+from models.outreach.rules.actions import ActionType
 from models.outreach.rules.answers import ReadingBack, Seen
 from models.outreach.rules.sequences import SequenceStep
-from models.outreach.rules.states import FINAL_ENROLLMENTS, ActionOutcome, ActionType
+from models.outreach.rules.states import FINAL_ENROLLMENTS, ActionOutcome
 from models.outreach.tables import Action
 from tests.models.conftest import SECRET, join
 from tests.models.outreach.enrollment_reference import ADDED, CALL_LIVES, CAPS, EnrollmentReference, Entry, Person

@@ -12,9 +12,10 @@ from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.context import Learned
 from models.outreach.engine.inbox import ChatLine
 from models.outreach.engine.record import Again, CallResult, Done, Heard, NotNeeded, RefusedSend, Unclear
+from models.outreach.rules.actions import ActionType
 from models.outreach.rules.answers import Seen
 from models.outreach.rules.sequences import SequenceStep
-from models.outreach.rules.states import ActionReason, ActionType
+from models.outreach.rules.states import ActionReason
 from tests.models.outreach.sending_world import FOLLOW_UP, MESSAGE, WITHDRAW
 
 BRUSSELS = ZoneInfo("Europe/Brussels")

@@ -195,7 +195,7 @@ class EnrollmentRules(Calls):
 
         async def work(session: AsyncSession) -> None:
             await people.lock_people(session, [person.profile_id])
-            await inbox.learn(session, account_id, person.profile_id, person.learned)
+            await inbox.record_relation(session, account_id, person.profile_id, person.learned)
             await inbox.take_messages(
                 session, account_id, person.profile_id, chat, person.lines, writer=self.world.writer
             )
@@ -234,7 +234,7 @@ class EnrollmentRules(Calls):
         person.held = what == "pause"
 
     async def _tell(self, enrollment: str, what: str, session: AsyncSession) -> bool | None:
-        scene = await context.of_enrollment(session, enrollment)
+        scene = await context.lock_enrollment_context(session, enrollment)
         if scene is None or scene.enrollment is None:
             return None
         if what == "pause":

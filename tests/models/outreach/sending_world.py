@@ -22,8 +22,8 @@ from models.outreach.engine import record as engine_record
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.plan import OUTREACH_SEND, Writer
 from models.outreach.engine.record import CallResult, NetworkReading
+from models.outreach.rules.actions import ActionType
 from models.outreach.rules.sequences import SequenceStep
-from models.outreach.rules.states import ActionType
 from models.outreach.store import sequences
 from models.outreach.tables import Action, Enrollment, NetworkPerson, OutreachAccount, OutreachSequence
 from models.people.store import people
@@ -143,7 +143,7 @@ class World:
             )
             session.add(enrollment)
             await session.flush()
-            scene = await context.of_enrollment(session, enrollment.id)
+            scene = await context.lock_enrollment_context(session, enrollment.id)
             assert scene is not None
             await context.new_step_action(session, scene, enrollment, scene.steps[0])
             await people.lock_people(session, [who])

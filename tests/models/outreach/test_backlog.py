@@ -12,8 +12,7 @@ from models.base.steps import Do
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.plan import OUTREACH_SEND
 from models.outreach.engine.record import Done
-from models.outreach.rules.caps import WorkingHours
-from models.outreach.rules.slots import gap_after
+from models.outreach.rules.caps import WorkingHours, gap_after
 from tests.models.conftest import Member
 from tests.models.outreach.sending_world import MONDAY, VISIT, World
 

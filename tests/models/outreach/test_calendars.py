@@ -10,7 +10,8 @@ from models.base.database import Database
 from models.base.ids import new_id
 from models.base.secrets import Vault
 from models.base.tenants import Tenant
-from models.outreach.rules.caps import WEEK_DAYS, WEEKLY, OutreachCap, monday, utc_day
+from models.outreach.rules.actions import OutreachCap
+from models.outreach.rules.caps import WEEK_DAYS, WEEKLY, monday, utc_day
 from models.outreach.rules.slots import Calendar, Pause
 from models.outreach.store import accounts, calendars
 from models.outreach.tables import Action

@@ -13,10 +13,9 @@ from models.base.database import Database
 from models.base.secrets import Vault
 from models.outreach.engine import decide
 from models.outreach.engine.enroll import Given
-from models.outreach.rules.caps import CAPS, OutreachCap, WorkingHours
+from models.outreach.rules.actions import ActionType, OutreachCap
+from models.outreach.rules.caps import CAPS, WorkingHours, gap_after
 from models.outreach.rules.sequences import SequenceStep
-from models.outreach.rules.slots import gap_after
-from models.outreach.rules.states import ActionType
 from models.outreach.store import sequences
 from models.outreach.store.sequences import DraftSequence
 from models.people.rules.registers import SuppressionReason

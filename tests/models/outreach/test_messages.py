@@ -88,8 +88,8 @@ async def test_a_reply_implies_acceptance_which_a_late_read_does_not_report_agai
     await take(world, profile_id, line)
     assert (await world.enrollment(enrollment)).accepted_at == line.sent_at
     waits, shows = (Learned(network_id="ACoJo", connected=known, pending=not known) for known in (False, True))
-    await world.run(lambda session: inbox.learn(session, world.account_id, profile_id, waits))
-    await world.run(lambda session: inbox.learn(session, world.account_id, profile_id, shows))
+    await world.run(lambda session: inbox.record_relation(session, world.account_id, profile_id, waits))
+    await world.run(lambda session: inbox.record_relation(session, world.account_id, profile_id, shows))
     assert (await world.told()).count("invite.accepted") == 1
 
 
@@ -104,7 +104,7 @@ async def test_a_person_already_connected_accepted_nothing(world: World) -> None
         id=profile_id,
     )
     seen = Learned(network_id="ACoJo", connected=True, pending=False)
-    await world.run(lambda session: inbox.learn(session, world.account_id, profile_id, seen))
+    await world.run(lambda session: inbox.record_relation(session, world.account_id, profile_id, seen))
     await take(world, profile_id, await said(world))
     told = await world.told()
     assert (told.count("invite.accepted"), told.count("reply.received")) == (0, 1)

@@ -274,7 +274,7 @@ async def test_a_person_settles_it(world: World, outcome: str, status: str, *, s
 
 async def pause(world: World, enrollment_id: str) -> None:
     async def work(session: AsyncSession) -> None:
-        scene = await context.of_enrollment(session, enrollment_id)
+        scene = await context.lock_enrollment_context(session, enrollment_id)
         assert scene is not None
         assert scene.enrollment is not None
         stop.pause_by_hand(scene, scene.enrollment)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models.outreach.rules.actions import ActionType, OutreachCap
 from models.outreach.rules.caps import (
     CAPS,
     WEEKLY,
     AccountCaps,
-    OutreachCap,
     action_seed,
     cap_problem,
     cap_resets_at,
@@ -24,7 +24,6 @@ from models.outreach.rules.caps import (
     week_allows,
     workspace_cap_problem,
 )
-from models.outreach.rules.states import ActionType
 
 ACCOUNT = "acc_01jd3v8k5xe9q8w2r7t6y5u4p3"
 STARTED = date(2026, 12, 24)
@@ -160,7 +159,7 @@ def test_an_account_that_has_not_started_is_shown_full_and_planned_as_of_today()
     ],
 )
 def test_what_an_action_counts_against(type_: ActionType, with_note: bool, new: bool, expected: set[str]) -> None:
-    assert counts_against(type_, with_note=with_note, new_outreach=new) == expected
+    assert counts_against(type_, with_text=with_note, new_outreach=new) == expected
 
 
 def test_days_are_utc_and_the_first_of_january_begins_no_week() -> None:

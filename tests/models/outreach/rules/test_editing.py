@@ -8,6 +8,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models.outreach.rules.actions import ActionType
 from models.outreach.rules.sequences import (
     Dropped,
     DueStep,
@@ -25,7 +26,7 @@ from models.outreach.rules.sequences import (
     text_hash,
     with_ids,
 )
-from models.outreach.rules.states import ActionOutcome, ActionReason, ActionType
+from models.outreach.rules.states import ActionOutcome, ActionReason
 from models.outreach.rules.texts import Recipient, render_step
 
 T0 = datetime(2027, 3, 25, 9, 30, tzinfo=UTC)

@@ -7,8 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.outreach.rules.caps import LAST_MOMENTS, Window, WorkingHours, day_ends, hours_problems, shift
-from models.outreach.rules.slots import LONGEST_GAP, base_gap, gap_after, multiplier
+from models.outreach.rules.caps import (
+    LAST_MOMENTS,
+    LONGEST_GAP,
+    Window,
+    WorkingHours,
+    base_gap,
+    day_ends,
+    gap_after,
+    hours_problems,
+    multiplier,
+    shift,
+)
 
 BRUSSELS = WorkingHours()
 ZONES = ["Europe/Brussels", "America/Los_Angeles", "Pacific/Auckland"]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models.outreach.rules.actions import ActionType
 from models.outreach.rules.sequences import (
     TEMPLATES,
     Placeholder,
@@ -14,7 +15,7 @@ from models.outreach.rules.sequences import (
     placeholders_of,
     unknown_placeholders,
 )
-from models.outreach.rules.states import ActionReason, ActionType
+from models.outreach.rules.states import ActionReason
 from models.outreach.rules.texts import Recipient, RenderedText, first_message_lacks_notice, render_step, utf16_units
 
 NOTICE = "You can opt out here: https://svc.example/o/abcdefghijklmnopqrstuv"

@@ -6,6 +6,7 @@ from itertools import count
 
 import pytest
 
+from models.outreach.rules.actions import ActionType
 from models.outreach.rules.sequences import (
     DEFAULT_ACCEPT_TIMEOUT_DAYS,
     TEMPLATES,
@@ -15,7 +16,6 @@ from models.outreach.rules.sequences import (
     template,
     with_ids,
 )
-from models.outreach.rules.states import ActionType
 
 INVITE = SequenceStep(ActionType.INVITE)
 MESSAGE = SequenceStep(ActionType.MESSAGE, body="Hello")

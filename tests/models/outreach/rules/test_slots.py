@@ -5,24 +5,23 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from models.outreach.rules.caps import AccountCaps, OutreachCap, WorkingHours, counts_against, shift, utc_day
+from models.outreach.rules.actions import ActionType, OutreachCap
+from models.outreach.rules.caps import AccountCaps, WorkingHours, counts_against, gap_after, shift, utc_day
 from models.outreach.rules.slots import (
     FIRST_TOUCH_HORIZON,
     Calendar,
     Neighbour,
     Pause,
     Request,
-    Rule,
     Slot,
     SlotMove,
     SlotRefusal,
     Taken,
+    TimeRule,
     check_now,
     find_slot,
-    gap_after,
-    plan_slots,
 )
-from models.outreach.rules.states import ActionType
+from tests.models.outreach.rules.planning import plan_slots
 
 ACCOUNT = "acc_01jd3v8k5xe9q8w2r7t6y5u4p3"
 NOW = datetime(2027, 3, 1, 9, 0, 17, tzinfo=UTC)  # a Monday, ten in the morning in Brussels
@@ -94,7 +93,7 @@ def test_a_rest_is_kept_before_and_after() -> None:
     fits_between = after_first + own <= first + timedelta(minutes=4)
     behind = first + timedelta(minutes=4) + gap_after("b", first + timedelta(minutes=4), full.hours)
     assert slot.at == (after_first if fits_between else behind)
-    assert [move.rule for move in slot.why] == [Rule.SPACING]
+    assert [move.rule for move in slot.why] == [TimeRule.SPACING]
     assert "rests" in slot.why[0].detail
 
 
@@ -114,13 +113,13 @@ def test_an_older_action_with_a_longer_rest_still_counts() -> None:
     assert later + gap_after(names[0], later, full.hours) < lunch + gap_after(names[-1], lunch, full.hours)
     slot = slot_of(find_slot(full, visit(), later))
     assert slot.at == lunch + gap_after(names[-1], lunch, full.hours)
-    assert slot.why[-1].rule is Rule.LUNCH
+    assert slot.why[-1].rule is TimeRule.LUNCH
 
 
 def test_lunch_is_named_when_its_rest_delays() -> None:
     at = datetime(2027, 3, 1, 11, 30, tzinfo=UTC)
     slot = slot_of(find_slot(calendar(taken=(taken(at, "a"),)), visit(), at))
-    assert [move.rule for move in slot.why] == [Rule.LUNCH]
+    assert [move.rule for move in slot.why] == [TimeRule.LUNCH]
 
 
 def test_a_full_day_moves_past_all_full_days_in_one_entry_and_says_the_figures() -> None:
@@ -128,8 +127,8 @@ def test_a_full_day_moves_past_all_full_days_in_one_entry_and_says_the_figures()
     full = calendar(taken=tuple(taken(at, f"t{n}", VISIT) for n, at in enumerate(days)), profile_views_per_day=2)
     slot = slot_of(find_slot(full, visit(), NOW))
     assert utc_day(slot.at) == date(2027, 3, 3)
-    assert [move.rule for move in slot.why] == [Rule.PROFILE_VIEWS_PER_DAY, Rule.WORKING_HOURS]
-    assert slot.limit is Rule.PROFILE_VIEWS_PER_DAY
+    assert [move.rule for move in slot.why] == [OutreachCap.PROFILE_VIEWS_PER_DAY, TimeRule.WORKING_HOURS]
+    assert slot.limit is OutreachCap.PROFILE_VIEWS_PER_DAY
     effective = full.effective(OutreachCap.PROFILE_VIEWS_PER_DAY, date(2027, 3, 1))
     assert slot.why[0].detail == f"2 of {effective} are taken on 2027-03-01"
 
@@ -150,7 +149,7 @@ def test_a_week_that_grows_waits_for_its_next_day_and_a_grown_one_for_monday() -
             week.add(taken(at, f"t{n}", INVITE))
         slot = slot_of(find_slot(week, Request("i", INVITE), wednesday))
         assert utc_day(slot.at) == day
-        assert slot.limit is Rule.INVITES_PER_WEEK
+        assert slot.limit is OutreachCap.INVITES_PER_WEEK
         assert slot.why[0].detail.startswith(f"{room} of {room} are taken on 2026-12-30")
 
 
@@ -165,8 +164,8 @@ def test_invites_without_a_note_have_a_week_of_their_own() -> None:
     week = calendar(invites_without_note_per_week=1)
     week.add(taken(NOW - timedelta(hours=1), "t", INVITE))
     slot = slot_of(find_slot(week, Request("i", INVITE), NOW))
-    assert slot.limit is Rule.INVITES_WITHOUT_NOTE_PER_WEEK
-    noted = counts_against(ActionType.INVITE, with_note=True)
+    assert slot.limit is OutreachCap.INVITES_WITHOUT_NOTE_PER_WEEK
+    noted = counts_against(ActionType.INVITE, with_text=True)
     assert slot_of(find_slot(week, Request("i", noted), NOW)).why == ()
 
 
@@ -188,14 +187,14 @@ def test_a_result_on_another_day_than_its_claim_counts_on_both_and_once_in_its_w
 def test_a_cap_of_zero_is_refused_for_good(cap: OutreachCap) -> None:
     stopped = Calendar(AccountCaps(ACCOUNT, configured={cap: 0}), WorkingHours(), NOW)
     answer = find_slot(stopped, Request("r", frozenset({cap})), NOW)
-    assert answer == SlotRefusal(Rule(cap.value), None)
+    assert answer == SlotRefusal(cap, None)
 
 
 def test_a_zero_that_is_met_on_a_later_day_keeps_the_moves() -> None:
     saturday = datetime(2027, 3, 6, 12, tzinfo=UTC)
     answer = find_slot(calendar(profile_views_per_day=0), visit(), saturday)
     assert isinstance(answer, SlotRefusal)
-    assert [move.rule for move in answer.why] == [Rule.WORKING_HOURS]
+    assert [move.rule for move in answer.why] == [TimeRule.WORKING_HOURS]
 
 
 def test_a_pace_counts_the_people_a_sequence_starts() -> None:
@@ -204,19 +203,19 @@ def test_a_pace_counts_the_people_a_sequence_starts() -> None:
     paced.book(first, NOW)
     slot = slot_of(find_slot(paced, Request("b", VISIT, "seq", 1), NOW))
     assert utc_day(slot.at) == date(2027, 3, 2)
-    assert slot.limit is Rule.DAILY_PACE_LIMIT
+    assert slot.limit is TimeRule.DAILY_PACE_LIMIT
     assert slot.why[0].detail == "1 of 1 people are started on 2027-03-01"
     assert utc_day(slot_of(find_slot(paced, Request("c", VISIT, "other", 1), NOW)).at) == date(2027, 3, 1)
     assert utc_day(slot_of(find_slot(paced, Request("d", VISIT, "seq", None), NOW)).at) == date(2027, 3, 1)
-    assert find_slot(paced, Request("e", VISIT, "new", 0), NOW) == SlotRefusal(Rule.DAILY_PACE_LIMIT, None)
+    assert find_slot(paced, Request("e", VISIT, "new", 0), NOW) == SlotRefusal(TimeRule.DAILY_PACE_LIMIT, None)
 
 
 def test_a_pause_with_an_end_is_planned_behind_and_one_without_refused() -> None:
     until = datetime(2027, 3, 2, tzinfo=UTC)
     slot = slot_of(find_slot(calendar(pause=Pause(until)), visit(), NOW))
-    assert [move.rule for move in slot.why] == [Rule.ACCOUNT_PAUSED, Rule.WORKING_HOURS]
+    assert [move.rule for move in slot.why] == [TimeRule.ACCOUNT_PAUSED, TimeRule.WORKING_HOURS]
     assert slot.at == datetime(2027, 3, 2, 7, tzinfo=UTC) + shift("visit0")
-    assert find_slot(calendar(pause=Pause(None)), visit(), NOW) == SlotRefusal(Rule.ACCOUNT_PAUSED, None)
+    assert find_slot(calendar(pause=Pause(None)), visit(), NOW) == SlotRefusal(TimeRule.ACCOUNT_PAUSED, None)
     assert slot_of(find_slot(calendar(pause=Pause(NOW)), visit(), NOW)).why == ()
 
 
@@ -224,7 +223,7 @@ def test_no_enrollment_wakes_at_a_boundary() -> None:
     midnight = datetime(2027, 3, 2, tzinfo=UTC)  # four in the afternoon in Los Angeles
     end = calendar(zone="America/Los_Angeles", now=midnight - timedelta(minutes=2))
     slot = slot_of(find_slot(end, visit(), midnight - timedelta(minutes=2)))
-    assert [move.rule for move in slot.why] == [Rule.DAY_END]
+    assert [move.rule for move in slot.why] == [TimeRule.DAY_END]
     assert slot.at == midnight + shift("visit0")
     paused = calendar(zone="America/Los_Angeles", pause=Pause(midnight), now=midnight - timedelta(hours=1))
     assert slot_of(find_slot(paused, visit(), midnight - timedelta(hours=1))).at == midnight + shift("visit0")
@@ -237,7 +236,7 @@ def test_a_slot_behind_the_horizon_is_refused_with_that_slot() -> None:
         full.add(taken(day + timedelta(days=n), f"t{n}", VISIT))
     answer = find_slot(full, visit(), NOW, within=FIRST_TOUCH_HORIZON)
     assert isinstance(answer, SlotRefusal)
-    assert answer.rule is Rule.PROFILE_VIEWS_PER_DAY
+    assert answer.rule is OutreachCap.PROFILE_VIEWS_PER_DAY
     follow_up = slot_of(find_slot(full, visit(), NOW))
     assert answer.next_available_at == follow_up.at
     assert utc_day(follow_up.at) == date(2027, 3, 16)
@@ -247,7 +246,7 @@ def test_a_slot_that_no_limit_pushed_out_is_refused_by_what_delayed_most() -> No
     paused = calendar(pause=Pause(NOW + timedelta(days=20)))
     answer = find_slot(paused, visit(), NOW, within=FIRST_TOUCH_HORIZON)
     assert isinstance(answer, SlotRefusal)
-    assert answer.rule is Rule.ACCOUNT_PAUSED
+    assert answer.rule is TimeRule.ACCOUNT_PAUSED
     assert answer.next_available_at is not None
 
 
@@ -278,11 +277,11 @@ def test_a_claim_is_checked_to_the_second() -> None:
     resting = calendar(taken=(taken(NOW - timedelta(seconds=20), "t"),))
     move = check_now(resting, visit(), NOW)
     assert isinstance(move, SlotMove)
-    assert move.rule is Rule.SPACING
+    assert move.rule is TimeRule.SPACING
     assert check_now(resting, visit(), move.moved_to) is None
     late = datetime(2027, 3, 1, 17, 58, tzinfo=UTC)
     assert isinstance(check_now(free, visit(), late), SlotMove)
-    assert check_now(calendar(pause=Pause(None)), visit(), NOW) == SlotRefusal(Rule.ACCOUNT_PAUSED, None)
+    assert check_now(calendar(pause=Pause(None)), visit(), NOW) == SlotRefusal(TimeRule.ACCOUNT_PAUSED, None)
 
 
 def test_an_action_is_in_the_calendar_once_and_comes_out_once() -> None:
@@ -319,7 +318,7 @@ def test_what_other_accounts_started_counts_in_the_workspace() -> None:
     idle = calendar(neighbours=(Neighbour(other, {day: 25}, competes=False),))
     slot = slot_of(find_slot(idle, Request("m", NEW), NOW))
     assert utc_day(slot.at) == day + timedelta(days=1)
-    assert slot.limit is Rule.NEW_OUTREACH_PER_DAY
+    assert slot.limit is OutreachCap.NEW_OUTREACH_PER_DAY
     assert slot.why[0].detail == "the workspace's 25 of 2027-03-01 are taken or kept for its other accounts"
 
 
@@ -345,10 +344,10 @@ def test_a_fresh_account_takes_about_115_to_155_new_people_within_the_horizon() 
     for weekday in range(5):
         now = NOW + timedelta(days=weekday)
         fresh = calendar(started=None, now=now)
-        first = counts_against(ActionType.INVITE, with_note=True, new_outreach=True)
+        first = counts_against(ActionType.INVITE, with_text=True, new_outreach=True)
         answers = plan_slots(fresh, [(Request(f"i{n}", first), now) for n in range(500)], within=FIRST_TOUCH_HORIZON)
         reasons = Counter(one.rule for one in answers if isinstance(one, SlotRefusal))
-        assert set(reasons) <= {Rule.INVITES_PER_DAY, Rule.INVITES_PER_WEEK}
+        assert set(reasons) <= {OutreachCap.INVITES_PER_DAY, OutreachCap.INVITES_PER_WEEK}
         assert all(isinstance(one, Slot) or one.next_available_at is not None for one in answers)
         taken_in.append(500 - sum(reasons.values()))
     assert 105 <= min(taken_in) <= max(taken_in) <= 160

@@ -7,7 +7,8 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.outreach.rules.caps import WEEKLY, AccountCaps, OutreachCap, WorkingHours, counts_against, monday, utc_day
+from models.outreach.rules.actions import ActionType, OutreachCap
+from models.outreach.rules.caps import WEEKLY, AccountCaps, WorkingHours, counts_against, gap_after, monday, utc_day
 from models.outreach.rules.slots import (
     FIRST_TOUCH_HORIZON,
     Calendar,
@@ -18,11 +19,9 @@ from models.outreach.rules.slots import (
     SlotRefusal,
     Taken,
     find_slot,
-    gap_after,
-    plan_slots,
     rounded_up,
 )
-from models.outreach.rules.states import ActionType
+from tests.models.outreach.rules.planning import plan_slots
 
 ACCOUNT = "acc_01jd3v8k5xe9q8w2r7t6y5u4p3"
 ZONES = ["Europe/Brussels", "America/Los_Angeles", "Pacific/Auckland"]
@@ -56,7 +55,7 @@ def calendars(draw: st.DrawFn) -> Calendar:
 
 def request(place: int, kind: tuple[ActionType, bool, bool], pace: int | None = None) -> Request:
     type_, with_note, new = kind
-    caps = counts_against(type_, with_note=with_note, new_outreach=new)
+    caps = counts_against(type_, with_text=with_note, new_outreach=new)
     return Request(f"{ACCOUNT}:p{place}:s:0", caps, "seq" if pace is not None else None, pace)
 
 

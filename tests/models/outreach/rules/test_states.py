@@ -2,7 +2,7 @@
 
 import pytest
 
-from models.outreach.rules.slots import Rule
+from models.outreach.rules.slots import LIMITS
 from models.outreach.rules.states import (
     FINAL_ACTIONS,
     FINAL_ENROLLMENTS,
@@ -95,4 +95,4 @@ def test_only_an_active_sequence_takes_people() -> None:
 
 
 def test_every_skip_reason_of_a_cap_is_a_rule() -> None:
-    assert {"new_outreach_per_day", "daily_pace_limit"} <= set(Rule)
+    assert {"new_outreach_per_day", "daily_pace_limit"} <= LIMITS

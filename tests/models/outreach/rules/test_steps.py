@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from models.outreach.rules.actions import ActionType
 from models.outreach.rules.sequences import (
     Dropped,
     DueStep,
@@ -27,7 +28,7 @@ from models.outreach.rules.sequences import (
     upcoming,
     with_ids,
 )
-from models.outreach.rules.states import ActionOutcome, ActionReason, ActionType
+from models.outreach.rules.states import ActionOutcome, ActionReason
 
 T0 = datetime(2027, 3, 25, 9, 30, tzinfo=UTC)
 DAY = timedelta(days=1)
