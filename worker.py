@@ -26,6 +26,7 @@ from activities.events import DeliverySteps
 from activities.interceptors import LoggingInterceptor, SilentFailures
 from activities.operate import HousekeepingSteps, OptOutSteps
 from activities.outreach.accounts import AccountSteps, SignIn
+from activities.outreach.calls import NetworkChannel
 from activities.outreach.inbox import NetworkInbox
 from activities.outreach.sends import SendSteps
 from activities.sourcing.background import ContactSteps, JobSteps
@@ -156,7 +157,8 @@ def account_steps(parts: Parts, network: OutreachNetwork | None) -> AccountSteps
 
 def send_steps(parts: Parts, network: OutreachNetwork | None) -> SendSteps:
     """Enrollments and direct sends."""
-    return SendSteps(parts.database, parts.vault, network, public_url=parts.settings.public_url)
+    channel = NetworkChannel(network) if network is not None else None
+    return SendSteps(parts.database, parts.vault, channel, public_url=parts.settings.public_url)
 
 
 def network_worker(parts: Parts, network: OutreachNetwork) -> Worker:

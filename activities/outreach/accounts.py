@@ -1,13 +1,13 @@
 """An owner's sign-in: the link, and binding what came of it. Callbacks are registered before any link is made."""
 
 import asyncio
-from datetime import datetime, timedelta
-from typing import Protocol
+from datetime import timedelta
 
 import structlog
 from sqlalchemy.exc import DBAPIError
 from temporalio import activity
 
+from activities.outreach.channel import ListeningChannel
 from activities.upstream.ports.network import OutreachNetwork
 from activities.upstream.ports.network_errors import (
     AccountTrouble,
@@ -163,19 +163,6 @@ STANDING_OF = {
 }
 
 
-class Inbox(Protocol):
-    """What messages and relations mean. `account_id` is ours, `provider_id` the provider's. Raises `NetworkError`."""
-
-    async def arrived(self, account_id: str, provider_id: str, callback: Callback) -> None:
-        """Look at what a callback of kind `message` or `relation` announces. May come twice."""
-
-    async def read_chats(self, account_id: str, provider_id: str, since: datetime | None) -> None:
-        """Find the messages later than `since` that no callback told of."""
-
-    async def read_invites(self, account_id: str, provider_id: str) -> None:
-        """Find the invites that are pending no longer."""
-
-
 class AccountSteps:
     """What an account asks of the database and of the provider. Without a `network` it only says what is due."""
 
@@ -186,7 +173,7 @@ class AccountSteps:
         network: OutreachNetwork | None,
         *,
         public_url: str = "",
-        inbox: Inbox | None = None,
+        inbox: ListeningChannel | None = None,
         chats_every: timedelta = account_steps.CHATS_EVERY,
     ) -> None:
         self._database = database

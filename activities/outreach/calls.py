@@ -1,7 +1,10 @@
-"""Calls: one claimed action carried out on the network, once, and what it answered in the service's own terms."""
+"""The network as a channel: what each type of action calls there, how it is read back, and what the answers mean.
+
+Reads are always made afresh.
+"""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -29,6 +32,7 @@ from models.outreach.engine.context import Learned
 from models.outreach.engine.record import (
     Again,
     CallResult,
+    ChannelReading,
     Done,
     Heard,
     Limited,
@@ -37,8 +41,9 @@ from models.outreach.engine.record import (
     Troubled,
     Unclear,
 )
-from models.outreach.rules.actions import ActionType
-from models.outreach.rules.answers import Signal
+from models.outreach.rules import answers
+from models.outreach.rules.actions import ACTIONS, ChannelCall, Effect
+from models.outreach.rules.answers import CLOCK_TOLERANCE, Outgoing, ReadingBack, Seen, Signal
 from models.outreach.rules.sequences import text_hash
 from models.outreach.rules.states import ActionReason
 
@@ -58,104 +63,136 @@ class Abandoned(Exception):
     """Too much time has passed since the claim: the call is not made."""
 
 
-class NetworkCalls:
-    """Carries out claimed actions. `in_time` is asked right before a write: false means not to make it any more."""
+class NetworkChannel:
+    """The network as a channel (`activities.outreach.channel.Channel`)."""
 
     def __init__(self, network: OutreachNetwork) -> None:
         self._network = network
-        self._by_type = {
-            ActionType.INVITE: self._invite,
-            ActionType.MESSAGE: self._message,
-            ActionType.WITHDRAW_INVITE: self._withdraw,
-            ActionType.PROFILE_VISIT: self._visit,
+        self._sends = {
+            ChannelCall.INVITE: self._invite,
+            ChannelCall.MESSAGE: self._message,
+            ChannelCall.WITHDRAW: self._withdraw,
+            ChannelCall.VISIT: self._visit,
+        }
+        self._readings = {
+            ChannelCall.INVITE: self._read_invite,
+            ChannelCall.MESSAGE: self._read_message,
+            ChannelCall.WITHDRAW: self._read_withdrawal,
         }
 
-    async def carry_out(self, parcel: ClaimedAction, in_time: Callable[[], bool]) -> CallResult:
-        """Do what the parcel says, once, unless the network has news or time has run out."""
+    @property
+    def sends(self) -> Set[ChannelCall]:
+        """The calls it can make."""
+        return self._sends.keys()
+
+    @property
+    def reads(self) -> Set[ChannelCall]:
+        """The calls whose outcome it can read back."""
+        return self._readings.keys()
+
+    async def find(self, account: str, person: str) -> Learned:
+        """See `Channel`."""
+        return learned_of(await self._network.person(account, person, fresh=True))
+
+    async def send(self, claimed: ClaimedAction, in_time: Callable[[], bool]) -> CallResult:
+        """See `Channel`."""
 
         def still() -> None:
             if not in_time():
                 raise Abandoned
 
         try:
-            return await self._by_type[parcel.type](parcel, still)
+            return await self._sends[ACTIONS[claimed.type].call](claimed, still)
         except Abandoned:
             return Again(ActionReason.ABANDONED.value, timedelta())
         except AlreadyDone as error:
-            return await self._already(parcel, error)
+            return await self._already(claimed, error)
         except NetworkError as error:
             return result_of_failure(error)
 
-    async def _invite(self, parcel: ClaimedAction, still: Callable[[], None]) -> CallResult:
-        person = await self._network.person(parcel.provider_id, parcel.person, fresh=True)
+    async def read_back(self, claimed: ClaimedAction, at: datetime) -> ChannelReading:
+        """See `Channel`."""
+        spec = ACTIONS[claimed.type]
+        if not spec.is_read_back:
+            return ChannelReading(ReadingBack(at, Seen.DONE), done_at=claimed.claimed_at)
+        if not claimed.person or not claimed.provider_id:
+            return ChannelReading(ReadingBack(at, Seen.UNREADABLE))
+        try:
+            return await self._readings[spec.call](claimed, at)
+        except NetworkError:
+            return ChannelReading(ReadingBack(at, Seen.UNREADABLE))
+
+    async def _invite(self, claimed: ClaimedAction, still: Callable[[], None]) -> CallResult:
+        person = await self._network.person(claimed.provider_id, claimed.person, fresh=True)
         learned = learned_of(person)
         if person.connected:
             return NotNeeded(ActionReason.ALREADY_CONNECTED, learned=learned)
         if learned.pending:
             return NotNeeded(ActionReason.ALREADY_INVITED, learned=learned)
         still()
-        sent = await self._network.invite(parcel.provider_id, person.id, parcel.text or None)
+        sent = await self._network.invite(claimed.provider_id, person.id, claimed.text or None)
         return Done(learned=Learned(network_id=person.id, connected=False, pending=True, invited_at=sent.sent_at))
 
-    async def _message(self, parcel: ClaimedAction, still: Callable[[], None]) -> CallResult:
-        person_id = await self._id_of(parcel)
+    async def _message(self, claimed: ClaimedAction, still: Callable[[], None]) -> CallResult:
+        person_id = await self._id_of(claimed)
         learned = Learned(network_id=person_id)
-        chat = await self._network.chat_with(parcel.provider_id, person_id)
+        chat = await self._network.chat_with(claimed.provider_id, person_id)
         if chat is not None:
             learned = Learned(network_id=person_id, chat_id=chat.id)
-            heard = await self._heard(parcel, chat.id, learned)
+            heard = await self._heard(claimed, chat.id, learned)
             if heard is not None:
                 return heard
             if not chat.writable:
                 return RefusedSend(PersonRefusal.READ_ONLY.value, learned=learned)
-        text = parcel.text or ""
+        text = claimed.text or ""
         still()
         if chat is not None:
-            sent = await self._network.send_message(parcel.provider_id, chat.id, text)
+            sent = await self._network.send_message(claimed.provider_id, chat.id, text)
         else:
-            sent = await self._network.start_chat(parcel.provider_id, person_id, text)
+            sent = await self._network.start_chat(claimed.provider_id, person_id, text)
         return Done(sent.message_id, learned=Learned(network_id=person_id, chat_id=sent.chat_id or learned.chat_id))
 
-    async def _heard(self, parcel: ClaimedAction, chat_id: str, learned: Learned) -> Heard | None:
+    async def _heard(self, claimed: ClaimedAction, chat_id: str, learned: Learned) -> Heard | None:
         """Whether the chat has words of somebody else since the enrollment began."""
-        if parcel.news_since is None:
+        if claimed.news_since is None:
             return None
-        messages = await self._network.messages(parcel.provider_id, chat_id, since=parcel.news_since)
-        news = news_in(messages, parcel)
+        messages = await self._network.messages(claimed.provider_id, chat_id, since=claimed.news_since)
+        news = news_in(messages, claimed)
         return None if news is None else Heard(by_person=news.by_person, at=news.at, learned=learned)
 
-    async def _withdraw(self, parcel: ClaimedAction, still: Callable[[], None]) -> CallResult:
-        requests = await self._network.sent_requests(parcel.provider_id)
-        pending = next((one for one in requests if parcel.person in {one.person_id, one.public_identifier}), None)
+    async def _withdraw(self, claimed: ClaimedAction, still: Callable[[], None]) -> CallResult:
+        requests = await self._network.sent_requests(claimed.provider_id)
+        pending = next((one for one in requests if claimed.person in {one.person_id, one.public_identifier}), None)
         if pending is None:
-            person = await self._network.person(parcel.provider_id, parcel.person, fresh=True)
+            person = await self._network.person(claimed.provider_id, claimed.person, fresh=True)
             return NotNeeded(ActionReason.INVITE_NOT_PENDING, learned=learned_of(person))
         still()
-        await self._network.withdraw(parcel.provider_id, pending.id)
+        await self._network.withdraw(claimed.provider_id, pending.id)
         return Done()
 
-    async def _visit(self, parcel: ClaimedAction, still: Callable[[], None]) -> CallResult:
-        person_id = await self._id_of(parcel)
+    async def _visit(self, claimed: ClaimedAction, still: Callable[[], None]) -> CallResult:
+        person_id = await self._id_of(claimed)
         still()
         with contextlib.suppress(OutcomeUnknown):  # it cannot be read back: it counts as done and is never repeated
-            await self._network.visit(parcel.provider_id, person_id)
+            await self._network.visit(claimed.provider_id, person_id)
         return Done(learned=Learned(network_id=person_id))
 
-    async def _id_of(self, parcel: ClaimedAction) -> str:
-        if parcel.known:
-            return parcel.person
-        return (await self._network.person(parcel.provider_id, parcel.person, fresh=True)).id
+    async def _id_of(self, claimed: ClaimedAction) -> str:
+        if claimed.known:
+            return claimed.person
+        return (await self._network.person(claimed.provider_id, claimed.person, fresh=True)).id
 
-    async def _already(self, parcel: ClaimedAction, error: AlreadyDone) -> CallResult:
+    async def _already(self, claimed: ClaimedAction, error: AlreadyDone) -> CallResult:
         """The network says that it is so already: one look at the person decides whether it is."""
         try:
-            person = await self._network.person(parcel.provider_id, parcel.person, fresh=True)
+            person = await self._network.person(claimed.provider_id, claimed.person, fresh=True)
         except NetworkError:
             return Unclear()
         learned = learned_of(person)
-        if parcel.type is ActionType.WITHDRAW_INVITE:
+        effect = ACTIONS[claimed.type].effect
+        if effect is Effect.WITHDRAWS:
             return NotNeeded(ActionReason.INVITE_NOT_PENDING, learned=learned)
-        if parcel.type is not ActionType.INVITE:
+        if effect is not Effect.INVITES:
             return RefusedSend(ActionReason.NETWORK_REFUSED.value, learned=learned)
         if person.connected:
             return NotNeeded(ActionReason.ALREADY_CONNECTED, learned=learned)
@@ -164,6 +201,53 @@ class NetworkCalls:
         recent = error.already is Already.INVITED
         return RefusedSend(
             (ActionReason.RECENTLY_WITHDRAWN if recent else ActionReason.NETWORK_REFUSED).value, learned=learned
+        )
+
+    async def _read_invite(self, claimed: ClaimedAction, at: datetime) -> ChannelReading:
+        person = await self._network.person(claimed.provider_id, claimed.person, fresh=True)
+        requests = await self._network.sent_requests(claimed.provider_id)
+        listed = next((one for one in requests if person.id == one.person_id), None)
+        learned = learned_of(person)
+        requested_at = learned.invited_at or (listed.sent_at if listed is not None else None)
+        seen = answers.read_invite(
+            connected=person.connected,
+            pending=bool(learned.pending),
+            listed=listed is not None,
+            requested_at=requested_at,
+            claimed_at=claimed.claimed_at,
+        )
+        return ChannelReading(ReadingBack(at, seen), learned, done_at=requested_at)
+
+    async def _read_withdrawal(self, claimed: ClaimedAction, at: datetime) -> ChannelReading:
+        requests = await self._network.sent_requests(claimed.provider_id)
+        if any(claimed.person in {one.person_id, one.public_identifier} for one in requests):
+            return ChannelReading(ReadingBack(at, answers.read_withdrawal(listed=True, connected=False)))
+        person = await self._network.person(claimed.provider_id, claimed.person, fresh=True)
+        seen = answers.read_withdrawal(listed=False, connected=person.connected)
+        return ChannelReading(ReadingBack(at, seen), learned_of(person))
+
+    async def _read_message(self, claimed: ClaimedAction, at: datetime) -> ChannelReading:
+        person_id = await self._id_of(claimed)
+        chat = await self._network.chat_with(claimed.provider_id, person_id)
+        if chat is None:
+            return ChannelReading(ReadingBack(at, Seen.ABSENT), Learned(network_id=person_id))
+        since = claimed.claimed_at - CLOCK_TOLERANCE
+        written = await self._network.messages(claimed.provider_id, chat.id, since=since)
+        outgoing = [  # by the hashes of their texts: ours outlives an erasure
+            Outgoing(one.id, text_hash(one.text or ""), one.sent_at or at)
+            for one in written
+            if one.from_owner and not one.is_event and not one.is_deleted
+        ]
+        explained = {one.id for one in outgoing if one.id in claimed.ours or one.text in claimed.ours}
+        wanted = claimed.text_hash or ""
+        seen = answers.read_messages(outgoing, text=wanted, claimed_at=claimed.claimed_at, explained=explained)
+        sent = next((one for one in outgoing if one.text == wanted), None)
+        found = sent if seen is Seen.DONE else None
+        return ChannelReading(
+            ReadingBack(at, seen),
+            Learned(network_id=person_id, chat_id=chat.id),
+            done_at=found.sent_at if found else None,
+            message_id=found.id if found else None,
         )
 
 

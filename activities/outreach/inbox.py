@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from activities.outreach.calls import learned_of
+from activities.outreach.calls import NetworkChannel
 from activities.upstream.ports.network import NetworkChat, NetworkMessage, OutreachNetwork
 from activities.upstream.ports.network_errors import AskRefused, PersonRefused
 from models.base.database import Database
@@ -31,6 +31,7 @@ class NetworkInbox:
     def __init__(self, database: Database, network: OutreachNetwork, vault: Vault, *, public_url: str) -> None:
         self._database = database
         self._network = network
+        self._channel = NetworkChannel(network)
         self._vault = vault
         self._writer = Writer(vault, public_url)
 
@@ -82,7 +83,7 @@ class NetworkInbox:
 
     async def _look_at(self, account_id: str, provider_id: str, person: str, met: KnownPerson) -> None:
         try:
-            learned = learned_of(await self._network.person(provider_id, person, fresh=True))
+            learned = await self._channel.find(provider_id, person)
         except (PersonRefused, AskRefused) as error:
             log.info("inbox.person_not_read", account_id=account_id, code=error.code)
             return

@@ -32,9 +32,9 @@ from activities.upstream.unipile.client import Json, ProblemAnswer, ProviderCall
 from activities.upstream.unipile.endpoints import Endpoints
 from activities.upstream.unipile.failures import CURSOR_WANTED, AskedAction, interrupted_call, needs_look
 from activities.upstream.unipile.paging import PAGE_LIMIT, Position, after_page, rows_of
+from models.outreach.rules.actions import MAX_NOTE_UNITS
 
 MOST_PAGES = 200
-NOTE_UNITS = 300
 
 Value = TypeVar("Value")
 
@@ -103,7 +103,7 @@ class UnipileNetwork:
 
     async def invite(self, account_id: str, person_id: str, note: str | None) -> SentRequest:
         """See `OutreachNetwork`."""
-        if note is not None and len(note.encode("utf-16-le", "surrogatepass")) // 2 > NOTE_UNITS:
+        if note is not None and len(note.encode("utf-16-le", "surrogatepass")) // 2 > MAX_NOTE_UNITS:
             raise AskRefused("note_too_long")
         body: Json = {"user_id": person_id} | ({"message": note} if note else {})
         path = ("users", "me", "relation-requests")

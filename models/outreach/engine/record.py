@@ -286,7 +286,7 @@ async def _troubled(session: AsyncSession, scene: EnrollmentContext, standing: A
 
 
 @dataclass(frozen=True, slots=True)
-class NetworkReading:
+class ChannelReading:
     """One reading: when it began and what it showed; `done_at` is the network's time of what was done."""
 
     reading: ReadingBack
@@ -308,7 +308,7 @@ async def reading_wanted(session: AsyncSession, subject_id: str, number: int) ->
 
 
 async def record_reading(
-    session: AsyncSession, writer: Writer, subject_id: str, number: int, read: NetworkReading
+    session: AsyncSession, writer: Writer, subject_id: str, number: int, read: ChannelReading
 ) -> Decision:
     """Write a reading, decide by all of them, and say what is next. One that was written already changes nothing."""
     scene = await context.lock_context(session, subject_id)
@@ -326,7 +326,7 @@ async def record_reading(
     return await decide.decide_locked(session, writer, scene)
 
 
-def _conclude(session: AsyncSession, scene: EnrollmentContext, action: Action, read: NetworkReading) -> None:
+def _conclude(session: AsyncSession, scene: EnrollmentContext, action: Action, read: ChannelReading) -> None:
     match verdict(claimed(action), readings_of(action)):
         case ReadingVerdict.DONE:
             record_sent(session, scene, action, at=read.done_at or scene.now, message_id=read.message_id)

@@ -311,8 +311,3 @@ def read_withdrawal(*, listed: bool, connected: bool) -> Seen:
     if listed:
         return Seen.ABSENT
     return Seen.MOOT if connected else Seen.DONE
-
-
-def read_visit() -> Seen:
-    """A visit cannot be read back: it is harmless, counts as done, and is never repeated."""
-    return Seen.DONE

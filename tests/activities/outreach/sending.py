@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from activities.outreach.calls import NetworkChannel
 from activities.outreach.sends import SendSteps
 from activities.upstream.unipile.network import UnipileNetwork
 from models.base.database import Database
@@ -35,7 +36,7 @@ class Stage(World):
         return SendSteps(
             self.database,
             self.vault,
-            self.network,
+            None if self.network is None else NetworkChannel(self.network),
             public_url="https://svc.example",
             clock=lambda: next(looks, sleeps),
         )

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from activities.outreach.calls import NetworkCalls
+from activities.outreach.calls import NetworkChannel
 from activities.outreach.inbox import NetworkInbox
 from activities.upstream.unipile.network import UnipileNetwork
 from models.base.steps import Do
@@ -254,7 +254,7 @@ async def test_a_reply_between_claim_and_call_leaves_the_message_unsent(
     parcel = await sending.when_due(enrollment)
     sending.far.act("reply", person, text="Wait")
     await arrives(sending, inbox, person)
-    result = await NetworkCalls(network).carry_out(parcel, lambda: True)
+    result = await NetworkChannel(network).send(parcel, lambda: True)
     assert isinstance(result, Heard)
     await sending.result(parcel, result)
     assert [kind for kind, _, _ in sending.written()] == ["invite"]

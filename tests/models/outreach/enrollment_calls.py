@@ -18,7 +18,7 @@ from models.base.steps import Decision, Do
 from models.outreach.engine import actions
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.plan import OUTREACH_RECONCILE, OUTREACH_SEND
-from models.outreach.engine.record import CallResult, Heard, NetworkReading
+from models.outreach.engine.record import CallResult, ChannelReading, Heard
 from models.outreach.rules.actions import ActionType
 from models.outreach.rules.answers import ReadingBack, Seen
 from models.outreach.rules.sequences import SequenceStep
@@ -131,7 +131,7 @@ class Calls:
         """Read the action under way back from the network."""
         ((kind, text),) = self.sql(OPEN_CALL, id=enrollment)
         seen = Seen.UNREADABLE if self.fog else self.people[enrollment].shows(ActionType(kind), text)
-        self.do(self.world.record(enrollment, number, NetworkReading(ReadingBack(self.now, seen))))
+        self.do(self.world.record(enrollment, number, ChannelReading(ReadingBack(self.now, seen))))
 
     def _decided_by_a_person(self, enrollment: str, judged: str) -> bool:
         """Let a person approve or reject a pending action, or settle the outcome of a call."""

@@ -21,7 +21,7 @@ from models.outreach.engine import decide as engine_decide
 from models.outreach.engine import record as engine_record
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.plan import OUTREACH_SEND, Writer
-from models.outreach.engine.record import CallResult, NetworkReading
+from models.outreach.engine.record import CallResult, ChannelReading
 from models.outreach.rules.actions import ActionType
 from models.outreach.rules.sequences import SequenceStep
 from models.outreach.store import sequences
@@ -184,7 +184,7 @@ class World:
     async def result(self, parcel: ClaimedAction, result: CallResult) -> Decision:
         return await self.run(lambda session: engine_record.record_result(session, self.writer, parcel, result))
 
-    async def record(self, subject_id: str, number: int, read: NetworkReading) -> Decision:
+    async def record(self, subject_id: str, number: int, read: ChannelReading) -> Decision:
         return await self.run(
             lambda session: engine_record.record_reading(session, self.writer, subject_id, number, read)
         )

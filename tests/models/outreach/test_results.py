@@ -18,9 +18,9 @@ from models.outreach.engine.inbox import ChatLine
 from models.outreach.engine.plan import OUTREACH_RECONCILE
 from models.outreach.engine.record import (
     Again,
+    ChannelReading,
     Done,
     Limited,
-    NetworkReading,
     NotNeeded,
     RefusedSend,
     Troubled,
@@ -192,7 +192,7 @@ async def read(world: World, enrollment: str, seen: Seen, **more: Any) -> None:
         await world.at(decision.until + timedelta(milliseconds=5))
         decision = await world.decide(enrollment)
     assert decision.need == OUTREACH_RECONCILE
-    await world.record(enrollment, decision.number, NetworkReading(ReadingBack(await world.now(), seen), **more))
+    await world.record(enrollment, decision.number, ChannelReading(ReadingBack(await world.now(), seen), **more))
 
 
 async def test_an_unclear_invite_is_looked_for_at_one_five_fifteen_and_sixty_minutes(world: World) -> None:
@@ -312,7 +312,7 @@ async def test_settling_an_outcome_ends_no_other_pause(world: World, hold: Hold,
 async def test_a_reading_counts_once(world: World) -> None:
     enrollment = await unclear(world)
     await read(world, enrollment, Seen.UNREADABLE)
-    await world.record(enrollment, 0, NetworkReading(ReadingBack(await world.now(), Seen.DONE)))
+    await world.record(enrollment, 0, ChannelReading(ReadingBack(await world.now(), Seen.DONE)))
     action = await world.last(enrollment)
     assert (action.outcome, len(action.readings)) == ("reconciling", 1)
 
@@ -331,7 +331,7 @@ async def test_a_calls_facts_about_a_person_erased_meanwhile_are_not_stored(worl
     if unclear:
         await world.result(parcel, Unclear())
         await world.record(
-            enrollment, 0, NetworkReading(ReadingBack(await world.now(), Seen.DONE), learned, message_id="msg_1")
+            enrollment, 0, ChannelReading(ReadingBack(await world.now(), Seen.DONE), learned, message_id="msg_1")
         )
     else:
         await world.result(parcel, Done("msg_1", learned=learned))

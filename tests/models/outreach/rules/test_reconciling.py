@@ -17,7 +17,6 @@ from models.outreach.rules.answers import (
     overdue,
     read_invite,
     read_messages,
-    read_visit,
     read_withdrawal,
     verdict,
 )
@@ -157,7 +156,3 @@ def test_a_withdrawal_is_done_when_nothing_is_listed_but_of_an_accepted_invite()
     assert read_withdrawal(listed=True, connected=False) is Seen.ABSENT
     assert read_withdrawal(listed=False, connected=False) is Seen.DONE
     assert read_withdrawal(listed=False, connected=True) is Seen.MOOT
-
-
-def test_a_visit_counts_as_done() -> None:
-    assert read_visit() is Seen.DONE
