@@ -34,7 +34,7 @@ from models.outreach.engine.enroll import EnrolledPerson, Enrolling, EnrollingDe
 from models.outreach.engine.plan import Writer
 from models.outreach.engine.stop import Ahead
 from models.outreach.rules.answers import next_available_at
-from models.outreach.rules.states import AccountStatus, EnrollmentStatus, SequenceStatus, takes_enrollments
+from models.outreach.rules.states import AccountStatus, EnrollmentStatus, SequenceStatus
 from models.outreach.store import accounts, calendars, sequences
 from models.outreach.store.accounts import LockedAccount
 from models.outreach.store.sequences import EnrollmentFilters
@@ -104,7 +104,7 @@ def _given(one: GivenCandidate, place: int) -> Given:
 
 def _refusal(sequence: OutreachSequence, held: LockedAccount) -> ServiceError | None:
     """Why nobody can be enrolled now; an account whose pause has a known end is planned behind it."""
-    if not takes_enrollments(SequenceStatus(sequence.status)):
+    if sequence.status != SequenceStatus.ACTIVE:
         return Conflict(f"The sequence is {sequence.status}.", fix="Make it active first.", status=sequence.status)
     account = held.account
     status = AccountStatus(account.status)

@@ -15,7 +15,7 @@ from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.events.rules.catalogue import EventType, InviteAccepted
 from models.events.store import events
-from models.outreach.rules.actions import CONTACTING, listed
+from models.outreach.rules.actions import CONTACTING, CONTACTING_SQL
 from models.outreach.rules.caps import action_seed
 from models.outreach.rules.sequences import Relation, SequenceStep, Started
 from models.outreach.rules.states import FINAL_ACTIONS, ActionOutcome, ActionReason
@@ -281,7 +281,7 @@ TOUCHED = text(
     f"""
     select exists (
       select from actions where tenant_id = :tenant and profile_id = any(cast(:ids as text[]))
-         and type in {listed(CONTACTING)} and outcome in ('sent', 'sending', 'reconciling', 'unknown')
+         and type in ({CONTACTING_SQL}) and outcome in ('sent', 'sending', 'reconciling', 'unknown')
     )
     """  # noqa: S608 - constants of the rules
 )

@@ -31,7 +31,6 @@ from models.outreach.rules.states import (
     EnrollmentReason,
     EnrollmentStatus,
     SequenceStatus,
-    takes_enrollments,
 )
 from models.outreach.rules.texts import Recipient, RenderedText, render_step
 from models.outreach.store import calendars, sequences
@@ -196,7 +195,7 @@ def _enrollment_hold(scene: EnrollmentContext) -> Obstacle | None:
     if paused and enrollment.reason != EnrollmentReason.SEQUENCE_PAUSED:
         reason = EnrollmentReason(enrollment.reason or EnrollmentReason.MANUAL)
         return Obstacle(f"held: {reason}", pauses=reason)
-    if sequence is None or not takes_enrollments(SequenceStatus(sequence.status)):
+    if sequence is None or sequence.status != SequenceStatus.ACTIVE:
         return Obstacle("the sequence is paused", pauses=EnrollmentReason.SEQUENCE_PAUSED)
     return None
 

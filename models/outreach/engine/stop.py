@@ -24,7 +24,7 @@ from models.events.rules.catalogue import EnrollmentChanged, EventType
 from models.events.store import events
 from models.outreach.engine import context
 from models.outreach.engine.context import EnrollmentContext
-from models.outreach.rules.actions import CONTACTING, DESPITE_DO_NOT_CONTACT, listed
+from models.outreach.rules.actions import CONTACTING, DESPITE_DO_NOT_CONTACT_SQL
 from models.outreach.rules.caps import counts_against
 from models.outreach.rules.sequences import DueStep, SequenceStep, Wait, WaitReason, next_step
 from models.outreach.rules.slots import Request, Slot, SlotRefusal, find_slot
@@ -37,7 +37,6 @@ from models.outreach.rules.states import (
     EnrollmentStatus,
     PauseReason,
     SequenceStatus,
-    takes_enrollments,
 )
 from models.outreach.store import calendars, sequences
 from models.outreach.store.accounts import LockedAccount
@@ -91,7 +90,7 @@ CANCEL_SENDS = text(
          and enrollment_id is null and outcome in ('scheduled', 'awaiting_approval')
          and (cast(:workspace as text) is null or workspace_id = :workspace)
          and (cast(:tenant as text) is null or tenant_id = :tenant)
-         and not (:keeps_withdrawals and type in {listed(DESPITE_DO_NOT_CONTACT)})
+         and not (:keeps_withdrawals and type in ({DESPITE_DO_NOT_CONTACT_SQL}))
       returning 1
     )
     select pg_notify(:channel, '') where exists (select from cancelled)
@@ -174,7 +173,7 @@ def refuse_resume(scene: EnrollmentContext, enrollment: Enrollment) -> None:
             fix=f"Look at the network, then POST /v1/outreach/actions/{scene.action.id}/settle.",
             reason=EnrollmentReason.OUTCOME_UNKNOWN.value,
         )
-    if scene.sequence is None or not takes_enrollments(SequenceStatus(scene.sequence.status)):
+    if scene.sequence is None or scene.sequence.status != SequenceStatus.ACTIVE:
         raise Conflict(
             "The sequence is paused.", fix="Make the sequence active.", reason=EnrollmentReason.SEQUENCE_PAUSED.value
         )

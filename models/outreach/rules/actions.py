@@ -4,7 +4,7 @@ A new type is a member of `ActionType` with its row in `ACTIONS`, its call and i
 (`activities/outreach/calls.py`), and a migration of the CHECK on `actions.type`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -144,9 +144,6 @@ TEXT_OWNERS: Mapping[TextField, ActionSpec] = MappingProxyType(
     {spec.text_field: spec for spec in ACTIONS.values() if spec.text_field is not None}
 )
 """The type whose text a field holds."""
-
-
-def listed(types: Iterable[ActionType]) -> str:
-    """Return types as an SQL list: `('invite', 'message')`; an empty one holds nothing."""
-    words = ", ".join(f"'{type}'" for type in sorted(types))
-    return f"({words or 'null'})"
+CONTACTING_SQL = ", ".join(f"'{type}'" for type in sorted(CONTACTING))
+DESPITE_DO_NOT_CONTACT_SQL = ", ".join(f"'{type}'" for type in sorted(DESPITE_DO_NOT_CONTACT))
+"""The same as SQL lists."""

@@ -40,7 +40,7 @@ class PauseReason(StrEnum):
 
 
 class SequenceStatus(StrEnum):
-    """`archived` is as `paused`, and left out of the default list."""
+    """Only an `active` one takes people and goes on; `archived` is as `paused`, and left out of the default list."""
 
     ACTIVE = "active"
     PAUSED = "paused"
@@ -244,11 +244,6 @@ def enrollment_may_become(now: EnrollmentStatus, then: EnrollmentStatus) -> bool
     if now in FINAL_ENROLLMENTS or now is then:
         return False
     return then is not EnrollmentStatus.SCHEDULED or now is EnrollmentStatus.PAUSED
-
-
-def takes_enrollments(status: SequenceStatus) -> bool:
-    """Whether new people may be enrolled, and open enrollments go on."""
-    return status is SequenceStatus.ACTIVE
 
 
 # Conversations: what callers label them with. Nothing here reads what somebody wrote: a person decides.

@@ -13,7 +13,7 @@ from models.base.errors import NotFound
 from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.subjects import Subject
 from models.base.tenants import Tenant
-from models.outreach.rules.actions import ACTIONS, CONTACTING, listed
+from models.outreach.rules.actions import ACTIONS, CONTACTING_SQL
 from models.outreach.rules.states import ActionOutcome
 from models.outreach.tables import Action
 from models.people.store.people import ids_of_person
@@ -116,7 +116,7 @@ REPLIED = text(
     f"""
     with contacted as (
       select a.account_id, a.profile_id, min(a.sent_at) as since {SENT}
-         and a.type in {listed(CONTACTING)} and a.conversation_id is null
+         and a.type in ({CONTACTING_SQL}) and a.conversation_id is null
        group by a.account_id, a.profile_id
     )
     select count(*) filter (where exists (

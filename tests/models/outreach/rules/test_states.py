@@ -12,11 +12,9 @@ from models.outreach.rules.states import (
     AccountStatus,
     ActionOutcome,
     EnrollmentStatus,
-    SequenceStatus,
     account_may_become,
     action_may_become,
     enrollment_may_become,
-    takes_enrollments,
 )
 
 CALLED = {ActionOutcome.SENDING, ActionOutcome.RECONCILING, ActionOutcome.UNKNOWN}
@@ -88,10 +86,6 @@ def test_who_was_disconnected_does_not_slip_into_a_pause_that_ends_by_itself() -
         assert not account_may_become(now, AccountStatus.CONNECTING)
     assert account_may_become(AccountStatus.PAUSED, AccountStatus.ACTIVE)
     assert account_may_become(AccountStatus.ACTIVE, AccountStatus.PAUSED)
-
-
-def test_only_an_active_sequence_takes_people() -> None:
-    assert [status for status in SequenceStatus if takes_enrollments(status)] == [SequenceStatus.ACTIVE]
 
 
 def test_every_skip_reason_of_a_cap_is_a_rule() -> None:
