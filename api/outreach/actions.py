@@ -92,15 +92,15 @@ async def approve_action(ctx: Context, ask: Approval) -> ActionView | ActionPrev
         # Whoever is refused because data changed finds the step held anew: its enrollment looks at it again.
         ctx.if_refused = lambda session: actions.wake_action(session, ctx.tenant, ask.action_id)
     seen = await engine_actions.preview_approval(ctx.session, writer, ctx.tenant, ask.action_id)
-    scene, action = seen.scene, seen.action
-    ctx.now = scene.now
+    context, action = seen.context, seen.action
+    ctx.now = context.now
     if ctx.dry_run:
-        error = await in_the_way(ctx, scene.account, seen.slot)
+        error = await in_the_way(ctx, context.account, seen.slot)
         return action_preview(action, seen.slot, error, preview_hash=seen.preview_hash)
     try:
         engine_actions.approve(seen, preview_hash=ask.given.preview_hash if ask.given else None)
     except OutreachCapReached as error:
-        tell_cap(ctx, scene.account, error)
+        tell_cap(ctx, context.account, error)
         raise
     await ctx.ring(_subject(action))
     return ActionView.of(action)
@@ -141,8 +141,8 @@ async def cancel_action(ctx: Context, action_id: str) -> ActionView:
 async def settle_action(ctx: Context, ask: Settling) -> ActionView:
     """Say what became of an action whose outcome is unknown. It is never sent again by itself."""
     sent = ask.ask.outcome is Settlement.SENT
-    scene, action = await engine_actions.settle(ctx.session, ctx.tenant, ask.action_id, sent=sent)
-    ctx.now = scene.now
+    context, action = await engine_actions.settle(ctx.session, ctx.tenant, ask.action_id, sent=sent)
+    ctx.now = context.now
     await ctx.note("outreach.action.settle", subject_id=action.id, data={"outcome": ask.ask.outcome.value})
     await ctx.ring(_subject(action))
     return ActionView.of(action)

@@ -27,9 +27,9 @@ from api.sourcing.runs_schemas import WouldFail
 from models.access.rules.keys import Scope
 from models.base.errors import Conflict, InvalidRequest, NotFound, OutreachCapReached, ServiceError
 from models.outreach.engine import actions as engine_actions
-from models.outreach.engine import context, stop
 from models.outreach.engine import enroll as engine_enroll
-from models.outreach.engine.context import EnrollmentContext
+from models.outreach.engine import stop
+from models.outreach.engine.context import EnrollmentContext, lock_enrollment_context
 from models.outreach.engine.enroll import EnrolledPerson, Enrolling, EnrollingDecision, Given, Sources
 from models.outreach.engine.plan import Writer
 from models.outreach.engine.stop import Ahead
@@ -207,8 +207,8 @@ async def get_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentWithActi
 )
 async def pause_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView:
     """Hold the next steps of a person."""
-    scene, enrollment = await _scene(ctx, enrollment_id)
-    stop.pause_by_hand(scene, enrollment)
+    context, enrollment = await _context(ctx, enrollment_id)
+    stop.pause_by_hand(context, enrollment)
     await ctx.ring(sequences.enrollment_subject(enrollment.id))
     return EnrollmentView.of(enrollment)
 
@@ -221,8 +221,8 @@ async def pause_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView:
 )
 async def stop_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView:
     """End it for good: nothing more is sent, and the person stays marked contacted."""
-    scene, enrollment = await _scene(ctx, enrollment_id)
-    await stop.stop(ctx.session, scene, enrollment)
+    context, enrollment = await _context(ctx, enrollment_id)
+    await stop.stop(ctx.session, context, enrollment)
     ctx.rung.append(sequences.enrollment_subject(enrollment.id))
     return EnrollmentView.of(enrollment)
 
@@ -235,10 +235,10 @@ async def stop_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView:
 )
 async def resume_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView | ResumePreview:
     """Go on from now; `?dry_run=true` shows when the next step goes out."""
-    scene, enrollment = await _scene(ctx, enrollment_id)
-    stop.refuse_resume(scene, enrollment)
-    going = await stop.resumes_at(ctx.session, scene, enrollment)
-    refused = _resume_refusal(scene, going)
+    context, enrollment = await _context(ctx, enrollment_id)
+    stop.refuse_resume(context, enrollment)
+    going = await stop.resumes_at(ctx.session, context, enrollment)
+    refused = _resume_refusal(context, going)
     if ctx.dry_run:
         refused = await _unverified(ctx) or refused
         return ResumePreview(
@@ -252,26 +252,26 @@ async def resume_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView 
         return EnrollmentView.of(enrollment)
     if refused is not None:
         if isinstance(refused, OutreachCapReached):
-            tell_cap(ctx, scene.account, refused)
+            tell_cap(ctx, context.account, refused)
         raise refused
-    stop.resume(scene, enrollment, going)
+    stop.resume(context, enrollment, going)
     await ctx.ring(sequences.enrollment_subject(enrollment.id))
     return EnrollmentView.of(enrollment)
 
 
-async def _scene(ctx: Context, enrollment_id: str) -> tuple[EnrollmentContext, Enrollment]:
+async def _context(ctx: Context, enrollment_id: str) -> tuple[EnrollmentContext, Enrollment]:
     """The tenant's enrollment with everything it depends on, locked. Raises `NotFound`."""
     await sequences.get_enrollment(ctx.session, ctx.tenant, enrollment_id)
-    scene = await context.lock_enrollment_context(ctx.session, enrollment_id)
-    if scene is None or scene.enrollment is None:
+    context = await lock_enrollment_context(ctx.session, enrollment_id)
+    if context is None or context.enrollment is None:
         raise NotFound("There is no such enrollment.")
-    ctx.now = scene.now
-    return scene, scene.enrollment
+    ctx.now = context.now
+    return context, context.enrollment
 
 
-def _resume_refusal(scene: EnrollmentContext, going: Ahead) -> ServiceError | None:
+def _resume_refusal(context: EnrollmentContext, going: Ahead) -> ServiceError | None:
     try:
-        accounts.refuse_unready(scene.account, scene.now)
+        accounts.refuse_unready(context.account, context.now)
         if going.slot is not None:
             engine_actions.refuse_capped(going.slot)
     except ServiceError as error:

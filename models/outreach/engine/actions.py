@@ -12,8 +12,16 @@ from models.base.errors import Conflict, InvalidRequest, NotFound, OutreachCapRe
 from models.base.ids import new_id
 from models.base.subjects import Subject
 from models.base.tenants import Tenant
-from models.outreach.engine import context, plan, record
-from models.outreach.engine.context import EnrollmentContext
+from models.outreach.engine import plan, record
+from models.outreach.engine.context import (
+    EnrollmentContext,
+    connection_of,
+    known_recipient,
+    lock_action_context,
+    opt_out_sentence,
+    seed_of,
+    was_touched,
+)
 from models.outreach.engine.plan import Ending, Obstacle, Writer, note_why, recipient_of, values_hash
 from models.outreach.rules.actions import ACTIONS, CONTACTING, DESPITE_DO_NOT_CONTACT, ActionType, Effect, OutreachCap
 from models.outreach.rules.sequences import SequenceStep, reinvite_at
@@ -38,7 +46,7 @@ class ApprovalPreview:
     `rewritten`: the person's data changed the text since it was held, so that nobody has seen it but in this preview.
     """
 
-    scene: EnrollmentContext
+    context: EnrollmentContext
     action: Action
     slot: Slot | SlotRefusal
     preview_hash: str
@@ -50,11 +58,11 @@ async def lock_action(session: AsyncSession, tenant: Tenant, action_id: str) -> 
     query = select(col(Action.id)).where(col(Action.id) == action_id, col(Action.tenant_id) == tenant.id)
     if await session.scalar(query) is None:
         raise NotFound("There is no such action.")
-    scene = await context.lock_action_context(session, action_id)
-    action = next((one for one in scene.actions if one.id == action_id), None) if scene is not None else None
-    if scene is None or action is None:
+    context = await lock_action_context(session, action_id)
+    action = next((one for one in context.actions if one.id == action_id), None) if context is not None else None
+    if context is None or action is None:
         raise NotFound("There is no such action.")
-    return scene, action
+    return context, action
 
 
 async def preview_approval(session: AsyncSession, writer: Writer, tenant: Tenant, action_id: str) -> ApprovalPreview:
@@ -62,21 +70,21 @@ async def preview_approval(session: AsyncSession, writer: Writer, tenant: Tenant
 
     Raises `NotFound`, and `Conflict` or `Suppressed` for what cannot be approved at all.
     """
-    scene, action = await lock_action(session, tenant, action_id)
+    context, action = await lock_action(session, tenant, action_id)
     if action.outcome != ActionOutcome.AWAITING_APPROVAL:
         raise Conflict("This action does not wait for approval.", outcome=action.outcome)
-    refuse_obstacle(await plan.find_obstacle(session, scene))
-    step = next((one for one in scene.steps if one.id == action.step_id), None)
+    refuse_obstacle(await plan.find_obstacle(session, context))
+    step = next((one for one in context.steps if one.id == action.step_id), None)
     if step is None:
         raise Conflict("This step is no longer part of the sequence.", reason=ActionReason.STEP_REMOVED.value)
     before = action.text
-    problem = await plan.hold_for_approval_again(session, writer, scene, action, step)
+    problem = await plan.hold_for_approval_again(session, writer, context, action, step)
     if problem is not None:
         raise Conflict("The message cannot be written any more.", reason=problem.value)
     await session.flush()
-    calendar = await calendars.load_calendar(session, scene.held, without=action.id)
-    slot = find_slot(calendar, calendars.request_of(action, scene.sequence), scene.now)
-    return ApprovalPreview(scene, action, slot, await _preview_hash(session, scene, action), action.text != before)
+    calendar = await calendars.load_calendar(session, context.held, without=action.id)
+    slot = find_slot(calendar, calendars.request_of(action, context.sequence), context.now)
+    return ApprovalPreview(context, action, slot, await _preview_hash(session, context, action), action.text != before)
 
 
 def refuse_obstacle(obstacle: Ending | Obstacle | None) -> None:
@@ -115,13 +123,13 @@ def approve(seen: ApprovalPreview, *, preview_hash: str | None) -> None:
         changed = ["text", "person"] if seen.rewritten else []
     if changed:
         raise Conflict("This is not what was previewed any more.", changed=changed)
-    scene, action, slot = seen.scene, seen.action, seen.slot
-    accounts.refuse_unready(scene.account, scene.now)
+    context, action, slot = seen.context, seen.action, seen.slot
+    accounts.refuse_unready(context.account, context.now)
     refuse_capped(slot)
     if not isinstance(slot, Slot):
         raise OutreachCapReached(cap=slot.rule.value, next_available_at=slot.next_available_at)
-    action.outcome, action.approved_at, action.text_fixed = ActionOutcome.SCHEDULED.value, scene.now, True
-    action.scheduled_at, action.not_before = slot.at, action.not_before or scene.now
+    action.outcome, action.approved_at, action.text_fixed = ActionOutcome.SCHEDULED.value, context.now, True
+    action.scheduled_at, action.not_before = slot.at, action.not_before or context.now
     note_why(action, *slot.why)
 
 
@@ -133,11 +141,11 @@ def changes(given: str, now: str) -> Sequence[str]:
     return [part for part, before, after in zip(PARTS, old, new, strict=True) if before != after]
 
 
-async def _preview_hash(session: AsyncSession, scene: EnrollmentContext, action: Action) -> str:
-    account, connection = scene.account, scene.connection()
+async def _preview_hash(session: AsyncSession, context: EnrollmentContext, action: Action) -> str:
+    account, connection = context.account, context.connection()
     parts = (
         (action.id, action.text or ""),
-        (values_hash(await recipient_of(session, scene)), str(connection.connected), str(connection.invite_pending)),
+        (values_hash(await recipient_of(session, context)), str(connection.connected), str(connection.invite_pending)),
         (account.status, account.pause_reason or "", str(account.paused_until), account.trouble or ""),
     )
     return SEPARATOR.join(hashlib.sha256("\0".join(part).encode()).hexdigest()[:PART_LENGTH] for part in parts)
@@ -145,33 +153,33 @@ async def _preview_hash(session: AsyncSession, scene: EnrollmentContext, action:
 
 async def reject(session: AsyncSession, tenant: Tenant, action_id: str) -> tuple[EnrollmentContext, Action]:
     """Skip a held step; the enrollment goes on with the next one. Raises `NotFound`, `Conflict`."""
-    scene, action = await lock_action(session, tenant, action_id)
+    context, action = await lock_action(session, tenant, action_id)
     if action.outcome != ActionOutcome.AWAITING_APPROVAL:
         raise Conflict("This action does not wait for approval.", outcome=action.outcome)
-    plan.end_action(session, scene, action, ActionOutcome.SKIPPED, ActionReason.REJECTED)
-    return scene, action
+    plan.end_action(session, context, action, ActionOutcome.SKIPPED, ActionReason.REJECTED)
+    return context, action
 
 
 async def cancel_send(session: AsyncSession, tenant: Tenant, action_id: str) -> tuple[EnrollmentContext, Action]:
     """Cancel a direct send that is still planned. Raises `NotFound`, `Conflict`."""
-    scene, action = await lock_action(session, tenant, action_id)
+    context, action = await lock_action(session, tenant, action_id)
     if action.enrollment_id is not None:
         raise Conflict("This is a step of an enrollment: pause, stop or reject it there.", outcome=action.outcome)
     if action.outcome != ActionOutcome.SCHEDULED:
         raise Conflict("Only what is still planned can be cancelled.", outcome=action.outcome)
-    plan.end_action(session, scene, action, ActionOutcome.CANCELLED, ActionReason.STOPPED)
-    return scene, action
+    plan.end_action(session, context, action, ActionOutcome.CANCELLED, ActionReason.STOPPED)
+    return context, action
 
 
 async def settle(
     session: AsyncSession, tenant: Tenant, action_id: str, *, sent: bool
 ) -> tuple[EnrollmentContext, Action]:
     """Say what became of an action that nobody could read back. Raises `NotFound`, `Conflict`."""
-    scene, action = await lock_action(session, tenant, action_id)
+    context, action = await lock_action(session, tenant, action_id)
     if action.outcome != ActionOutcome.UNKNOWN:
         raise Conflict("What became of this action is known.", outcome=action.outcome)
-    record.settle_unknown(session, scene, action, sent=sent)
-    return scene, action
+    record.settle_unknown(session, context, action, sent=sent)
+    return context, action
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +221,7 @@ async def prepare_send(
     known = await session.get(NetworkPerson, (held.account.id, profile_id), populate_existing=True)
     await _refuse(session, held, known, profile_id, draft.type)
     rendered = await _rendered(session, writer, tenant, profile_id, draft)
-    touched = await context.was_touched(session, tenant.id, await people.ids_of_person(session, profile_id))
+    touched = await was_touched(session, tenant.id, await people.ids_of_person(session, profile_id))
     seen = await _seen(session, tenant, profile_id)
     contacted = touched or (seen is not None and seen.contacted_at is not None)
     action = Action(
@@ -221,7 +229,7 @@ async def prepare_send(
         workspace_id=tenant.workspace_id,
         tenant_id=tenant.id,
         type=draft.type.value,
-        seed=await context.seed_of(session, held.account.id, profile_id, draft.type.value),
+        seed=await seed_of(session, held.account.id, profile_id, draft.type.value),
         account_id=held.account.id,
         profile_id=profile_id,
         first_touch=draft.type in CONTACTING and not contacted,
@@ -280,7 +288,7 @@ async def _refuse(
         raise Conflict("The same is queued for this person.", reason="already_queued", action_id=waiting)
     if type in CONTACTING:
         contacted = seen is not None and seen.contacted_at is not None
-        contacted = contacted or await context.was_touched(session, held.tenant.id, ids)
+        contacted = contacted or await was_touched(session, held.tenant.id, ids)
         _refuse_touch(held, known, type, contacted=contacted)
 
 
@@ -300,7 +308,7 @@ def _refuse_touch(held: LockedAccount, known: NetworkPerson | None, type: Action
     if known is not None and known.relation == "pending":
         raise Conflict("An invite to this person is pending.", reason=ActionReason.ALREADY_INVITED.value)
     again = known.withdrawn_at if known is not None else None
-    allowed = reinvite_at(context.connection_of(known, None)) if again is not None else None
+    allowed = reinvite_at(connection_of(known, None)) if again is not None else None
     if allowed is not None and held.now < allowed:
         raise Conflict(
             "An invite to this person was withdrawn recently.",
@@ -316,11 +324,11 @@ async def _seen(session: AsyncSession, tenant: Tenant, profile_id: str) -> SeenE
 async def _rendered(
     session: AsyncSession, writer: Writer, tenant: Tenant, profile_id: str, draft: DraftSend
 ) -> RenderedText:
-    person = await context.known_recipient(session, tenant, profile_id, draft.given)
+    person = await known_recipient(session, tenant, profile_id, draft.given)
     field = ACTIONS[draft.type].text_field
     note, body = (draft.text if field == name else None for name in ("note", "body"))
     step = SequenceStep(type=draft.type, note=note, body=body)
-    notice = context.opt_out_sentence(writer.vault, writer.public_url, profile_id)
+    notice = opt_out_sentence(writer.vault, writer.public_url, profile_id)
     rendered = render_step(step, person, privacy_notice=notice)
     if rendered.problem is not None:
         raise InvalidRequest(
@@ -363,7 +371,7 @@ async def prepare_reply(
         workspace_id=tenant.workspace_id,
         tenant_id=tenant.id,
         type=ActionType.MESSAGE.value,
-        seed=await context.seed_of(session, held.account.id, profile_id, ActionType.MESSAGE.value),
+        seed=await seed_of(session, held.account.id, profile_id, ActionType.MESSAGE.value),
         account_id=held.account.id,
         profile_id=profile_id,
         conversation_id=conversation.id,

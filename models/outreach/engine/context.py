@@ -112,7 +112,7 @@ async def seed_of(session: AsyncSession, account_id: str, profile_id: str, step:
     return action_seed(account_id, row.key, step, row.earlier)
 
 
-# Scenes: everything that a step on the network is decided from, locked in the one order and read again after that.
+# Contexts: everything that a step on the network is decided from, locked in the one order and read again after that.
 
 
 R = TypeVar("R", Enrollment, Action)
@@ -211,7 +211,7 @@ WHERE_ACTION = text("select account_id, enrollment_id, profile_id from actions w
 
 
 async def lock_enrollment_context(session: AsyncSession, enrollment_id: str) -> EnrollmentContext | None:
-    """The scene of an enrollment; null when there is no such row any more."""
+    """The context of an enrollment; null when there is no such row any more."""
     where = (await session.execute(WHERE_ENROLLMENT, {"id": enrollment_id})).one_or_none()
     if where is None:
         return None
@@ -235,7 +235,7 @@ async def lock_enrollment_context(session: AsyncSession, enrollment_id: str) -> 
 
 
 async def lock_action_context(session: AsyncSession, action_id: str) -> EnrollmentContext | None:
-    """The scene of an action: its enrollment's where it has one; null when there is no such row any more."""
+    """The context of an action: its enrollment's where it has one; null when there is no such row any more."""
     where = (await session.execute(WHERE_ACTION, {"id": action_id})).one_or_none()
     if where is None:
         return None
@@ -251,7 +251,7 @@ async def lock_action_context(session: AsyncSession, action_id: str) -> Enrollme
 
 
 async def lock_context(session: AsyncSession, subject_id: str) -> EnrollmentContext | None:
-    """The scene of an enrollment or a direct send, by its id."""
+    """The context of an enrollment or a direct send, by its id."""
     return await (lock_enrollment_context if subject_id.startswith("enr_") else lock_action_context)(
         session, subject_id
     )
@@ -295,35 +295,35 @@ async def was_touched(session: AsyncSession, tenant_id: str, profile_ids: Sequen
 
 
 async def new_step_action(
-    session: AsyncSession, scene: EnrollmentContext, enrollment: Enrollment, step: SequenceStep
+    session: AsyncSession, context: EnrollmentContext, enrollment: Enrollment, step: SequenceStep
 ) -> Action:
     """A new action for a step of the enrollment: planned, without a text or a time yet."""
     await session.flush()
-    ids = await ids_of_person(session, scene.profile_id or enrollment.profile_id)
+    ids = await ids_of_person(session, context.profile_id or enrollment.profile_id)
     touched = step.type in CONTACTING and await was_touched(session, enrollment.tenant_id, ids)
     action = Action(
-        id=new_id("act", scene.now),
+        id=new_id("act", context.now),
         workspace_id=enrollment.workspace_id,
         tenant_id=enrollment.tenant_id,
         type=step.type.value,
-        seed=await seed_of(session, scene.account.id, enrollment.profile_id, step.id or step.type),
-        account_id=scene.account.id,
+        seed=await seed_of(session, context.account.id, enrollment.profile_id, step.id or step.type),
+        account_id=context.account.id,
         profile_id=enrollment.profile_id,
         enrollment_id=enrollment.id,
         sequence_id=enrollment.sequence_id,
         step_id=step.id,
-        step_index=scene.steps.index(step),
+        step_index=context.steps.index(step),
         first_touch=step.type in CONTACTING and not touched,
-        starts_sequence=not any(one.claimed_at for one in scene.actions),
-        created_at=_after(scene),
+        starts_sequence=not any(one.claimed_at for one in context.actions),
+        created_at=_after(context),
     )
     session.add(action)
     return action
 
 
-def _after(scene: EnrollmentContext) -> datetime:
+def _after(context: EnrollmentContext) -> datetime:
     """Now, but later than every action before: their order is that of their creation."""
-    return max([scene.now, *(one.created_at + A_MILLISECOND for one in scene.actions)])
+    return max([context.now, *(one.created_at + A_MILLISECOND for one in context.actions)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,37 +340,39 @@ class Learned:
     chat_id: str | None = None
 
 
-def note_learned(session: AsyncSession, scene: EnrollmentContext, learned: Learned) -> None:
+def note_learned(session: AsyncSession, context: EnrollmentContext, learned: Learned) -> None:
     """Write down what was learned of the person."""
-    known = scene.network_person(session)
+    known = context.network_person(session)
     known.network_id = learned.network_id or known.network_id
     known.chat_id = learned.chat_id or known.chat_id
     if learned.connected is None:
         return
-    known.read_at = scene.now
+    known.read_at = context.now
     if learned.connected:
-        set_connected(session, scene, known, scene.now)
+        set_connected(session, context, known, context.now)
     elif learned.pending:
         known.relation = "pending"
-        known.invited_at = learned.invited_at or known.invited_at or scene.now
+        known.invited_at = learned.invited_at or known.invited_at or context.now
     else:
         known.relation = "none"
 
 
-def set_connected(session: AsyncSession, scene: EnrollmentContext, known: NetworkPerson, at: datetime) -> None:
+def set_connected(session: AsyncSession, context: EnrollmentContext, known: NetworkPerson, at: datetime) -> None:
     """The two are connected: what waits for the acceptance goes on, and an accepted invite is told of once."""
     accepted = _accepts(known)
     known.relation = "connected"
     if accepted or known.connected_at is None:
         known.connected_at = at if known.invited_at is None else max(at, known.invited_at)
-    if scene.enrollment is not None and scene.enrollment.accepted_at is None:
-        scene.enrollment.accepted_at = at
+    if context.enrollment is not None and context.enrollment.accepted_at is None:
+        context.enrollment.accepted_at = at
     if accepted:
-        enrollment_id = scene.enrollment.id if scene.enrollment is not None else None
+        enrollment_id = context.enrollment.id if context.enrollment is not None else None
         data = InviteAccepted(
-            enrollment_id=enrollment_id, account_id=scene.account.id, profile_id=scene.profile_id or known.profile_id
+            enrollment_id=enrollment_id,
+            account_id=context.account.id,
+            profile_id=context.profile_id or known.profile_id,
         )
-        events.emit(session, scene.tenant, EventType.INVITE_ACCEPTED, data, now=scene.now)
+        events.emit(session, context.tenant, EventType.INVITE_ACCEPTED, data, now=context.now)
 
 
 def _accepts(known: NetworkPerson) -> bool:
@@ -391,13 +393,13 @@ ERASED = text(
 )
 
 
-async def forget_erased(session: AsyncSession, scene: EnrollmentContext, action: Action) -> None:
+async def forget_erased(session: AsyncSession, context: EnrollmentContext, action: Action) -> None:
     """Drop what a call told of somebody who was erased while it was under way; that it was made stays."""
-    whom = {"id": scene.profile_id or action.profile_id}
-    if not (await session.execute(ERASED, whom | suppressions.suppression_parameters(scene.tenant))).scalar_one():
+    whom = {"id": context.profile_id or action.profile_id}
+    if not (await session.execute(ERASED, whom | suppressions.suppression_parameters(context.tenant))).scalar_one():
         return
     action.provider_message_id = None
-    person, scene.person = scene.person, None
+    person, context.person = context.person, None
     if person is not None:
         await session.flush()
         await session.delete(person)

@@ -15,8 +15,7 @@ from models.base.ids import new_id
 from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.events.rules.catalogue import EventType
-from models.outreach.engine import context
-from models.outreach.engine.context import RecipientFacts
+from models.outreach.engine.context import RecipientFacts, complete_recipient, facts_for_messages, opt_out_sentence
 from models.outreach.engine.plan import Writer, publish_action_event, values_hash
 from models.outreach.rules.actions import CONTACTING, OutreachCap
 from models.outreach.rules.caps import WEEKLY, action_seed, counts_against, monday, utc_day
@@ -207,7 +206,7 @@ async def read_prospects(
     hidden = await suppressions.suppressed_among(session, held.tenant, ids)
     asked = {"ids": ids, "tenant": held.tenant.id, "account": held.account.id}
     registered = {row.id: _Registered(*row[1:]) for row in await session.execute(REGISTERED, asked)}
-    facts = await context.facts_for_messages(session, held.tenant, ids)
+    facts = await facts_for_messages(session, held.tenant, ids)
     nobody = new_id("prof", held.now)
     return [_prospect(vault, one, hidden, registered, facts, nobody=nobody) for one in named]
 
@@ -231,7 +230,7 @@ def _prospect(
         profile_url=None if suppressed or not named.known else url,
         link_id=named.profile_id or nobody,
         values=values,
-        person=context.complete_recipient(known.person if known else Recipient(), values),
+        person=complete_recipient(known.person if known else Recipient(), values),
         key=known.key if known else people.url_hash(vault, url).hex() if url else "",
         earlier=noted.earlier,
         obstacle=_obstacle(noted, found=named.known and url is not None, suppressed=suppressed),
@@ -334,7 +333,7 @@ def _decide(enrolling: Enrolling, prospect: Prospect) -> EnrollingDecision:
 
 def _rendered(enrolling: Enrolling, prospect: Prospect) -> tuple[RenderedText, ...]:
     writer = enrolling.writer
-    notice = context.opt_out_sentence(writer.vault, writer.public_url, prospect.link_id)
+    notice = opt_out_sentence(writer.vault, writer.public_url, prospect.link_id)
     return tuple(render_step(step, prospect.person, privacy_notice=notice) for step in enrolling.steps)
 
 

@@ -15,8 +15,14 @@ from models.base.secrets import Vault
 from models.base.subjects import Subject
 from models.events.rules.catalogue import EventType, ReplyReceived
 from models.events.store import events
-from models.outreach.engine import claim, context, record
-from models.outreach.engine.context import EnrollmentContext, Learned
+from models.outreach.engine import claim, record
+from models.outreach.engine.context import (
+    EnrollmentContext,
+    Learned,
+    lock_enrollment_context,
+    note_learned,
+    set_connected,
+)
 from models.outreach.engine.plan import Writer
 from models.outreach.rules.sequences import text_hash
 from models.outreach.store import accounts, sequences
@@ -80,14 +86,14 @@ def _known_person(row: NetworkPerson | None) -> KnownPerson | None:
 
 async def record_relation(session: AsyncSession, account_id: str, profile_id: str, learned: Learned) -> None:
     """Take over how account and person stand now; an acceptance is told once, and whoever waits for it is rung."""
-    scene = await lock_person_context(session, account_id, profile_id)
-    if scene is None or scene.person is None:
+    context = await lock_person_context(session, account_id, profile_id)
+    if context is None or context.person is None:
         return  # erased meanwhile: nothing is known of them any more
-    before = scene.person.relation
-    context.note_learned(session, scene, learned)
+    before = context.person.relation
+    note_learned(session, context, learned)
     await session.flush()
-    enrollment = scene.enrollment
-    if enrollment is not None and enrollment.finished_at is None and scene.person.relation != before:
+    enrollment = context.enrollment
+    if enrollment is not None and enrollment.finished_at is None and context.person.relation != before:
         await outbox.wake(session, Subject("enrollment", enrollment.id))
 
 
@@ -103,7 +109,7 @@ async def lock_person_context(session: AsyncSession, account_id: str, profile_id
     newest = query.order_by(col(Enrollment.created_at).desc(), col(Enrollment.id).desc()).limit(1)
     enrollment_id: str | None = await session.scalar(newest)
     if enrollment_id is not None:
-        return await context.lock_enrollment_context(session, enrollment_id)
+        return await lock_enrollment_context(session, enrollment_id)
     held = await accounts.lock_account_by_id(session, account_id)
     standing = (await people.lock_people(session, [profile_id])).get(profile_id)
     if standing is None:
@@ -171,38 +177,40 @@ async def take_messages(
     session: AsyncSession, account_id: str, profile_id: str, chat_id: str, lines: Sequence[ChatLine], *, writer: Writer
 ) -> None:
     """Keep the messages that are new, oldest first, and do what they mean. Taking them again changes nothing."""
-    scene = await lock_person_context(session, account_id, profile_id)
-    if scene is None or scene.profile_id is None or not lines:
+    context = await lock_person_context(session, account_id, profile_id)
+    if context is None or context.profile_id is None or not lines:
         return
-    if await suppressions.suppressed_among(session, scene.tenant, [scene.profile_id]):
+    if await suppressions.suppressed_among(session, context.tenant, [context.profile_id]):
         return
-    if scene.person is not None:
-        scene.person.chat_id = chat_id
-    conversation = await _conversation(session, scene, scene.profile_id, chat_id)
-    ours = await claim.forgotten_texts(session, writer, scene) | await _ours(session, scene)
-    kept = await _kept(session, scene, conversation, lines, ours)
+    if context.person is not None:
+        context.person.chat_id = chat_id
+    conversation = await _conversation(session, context, context.profile_id, chat_id)
+    ours = await claim.forgotten_texts(session, writer, context) | await _ours(session, context)
+    kept = await _kept(session, context, conversation, lines, ours)
     await session.flush()
-    await _mean(session, scene, conversation, kept)
+    await _mean(session, context, conversation, kept)
 
 
-async def _conversation(session: AsyncSession, scene: EnrollmentContext, profile_id: str, chat_id: str) -> Conversation:
+async def _conversation(
+    session: AsyncSession, context: EnrollmentContext, profile_id: str, chat_id: str
+) -> Conversation:
     """The conversation of a chat, locked; made when it is new."""
     query = select(Conversation).where(
-        col(Conversation.account_id) == scene.account.id, col(Conversation.chat_id) == chat_id
+        col(Conversation.account_id) == context.account.id, col(Conversation.chat_id) == chat_id
     )
     locked = query.with_for_update().execution_options(populate_existing=True)
     found: Conversation | None = (await session.scalars(locked)).one_or_none()
     if found is not None:
         return found
     made = Conversation(
-        id=new_id("conv", scene.now),
-        workspace_id=scene.account.workspace_id,
-        tenant_id=scene.account.tenant_id,
-        account_id=scene.account.id,
+        id=new_id("conv", context.now),
+        workspace_id=context.account.workspace_id,
+        tenant_id=context.account.tenant_id,
+        account_id=context.account.id,
         profile_id=profile_id,
-        enrollment_id=scene.enrollment.id if scene.enrollment is not None else None,
+        enrollment_id=context.enrollment.id if context.enrollment is not None else None,
         chat_id=chat_id,
-        created_at=scene.now,
+        created_at=context.now,
     )
     session.add(made)
     await session.flush()
@@ -211,13 +219,13 @@ async def _conversation(session: AsyncSession, scene: EnrollmentContext, profile
 
 async def _kept(
     session: AsyncSession,
-    scene: EnrollmentContext,
+    context: EnrollmentContext,
     conversation: Conversation,
     lines: Sequence[ChatLine],
     ours: Mapping[str, str | None],
 ) -> list[Message]:
     """The messages among these that were not known, now in the database."""
-    known = await _known(session, scene.account.id, [line.provider_id for line in lines])
+    known = await _known(session, context.account.id, [line.provider_id for line in lines])
     now = await service_time(session)  # behind the conversation's lock: later than whatever was marked as read
     kept = []
     for line in lines:
@@ -243,12 +251,12 @@ async def _known(session: AsyncSession, account_id: str, provider_ids: Collectio
     return set(await session.scalars(query))
 
 
-async def _ours(session: AsyncSession, scene: EnrollmentContext) -> dict[str, str]:
+async def _ours(session: AsyncSession, context: EnrollmentContext) -> dict[str, str]:
     """Ids and text hashes of what the service wrote to the person, or may have written, to the action of each."""
-    profile_id = scene.profile_id or ""
+    profile_id = context.profile_id or ""
     ids = await people.ids_of_person(session, profile_id)
     query = select(Action).where(
-        col(Action.account_id) == scene.account.id,
+        col(Action.account_id) == context.account.id,
         col(Action.profile_id).in_([*ids, profile_id]),
         col(Action.claimed_at).is_not(None),
     )
@@ -284,37 +292,37 @@ def _storable(written: str) -> str:
 
 
 async def _mean(
-    session: AsyncSession, scene: EnrollmentContext, conversation: Conversation, kept: Sequence[Message]
+    session: AsyncSession, context: EnrollmentContext, conversation: Conversation, kept: Sequence[Message]
 ) -> None:
     """What new messages mean: replies are told of and end the enrollment, the owner's own words hold it."""
     replies = [one for one in kept if one.sent_by == "candidate"]
     for one in replies:
-        _tell(session, scene, conversation, one)
+        _tell(session, context, conversation, one)
     if replies:
-        await sequences.mark_replied(session, scene.tenant, conversation.profile_id, scene.now)
-        person = scene.person
+        await sequences.mark_replied(session, context.tenant, conversation.profile_id, context.now)
+        person = context.person
         if person is not None and person.invited_at is not None and person.relation != "connected":
-            context.set_connected(session, scene, person, replies[0].sent_at)  # nobody else can write
-    await _affect(session, scene, kept)
+            set_connected(session, context, person, replies[0].sent_at)  # nobody else can write
+    await _affect(session, context, kept)
 
 
-async def _affect(session: AsyncSession, scene: EnrollmentContext, kept: Sequence[Message]) -> None:
-    enrollment = scene.enrollment
+async def _affect(session: AsyncSession, context: EnrollmentContext, kept: Sequence[Message]) -> None:
+    enrollment = context.enrollment
     if enrollment is None:
         return
     was_open = enrollment.finished_at is None
     since = [one for one in kept if one.sent_at > enrollment.created_at and one.sent_by != "service"]
     replies = [one.sent_at for one in since if one.sent_by == "candidate"]
     if replies:
-        await record.record_reply(session, scene, replies[0])
+        await record.record_reply(session, context, replies[0])
     elif since:
-        record.owner_wrote(scene, since[-1].sent_at)
+        record.owner_wrote(context, since[-1].sent_at)
     if since and was_open:
         await session.flush()
         await outbox.wake(session, Subject("enrollment", enrollment.id))
 
 
-def _tell(session: AsyncSession, scene: EnrollmentContext, conversation: Conversation, message: Message) -> None:
+def _tell(session: AsyncSession, context: EnrollmentContext, conversation: Conversation, message: Message) -> None:
     data = ReplyReceived(
         conversation_id=conversation.id,
         message_id=message.id,
@@ -322,4 +330,4 @@ def _tell(session: AsyncSession, scene: EnrollmentContext, conversation: Convers
         account_id=conversation.account_id,
         profile_id=conversation.profile_id,
     )
-    events.emit(session, scene.tenant, EventType.REPLY_RECEIVED, data, now=scene.now)
+    events.emit(session, context.tenant, EventType.REPLY_RECEIVED, data, now=context.now)

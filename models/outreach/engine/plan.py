@@ -16,8 +16,7 @@ from models.base.tenants import Tenant, customer_of
 from models.billing.rules.outreach_plans import GRACE
 from models.events.rules.catalogue import ActionChanged, EventType
 from models.events.store import events
-from models.outreach.engine import context
-from models.outreach.engine.context import EnrollmentContext
+from models.outreach.engine.context import EnrollmentContext, known_recipient, opt_out_sentence
 from models.outreach.rules.actions import DESPITE_DO_NOT_CONTACT
 from models.outreach.rules.answers import AccountGate, gate
 from models.outreach.rules.sequences import SequenceStep
@@ -44,7 +43,7 @@ CALL_LIMIT_SECONDS = 120
 """For the claim, the call with its own limit of 90 s, and the result; after that the network is read back."""
 
 
-def network_call(scene: EnrollmentContext, step: str, summary: str, *, number: int) -> Decision:
+def network_call(context: EnrollmentContext, step: str, summary: str, *, number: int) -> Decision:
     """A call of the account, one after another of its own."""
     call = Call(
         step=step,
@@ -52,43 +51,42 @@ def network_call(scene: EnrollmentContext, step: str, summary: str, *, number: i
         queue=Queue.NETWORK,
         summary=summary,
         limit_seconds=CALL_LIMIT_SECONDS,
-        fairness_key=scene.account.id,
+        fairness_key=context.account.id,
     )
-    return Decision(Do.ACT, scene.now, call)
+    return Decision(Do.ACT, context.now, call)
 
 
-def complete_decision(scene: EnrollmentContext, decision: Decision) -> Decision:
+def complete_decision(context: EnrollmentContext, decision: Decision) -> Decision:
     """The decision with the text of the workflow's page.
 
     Neither the page nor the reason names the person.
     """
-    row = scene.enrollment if scene.enrollment is not None else scene.actions[0]
-    status = scene.enrollment.status if scene.enrollment is not None else scene.actions[0].outcome
-    done = sum(1 for one in scene.actions if one.outcome == ActionOutcome.SENT)
+    row = context.enrollment if context.enrollment is not None else context.actions[0]
+    status = context.enrollment.status if context.enrollment is not None else context.actions[0].outcome
+    done = sum(1 for one in context.actions if one.outcome == ActionOutcome.SENT)
     what = decision.call.summary if decision.call is not None else decision.reason
     lines = [f"**{status}**: {what or 'has ended'}"]
     if row.reason is not None:
         lines.append(f"- reason: {row.reason}")
-    if scene.enrollment is not None:
-        lines.append(
-            f"- {done} of {len(scene.steps)} steps sent, version {scene.sequence.version if scene.sequence else '-'}"
-        )
-    lines.extend(f"- moved: {_moved(scene, entry)}" for entry in (scene.action.why[-5:] if scene.action else ()))
+    if context.enrollment is not None:
+        version = context.sequence.version if context.sequence else "-"
+        lines.append(f"- {done} of {len(context.steps)} steps sent, version {version}")
+    lines.extend(f"- moved: {_moved(context, entry)}" for entry in (context.action.why[-5:] if context.action else ()))
     return replace(decision, details="\n".join(lines))
 
 
-def _moved(scene: EnrollmentContext, entry: dict[str, str]) -> str:
+def _moved(context: EnrollmentContext, entry: dict[str, str]) -> str:
     to = entry.get("to")
-    when = "" if to is None else f" to {local_time(scene, datetime.fromisoformat(to))}"
+    when = "" if to is None else f" to {local_time(context, datetime.fromisoformat(to))}"
     return f"{_plain(entry['rule'])}{when} ({entry['detail']})"
 
 
-def goes_out(scene: EnrollmentContext, action: Action) -> str:
+def goes_out(context: EnrollmentContext, action: Action) -> str:
     """`invite goes out at 4 Mar 09:41, moved by: invites per day, lunch`: when, and every rule that moved it."""
     at = action.scheduled_at
     what = _plain(action.type)
     by = list(dict.fromkeys(_plain(entry["rule"]) for entry in action.why))
-    when = f"goes out at {local_time(scene, at)}" if at is not None else "waits without a time"
+    when = f"goes out at {local_time(context, at)}" if at is not None else "waits without a time"
     return f"{what} {when}" + (f", moved by: {', '.join(by)}" if by else "")
 
 
@@ -96,13 +94,13 @@ def _plain(name: str) -> str:
     return str(name).replace("_", " ")
 
 
-def local_time(scene: EnrollmentContext, at: datetime) -> str:
+def local_time(context: EnrollmentContext, at: datetime) -> str:
     """A moment as the account's owner reads a clock: `4 Mar 09:41`."""
-    local = at.astimezone(ZoneInfo(scene.rules.hours.zone))
+    local = at.astimezone(ZoneInfo(context.rules.hours.zone))
     return f"{local.day} {local:%b %H:%M}"
 
 
-# Obstacles: what ends an enrollment or a direct send, or holds it, read under the locks of its scene.
+# Obstacles: what ends an enrollment or a direct send, or holds it, read under the locks of its context.
 
 
 LOOK_AGAIN = timedelta(hours=1)
@@ -132,36 +130,36 @@ def _ends(reason: EnrollmentReason, action_reason: ActionReason) -> Ending:
     return Ending(EnrollmentStatus.STOPPED, reason, action_reason)
 
 
-async def find_obstacle(session: AsyncSession, scene: EnrollmentContext) -> Ending | Obstacle | None:
+async def find_obstacle(session: AsyncSession, context: EnrollmentContext) -> Ending | Obstacle | None:
     """What is in the way of anything more, null when nothing is."""
-    ended = await _end(session, scene)
-    return ended or await _tenant_hold(session, scene) or _enrollment_hold(scene)
+    ended = await _end(session, context)
+    return ended or await _tenant_hold(session, context) or _enrollment_hold(context)
 
 
-async def _end(session: AsyncSession, scene: EnrollmentContext) -> Ending | None:
-    if scene.account.status == AccountStatus.REMOVED:
+async def _end(session: AsyncSession, context: EnrollmentContext) -> Ending | None:
+    if context.account.status == AccountStatus.REMOVED:
         return Ending(EnrollmentStatus.FAILED, EnrollmentReason.ACCOUNT_REMOVED, ActionReason.ACCOUNT_REMOVED)
-    if scene.profile_id is None:
+    if context.profile_id is None:
         return _ends(EnrollmentReason.ERASED, ActionReason.SUPPRESSED)
-    if await suppressions.suppressed_among(session, scene.tenant, [scene.profile_id]):
+    if await suppressions.suppressed_among(session, context.tenant, [context.profile_id]):
         return _ends(EnrollmentReason.SUPPRESSED, ActionReason.SUPPRESSED)
-    if _binds(scene) and await _do_not_contact(session, scene, scene.profile_id):
+    if _binds(context) and await _do_not_contact(session, context, context.profile_id):
         return _ends(EnrollmentReason.DO_NOT_CONTACT, ActionReason.DO_NOT_CONTACT)
     return None
 
 
-def _binds(scene: EnrollmentContext) -> bool:
+def _binds(context: EnrollmentContext) -> bool:
     """Whether `do_not_contact` forbids it: not the withdrawal of an invite, nor an answer to the person's own word.
 
     Whether somebody may be answered was looked at when the answer was given.
     """
-    action = scene.action
+    action = context.action
     free = action is not None and (action.type in DESPITE_DO_NOT_CONTACT or action.conversation_id is not None)
-    return scene.enrollment is not None or not free
+    return context.enrollment is not None or not free
 
 
-async def _do_not_contact(session: AsyncSession, scene: EnrollmentContext, profile_id: str) -> bool:
-    entry = await session.get(SeenEntry, (scene.tenant.id, profile_id), populate_existing=True)
+async def _do_not_contact(session: AsyncSession, context: EnrollmentContext, profile_id: str) -> bool:
+    entry = await session.get(SeenEntry, (context.tenant.id, profile_id), populate_existing=True)
     return entry is not None and entry.do_not_contact
 
 
@@ -177,8 +175,8 @@ STANDING = text(
 )
 
 
-async def _tenant_hold(session: AsyncSession, scene: EnrollmentContext) -> Obstacle | None:
-    whose = {"workspace": scene.tenant.workspace_id, "customer": scene.tenant.customer_id, "grace": GRACE}
+async def _tenant_hold(session: AsyncSession, context: EnrollmentContext) -> Obstacle | None:
+    whose = {"workspace": context.tenant.workspace_id, "customer": context.tenant.customer_id, "grace": GRACE}
     standing = (await session.execute(STANDING, whose)).one()
     if standing.unpaid:
         return Obstacle("the outreach accounts are unpaid", look_again=LOOK_AGAIN)
@@ -187,8 +185,8 @@ async def _tenant_hold(session: AsyncSession, scene: EnrollmentContext) -> Obsta
     return None
 
 
-def _enrollment_hold(scene: EnrollmentContext) -> Obstacle | None:
-    enrollment, sequence = scene.enrollment, scene.sequence
+def _enrollment_hold(context: EnrollmentContext) -> Obstacle | None:
+    enrollment, sequence = context.enrollment, context.sequence
     if enrollment is None:
         return None
     paused = enrollment.status == EnrollmentStatus.PAUSED
@@ -208,7 +206,7 @@ WHY_KEPT = 40
 
 
 async def give_slot(
-    session: AsyncSession, scene: EnrollmentContext, action: Action, *, not_before: datetime | None = None
+    session: AsyncSession, context: EnrollmentContext, action: Action, *, not_before: datetime | None = None
 ) -> None:
     """Give the action the next time that every rule allows, or none while no rule knows one.
 
@@ -216,9 +214,9 @@ async def give_slot(
     left out, so that asking again changes nothing.
     """
     await session.flush()
-    bounds = [scene.now, not_before, action.not_before, held_back_until(scene, action)]
-    calendar = await calendars.load_calendar(session, scene.held, without=action.id)
-    request = calendars.request_of(action, scene.sequence)
+    bounds = [context.now, not_before, action.not_before, held_back_until(context, action)]
+    calendar = await calendars.load_calendar(session, context.held, without=action.id)
+    request = calendars.request_of(action, context.sequence)
     write_slot(action, find_slot(calendar, request, max(at for at in bounds if at is not None)))
 
 
@@ -243,45 +241,45 @@ def unplan(action: Action) -> None:
     action.scheduled_at = None
 
 
-def held_back_until(scene: EnrollmentContext, action: Action) -> datetime | None:
+def held_back_until(context: EnrollmentContext, action: Action) -> datetime | None:
     """Until when the provider wants no call of this kind from the account, null when it takes them."""
-    written = scene.account.holds.get(action.type)
+    written = context.account.holds.get(action.type)
     if written is None:
         return None
     until = datetime.fromisoformat(written)
-    return until if until > scene.now else None
+    return until if until > context.now else None
 
 
 # Timing: when a planned action goes out, asked anew each time; a time that lies in its account's pause is given up.
 
 
-async def timed(session: AsyncSession, scene: EnrollmentContext, action: Action) -> Decision:
+async def timed(session: AsyncSession, context: EnrollmentContext, action: Action) -> Decision:
     """Say when a planned action goes out: now, at its time, or when something has changed."""
-    if action.scheduled_at is None or _rests(scene, action):
-        await give_slot(session, scene, action)
+    if action.scheduled_at is None or _rests(context, action):
+        await give_slot(session, context, action)
     if action.scheduled_at is None:
-        return Decision(Do.WAIT, scene.now, reason=goes_out(scene, action))
-    if action.scheduled_at > scene.now:
-        return Decision(Do.WAIT, scene.now, reason=goes_out(scene, action), until=action.scheduled_at)
-    return to_send(scene, action)
+        return Decision(Do.WAIT, context.now, reason=goes_out(context, action))
+    if action.scheduled_at > context.now:
+        return Decision(Do.WAIT, context.now, reason=goes_out(context, action), until=action.scheduled_at)
+    return to_send(context, action)
 
 
-def _rests(scene: EnrollmentContext, action: Action) -> bool:
+def _rests(context: EnrollmentContext, action: Action) -> bool:
     """Whether the action's time lies where its account does not write."""
-    account, at = scene.account, action.scheduled_at
+    account, at = context.account, action.scheduled_at
     if at is None:
         return False
-    if gate(AccountStatus(account.status), account.paused_until, max(at, scene.now)) is not AccountGate.OPEN:
+    if gate(AccountStatus(account.status), account.paused_until, max(at, context.now)) is not AccountGate.OPEN:
         return True
-    held = held_back_until(scene, action)
+    held = held_back_until(context, action)
     return held is not None and at < held
 
 
-def to_send(scene: EnrollmentContext, action: Action) -> Decision:
+def to_send(context: EnrollmentContext, action: Action) -> Decision:
     """Have the action claimed and done by one call. Every claim takes the number: no call counts behind it."""
     what = str(action.type).replace("_", " ")
     summary = f"{what}, attempt {action.attempts + 1}"
-    return network_call(scene, OUTREACH_SEND, summary, number=action.call_number)
+    return network_call(context, OUTREACH_SEND, summary, number=action.call_number)
 
 
 # Texts of actions: rendered for their person while nothing has fixed them, and what they were rendered from.
@@ -296,18 +294,18 @@ class Writer:
 
 
 async def render_for_context(
-    session: AsyncSession, writer: Writer, scene: EnrollmentContext, step: SequenceStep
+    session: AsyncSession, writer: Writer, context: EnrollmentContext, step: SequenceStep
 ) -> RenderedText:
-    """A step's text for the scene's person, as everything stands now."""
-    person = await recipient_of(session, scene)
-    notice = context.opt_out_sentence(writer.vault, writer.public_url, scene.profile_id or scene.waiting.profile_id)
+    """A step's text for the context's person, as everything stands now."""
+    person = await recipient_of(session, context)
+    notice = opt_out_sentence(writer.vault, writer.public_url, context.profile_id or context.waiting.profile_id)
     return render_step(step, person, privacy_notice=notice)
 
 
-async def recipient_of(session: AsyncSession, scene: EnrollmentContext) -> Recipient:
-    """What is known of the scene's person: what the caller gave goes first."""
-    given = scene.enrollment.given if scene.enrollment is not None else {}
-    return await context.known_recipient(session, scene.tenant, scene.profile_id or scene.waiting.profile_id, given)
+async def recipient_of(session: AsyncSession, context: EnrollmentContext) -> Recipient:
+    """What is known of the context's person: what the caller gave goes first."""
+    given = context.enrollment.given if context.enrollment is not None else {}
+    return await known_recipient(session, context.tenant, context.profile_id or context.waiting.profile_id, given)
 
 
 def values_hash(person: Recipient) -> str:
@@ -316,9 +314,9 @@ def values_hash(person: Recipient) -> str:
     return hashlib.sha256(filled.encode()).hexdigest()
 
 
-def sent_hashes(scene: EnrollmentContext) -> Collection[str]:
+def sent_hashes(context: EnrollmentContext) -> Collection[str]:
     """Hashes of the texts that were sent, or may have been, in this enrollment."""
-    return {one.text_hash for one in scene.actions if one.text_hash and ActionOutcome(one.outcome) in USED}
+    return {one.text_hash for one in context.actions if one.text_hash and ActionOutcome(one.outcome) in USED}
 
 
 # What is told of actions: the events of a sent, failed or held one.
@@ -352,52 +350,52 @@ TOLD = {
 
 
 def end_action(
-    session: AsyncSession, scene: EnrollmentContext, action: Action, outcome: ActionOutcome, reason: str | None = None
+    session: AsyncSession, context: EnrollmentContext, action: Action, outcome: ActionOutcome, reason: str | None = None
 ) -> None:
     """Bring an action to its end (or, with `unknown`, to a person) and tell of it where that is due."""
     action.outcome, action.reason = outcome.value, reason
     if outcome is not ActionOutcome.UNKNOWN:
-        action.ended_at = scene.now
+        action.ended_at = context.now
     if outcome in TOLD:
-        publish_action_event(session, TOLD[outcome], action, scene.now)
+        publish_action_event(session, TOLD[outcome], action, context.now)
 
 
-async def end_context(session: AsyncSession, scene: EnrollmentContext, ended: Ending) -> None:
-    """End what the scene is about: the enrollment with its planned action, or the direct send."""
-    await end_enrollment(session, scene, ended.status, ended.reason, cancelled=ended.action_reason)
+async def end_context(session: AsyncSession, context: EnrollmentContext, ended: Ending) -> None:
+    """End what the context is about: the enrollment with its planned action, or the direct send."""
+    await end_enrollment(session, context, ended.status, ended.reason, cancelled=ended.action_reason)
 
 
 async def end_enrollment(
     session: AsyncSession,
-    scene: EnrollmentContext,
+    context: EnrollmentContext,
     status: EnrollmentStatus,
     reason: EnrollmentReason | None,
     *,
     cancelled: ActionReason | None = None,
 ) -> None:
     """End the enrollment, if it is open, and cancel what is planned; a direct send is refused by itself."""
-    action, enrollment = scene.action, scene.enrollment
+    action, enrollment = context.action, context.enrollment
     if action is not None and action.outcome in {ActionOutcome.SCHEDULED, ActionOutcome.AWAITING_APPROVAL}:
         outcome = ActionOutcome.CANCELLED if enrollment is not None else ActionOutcome.REFUSED
-        end_action(session, scene, action, outcome, cancelled)
+        end_action(session, context, action, outcome, cancelled)
     if enrollment is not None and EnrollmentStatus(enrollment.status) not in FINAL_ENROLLMENTS:
-        await sequences.finish_enrollment(session, enrollment, status, reason, scene.now)
+        await sequences.finish_enrollment(session, enrollment, status, reason, context.now)
 
 
 # Holding: a text that waits for somebody's approval is fixed, and is held anew when its person's data has changed.
 
 
-async def hold_for_approval(session: AsyncSession, scene: EnrollmentContext, action: Action) -> None:
+async def hold_for_approval(session: AsyncSession, context: EnrollmentContext, action: Action) -> None:
     """Hold an action whose text is rendered until somebody approves or rejects it. It reserves nothing."""
     action.outcome = ActionOutcome.AWAITING_APPROVAL.value
     action.text_fixed, action.approved_at = True, None
-    action.values_hash = values_hash(await recipient_of(session, scene))
+    action.values_hash = values_hash(await recipient_of(session, context))
     unplan(action)
-    publish_action_event(session, EventType.ACTION_AWAITING_APPROVAL, action, scene.now)
+    publish_action_event(session, EventType.ACTION_AWAITING_APPROVAL, action, context.now)
 
 
 async def hold_for_approval_again(
-    session: AsyncSession, writer: Writer, scene: EnrollmentContext, action: Action, step: SequenceStep
+    session: AsyncSession, writer: Writer, context: EnrollmentContext, action: Action, step: SequenceStep
 ) -> ActionReason | None:
     """Render a held or approved text anew if the person's data has changed since; what was approved is held again.
 
@@ -406,14 +404,14 @@ async def hold_for_approval_again(
     """
     if action.values_hash is None or action.attempts > 0:
         return None
-    if action.values_hash == values_hash(await recipient_of(session, scene)):
+    if action.values_hash == values_hash(await recipient_of(session, context)):
         return None
-    rendered = await render_for_context(session, writer, scene, step)
+    rendered = await render_for_context(session, writer, context, step)
     if rendered.problem is not None:
         return rendered.problem
     changed = action.text != rendered.text
     action.text = rendered.text
     if changed:
-        await hold_for_approval(session, scene, action)
-    action.values_hash = values_hash(await recipient_of(session, scene))
+        await hold_for_approval(session, context, action)
+    action.values_hash = values_hash(await recipient_of(session, context))
     return None

@@ -12,11 +12,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from models.base import outbox
 from models.base.errors import rfc3339
 from models.base.steps import Decision
-from models.outreach.engine import account_states, claim, context, decide, plan
+from models.outreach.engine import account_states, claim, decide, plan
 from models.outreach.engine.account_states import AccountStanding
 from models.outreach.engine.claim import ClaimedAction, describe_claimed
-from models.outreach.engine.context import EnrollmentContext, Learned, forget_erased, note_learned, set_connected
-from models.outreach.engine.decide import claimed, give_up_call, readings_of
+from models.outreach.engine.context import (
+    EnrollmentContext,
+    Learned,
+    forget_erased,
+    lock_context,
+    note_learned,
+    set_connected,
+)
+from models.outreach.engine.decide import claim_time, give_up_call, readings_of
 from models.outreach.engine.plan import Writer, unplan
 from models.outreach.rules.actions import ACTIONS, ActionType, Effect
 from models.outreach.rules.answers import MethodHold, ReadingBack, ReadingVerdict, Signal, resends_mean_limit, verdict
@@ -26,44 +33,44 @@ from models.outreach.tables import Action, Enrollment
 
 
 async def record_chat_news(
-    session: AsyncSession, scene: EnrollmentContext, action: Action | None, *, by_person: bool, at: datetime | None
+    session: AsyncSession, context: EnrollmentContext, action: Action | None, *, by_person: bool, at: datetime | None
 ) -> None:
-    """The chat with the scene's person has news since the enrollment began (or the send was asked for).
+    """The chat with the context's person has news since the enrollment began (or the send was asked for).
 
     The claimed `action`, which was not executed, is cancelled; so is what is planned.
     """
     reason = ActionReason.REPLIED if by_person else ActionReason.OWNER_WROTE
     if action is not None:
-        plan.end_action(session, scene, action, _passed_over(scene), reason)
+        plan.end_action(session, context, action, _passed_over(context), reason)
     if by_person:
-        await record_reply(session, scene, at or scene.now)
+        await record_reply(session, context, at or context.now)
     else:
-        owner_wrote(scene, at or scene.now)
-    scene.account.next_chats_poll_at = scene.now
+        owner_wrote(context, at or context.now)
+    context.account.next_chats_poll_at = context.now
     await session.flush()
-    await outbox.wake(session, accounts.account_subject(scene.account.id))
+    await outbox.wake(session, accounts.account_subject(context.account.id))
 
 
-def _passed_over(scene: EnrollmentContext) -> ActionOutcome:
-    return ActionOutcome.CANCELLED if scene.enrollment is not None else ActionOutcome.REFUSED
+def _passed_over(context: EnrollmentContext) -> ActionOutcome:
+    return ActionOutcome.CANCELLED if context.enrollment is not None else ActionOutcome.REFUSED
 
 
-async def record_reply(session: AsyncSession, scene: EnrollmentContext, at: datetime) -> None:
+async def record_reply(session: AsyncSession, context: EnrollmentContext, at: datetime) -> None:
     """The person wrote: the enrollment has reached its end. A reply implies that the invite was accepted."""
-    enrollment = scene.enrollment
+    enrollment = context.enrollment
     if enrollment is None:
         return
     enrollment.replied_at = enrollment.replied_at or at
     enrollment.accepted_at = enrollment.accepted_at or at
-    await plan.end_enrollment(session, scene, EnrollmentStatus.REPLIED, None, cancelled=ActionReason.REPLIED)
+    await plan.end_enrollment(session, context, EnrollmentStatus.REPLIED, None, cancelled=ActionReason.REPLIED)
 
 
-def owner_wrote(scene: EnrollmentContext, at: datetime) -> None:
+def owner_wrote(context: EnrollmentContext, at: datetime) -> None:
     """The owner wrote by hand, last at that time, which is no reply: the enrollment holds until somebody resumes it.
 
     Once resumed it goes on whatever the owner wrote until then.
     """
-    enrollment = scene.enrollment
+    enrollment = context.enrollment
     if enrollment is None or enrollment.finished_at is not None:
         return
     if enrollment.owner_heard_until is not None and at <= enrollment.owner_heard_until:
@@ -148,71 +155,71 @@ class Heard(CallResult):
     """Of the first message of the person, or the last of the owner."""
 
 
-async def record_result(session: AsyncSession, writer: Writer, parcel: ClaimedAction, result: CallResult) -> Decision:
+async def record_result(session: AsyncSession, writer: Writer, claimed: ClaimedAction, result: CallResult) -> Decision:
     """Write what came of the call and say what is next. A result that no longer counts changes nothing."""
-    scene = await context.lock_context(session, parcel.subject_id)
-    if scene is None:
-        return await decide.decide_send(session, writer, parcel.subject_id)
-    action = next((one for one in scene.actions if one.id == parcel.action_id), None)
-    if action is not None and _counts(action, parcel.number):
-        note_learned(session, scene, result.learned)
-        await _apply(session, scene, action, result)
-        await forget_erased(session, scene, action)
-    return await decide.decide_locked(session, writer, scene)
+    context = await lock_context(session, claimed.subject_id)
+    if context is None:
+        return await decide.decide_send(session, writer, claimed.subject_id)
+    action = next((one for one in context.actions if one.id == claimed.action_id), None)
+    if action is not None and _counts(action, claimed.number):
+        note_learned(session, context, result.learned)
+        await _apply(session, context, action, result)
+        await forget_erased(session, context, action)
+    return await decide.decide_locked(session, writer, context)
 
 
 def _counts(action: Action, number: int) -> bool:
     return action.call_number == number and action.outcome in {ActionOutcome.SENDING, ActionOutcome.RECONCILING}
 
 
-async def _apply(session: AsyncSession, scene: EnrollmentContext, action: Action, result: CallResult) -> None:
+async def _apply(session: AsyncSession, context: EnrollmentContext, action: Action, result: CallResult) -> None:
     match result:
         case Done():
-            record_sent(session, scene, action, at=scene.now, message_id=result.message_id)
+            record_sent(session, context, action, at=context.now, message_id=result.message_id)
         case NotNeeded(reason=reason):
-            plan.end_action(session, scene, action, ActionOutcome.SKIPPED, reason)
-            _stands_for_ours(scene, reason)
+            plan.end_action(session, context, action, ActionOutcome.SKIPPED, reason)
+            _stands_for_ours(context, reason)
         case RefusedSend(reason=reason):
-            plan.end_action(session, scene, action, ActionOutcome.FAILED, reason)
-            await _look_for_limit(session, scene, reason)
+            plan.end_action(session, context, action, ActionOutcome.FAILED, reason)
+            await _look_for_limit(session, context, reason)
         case Again(after=after):
-            plan_again(scene, action, after=_back_off(action) if after is None else after)
+            plan_again(context, action, after=_back_off(action) if after is None else after)
         case Limited():
-            await _limited(session, scene, action, result)
+            await _limited(session, context, action, result)
         case Troubled(standing=standing):
-            plan_again(scene, action, after=BACK_OFF)
-            await _troubled(session, scene, standing)
+            plan_again(context, action, after=BACK_OFF)
+            await _troubled(session, context, standing)
         case Unclear(interrupted=interrupted):
             action.outcome = ActionOutcome.RECONCILING.value
             if interrupted:
-                await account_states.mark_interrupted(session, scene.held, AccountStanding.INTERRUPTED)
+                await account_states.mark_interrupted(session, context.held, AccountStanding.INTERRUPTED)
         case Heard():
-            await record_chat_news(session, scene, action, by_person=result.by_person, at=result.at)
+            await record_chat_news(session, context, action, by_person=result.by_person, at=result.at)
 
 
-def _stands_for_ours(scene: EnrollmentContext, reason: ActionReason) -> None:
+def _stands_for_ours(context: EnrollmentContext, reason: ActionReason) -> None:
     """The owner invited the person by hand: it counts as the enrollment's invite, of the network's time."""
-    if reason is ActionReason.ALREADY_INVITED and scene.enrollment is not None and scene.person is not None:
-        scene.enrollment.invited_at = scene.person.invited_at
+    if reason is ActionReason.ALREADY_INVITED and context.enrollment is not None and context.person is not None:
+        context.enrollment.invited_at = context.person.invited_at
 
 
 def record_sent(
-    session: AsyncSession, scene: EnrollmentContext, action: Action, *, at: datetime, message_id: str | None = None
+    session: AsyncSession, context: EnrollmentContext, action: Action, *, at: datetime, message_id: str | None = None
 ) -> None:
     """The action is done since `at`: say so, and know what it means between the account and the person."""
-    plan.end_action(session, scene, action, ActionOutcome.SENT)
+    plan.end_action(session, context, action, ActionOutcome.SENT)
     action.sent_at = action.ended_at = at
     action.failures = 0
     action.provider_message_id = message_id or action.provider_message_id
-    known = scene.network_person(session)
+    known = context.network_person(session)
     match ACTIONS[ActionType(action.type)].effect:
         case Effect.INVITES:
             known.invited_at = at
-            if scene.enrollment is not None:
-                scene.enrollment.invited_at = at
+            if context.enrollment is not None:
+                context.enrollment.invited_at = at
             if known.relation == "connected":  # accepted before anybody knew that it had been sent
                 known.connected_at = None
-                set_connected(session, scene, known, scene.now)
+                set_connected(session, context, known, context.now)
             else:
                 known.relation = "pending"
         case Effect.WITHDRAWS:
@@ -220,16 +227,16 @@ def record_sent(
             if known.relation == "pending":
                 known.relation = "none"
         case Effect.CONNECTS:
-            set_connected(session, scene, known, at)  # the network takes messages between the connected only
+            set_connected(session, context, known, at)  # the network takes messages between the connected only
         case Effect.NONE:
             pass
 
 
-def plan_again(scene: EnrollmentContext, action: Action, *, after: timedelta) -> None:
+def plan_again(context: EnrollmentContext, action: Action, *, after: timedelta) -> None:
     """The action was not done: it is planned anew, after a while."""
     action.outcome = ActionOutcome.SCHEDULED.value
     action.failures += 1
-    action.not_before = scene.now + after
+    action.not_before = context.now + after
     unplan(action)
 
 
@@ -238,17 +245,17 @@ def _back_off(action: Action) -> timedelta:
     return min(BACK_OFF * doublings, LONGEST_BACK_OFF)
 
 
-async def _limited(session: AsyncSession, scene: EnrollmentContext, action: Action, result: Limited) -> None:
+async def _limited(session: AsyncSession, context: EnrollmentContext, action: Action, result: Limited) -> None:
     if result.doubtful:
         action.outcome = ActionOutcome.RECONCILING.value
     else:
-        plan_again(scene, action, after=timedelta())
+        plan_again(context, action, after=timedelta())
     await session.flush()
-    answer = await account_states.limit_reached(session, scene.held, result.signal, retry_after=result.retry_after)
+    answer = await account_states.limit_reached(session, context.held, result.signal, retry_after=result.retry_after)
     if isinstance(answer, MethodHold):
-        scene.account.holds = scene.account.holds | {action.type: answer.until.isoformat()}
+        context.account.holds = context.account.holds | {action.type: answer.until.isoformat()}
     elif answer is None and not result.doubtful:
-        action.not_before = scene.now + _back_off(action)
+        action.not_before = context.now + _back_off(action)
 
 
 RESENDS = text(
@@ -261,25 +268,25 @@ RESENDS = text(
 )
 
 
-async def _look_for_limit(session: AsyncSession, scene: EnrollmentContext, reason: str) -> None:
+async def _look_for_limit(session: AsyncSession, context: EnrollmentContext, reason: str) -> None:
     """Several persons in a row "invited recently" are a limit of the account in disguise (provider, section 11)."""
     if reason != ActionReason.RECENTLY_WITHDRAWN:
         return
     await session.flush()
-    rows = (await session.execute(RESENDS, {"account": scene.account.id})).all()
-    if resends_mean_limit([(row.profile_id, row.ended_at) for row in rows], scene.now):
-        await account_states.limit_reached(session, scene.held, Signal.DAILY)
+    rows = (await session.execute(RESENDS, {"account": context.account.id})).all()
+    if resends_mean_limit([(row.profile_id, row.ended_at) for row in rows], context.now):
+        await account_states.limit_reached(session, context.held, Signal.DAILY)
 
 
-async def _troubled(session: AsyncSession, scene: EnrollmentContext, standing: AccountStanding) -> None:
+async def _troubled(session: AsyncSession, context: EnrollmentContext, standing: AccountStanding) -> None:
     await session.flush()
     match standing:
         case AccountStanding.DISCONNECTED:
-            await account_states.disconnected(session, scene.held)
+            await account_states.disconnected(session, context.held)
         case AccountStanding.RESTRICTED:
-            await account_states.restricted(session, scene.held)
+            await account_states.restricted(session, context.held)
         case _:
-            await account_states.mark_interrupted(session, scene.held, standing)
+            await account_states.mark_interrupted(session, context.held, standing)
 
 
 # Reconciling: what readings of the network say of an action whose outcome nobody saw (design, section 5).
@@ -297,71 +304,71 @@ class ChannelReading:
 
 async def reading_wanted(session: AsyncSession, subject_id: str, number: int) -> tuple[ClaimedAction, datetime] | None:
     """What to look for on the network, and service time; null when the reading is not wanted any more."""
-    scene = await context.lock_context(session, subject_id)
-    action = scene.action if scene is not None else None
-    if scene is None or action is None:
+    context = await lock_context(session, subject_id)
+    action = context.action if context is not None else None
+    if context is None or action is None:
         return None
-    give_up_call(action, scene.now)
+    give_up_call(action, context.now)
     if action.outcome != ActionOutcome.RECONCILING or len(action.readings) != number:
         return None
-    return await describe_claimed(session, scene, action), scene.now
+    return await describe_claimed(session, context, action), context.now
 
 
 async def record_reading(
     session: AsyncSession, writer: Writer, subject_id: str, number: int, read: ChannelReading
 ) -> Decision:
     """Write a reading, decide by all of them, and say what is next. One that was written already changes nothing."""
-    scene = await context.lock_context(session, subject_id)
-    if scene is None:
+    context = await lock_context(session, subject_id)
+    if context is None:
         return await decide.decide_send(session, writer, subject_id)
-    action = scene.action
+    action = context.action
     if action is not None and action.outcome == ActionOutcome.RECONCILING and len(action.readings) == number:
-        was_known = scene.person is not None and scene.person.network_id is not None
-        note_learned(session, scene, read.learned)
+        was_known = context.person is not None and context.person.network_id is not None
+        note_learned(session, context, read.learned)
         action.readings = [*action.readings, {"at": rfc3339(read.reading.at), "seen": read.reading.seen.value}]
         if action.doubted_at is not None and not was_known and read.learned.network_id is not None:
-            await claim.hear_again(session, scene)
-        _conclude(session, scene, action, read)
-        await forget_erased(session, scene, action)
-    return await decide.decide_locked(session, writer, scene)
+            await claim.hear_again(session, context)
+        _conclude(session, context, action, read)
+        await forget_erased(session, context, action)
+    return await decide.decide_locked(session, writer, context)
 
 
-def _conclude(session: AsyncSession, scene: EnrollmentContext, action: Action, read: ChannelReading) -> None:
-    match verdict(claimed(action), readings_of(action)):
+def _conclude(session: AsyncSession, context: EnrollmentContext, action: Action, read: ChannelReading) -> None:
+    match verdict(claim_time(action), readings_of(action)):
         case ReadingVerdict.DONE:
-            record_sent(session, scene, action, at=read.done_at or scene.now, message_id=read.message_id)
+            record_sent(session, context, action, at=read.done_at or context.now, message_id=read.message_id)
         case ReadingVerdict.NOT_DONE:
-            plan_again(scene, action, after=timedelta())
+            plan_again(context, action, after=timedelta())
         case ReadingVerdict.MOOT:
-            plan.end_action(session, scene, action, ActionOutcome.SKIPPED, ActionReason.INVITE_NOT_PENDING)
+            plan.end_action(session, context, action, ActionOutcome.SKIPPED, ActionReason.INVITE_NOT_PENDING)
         case ReadingVerdict.UNKNOWN if not ACTIONS[ActionType(action.type)].is_read_back:
-            record_sent(session, scene, action, at=claimed(action))
+            record_sent(session, context, action, at=claim_time(action))
         case ReadingVerdict.UNKNOWN:
-            leave_to_a_person(session, scene, action)
+            leave_to_a_person(session, context, action)
         case ReadingVerdict.OPEN:
             pass
 
 
-def leave_to_a_person(session: AsyncSession, scene: EnrollmentContext, action: Action) -> None:
+def leave_to_a_person(session: AsyncSession, context: EnrollmentContext, action: Action) -> None:
     """Nobody can tell: it counts as used, is never sent again by itself, and its enrollment holds until then.
 
     An enrollment that is paused for a caller or for its owner's word stays so behind the settling.
     """
-    plan.end_action(session, scene, action, ActionOutcome.UNKNOWN, ActionReason.OUTCOME_UNKNOWN)
-    enrollment = scene.enrollment
+    plan.end_action(session, context, action, ActionOutcome.UNKNOWN, ActionReason.OUTCOME_UNKNOWN)
+    enrollment = context.enrollment
     if enrollment is not None and enrollment.finished_at is None and not _held_otherwise(enrollment):
         enrollment.status = EnrollmentStatus.PAUSED.value
         enrollment.reason = EnrollmentReason.OUTCOME_UNKNOWN.value
 
 
-def settle_unknown(session: AsyncSession, scene: EnrollmentContext, action: Action, *, sent: bool) -> None:
+def settle_unknown(session: AsyncSession, context: EnrollmentContext, action: Action, *, sent: bool) -> None:
     """A person says what became of an unknown action: it was sent, or it was not and gives its place back."""
     if sent:
-        record_sent(session, scene, action, at=claimed(action))
+        record_sent(session, context, action, at=claim_time(action))
         action.reason = None
     else:
-        plan.end_action(session, scene, action, ActionOutcome.FAILED, ActionReason.OUTCOME_UNKNOWN)
-    enrollment = scene.enrollment
+        plan.end_action(session, context, action, ActionOutcome.FAILED, ActionReason.OUTCOME_UNKNOWN)
+    enrollment = context.enrollment
     if enrollment is not None and enrollment.status == EnrollmentStatus.PAUSED and not _held_otherwise(enrollment):
         enrollment.status, enrollment.reason = EnrollmentStatus.ACTIVE.value, None
 

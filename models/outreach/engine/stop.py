@@ -22,8 +22,7 @@ from models.base.tenants import Tenant, customer_of
 from models.billing.engine import outreach_plans
 from models.events.rules.catalogue import EnrollmentChanged, EventType
 from models.events.store import events
-from models.outreach.engine import context
-from models.outreach.engine.context import EnrollmentContext
+from models.outreach.engine.context import EnrollmentContext, seed_of, was_touched
 from models.outreach.rules.actions import CONTACTING, DESPITE_DO_NOT_CONTACT_SQL
 from models.outreach.rules.caps import counts_against
 from models.outreach.rules.sequences import DueStep, SequenceStep, Wait, WaitReason, next_step
@@ -133,10 +132,10 @@ async def stop_enrollments(session: AsyncSession, enrollment_ids: Collection[str
     await outbox.wake_many(session, "enrollment", enrollment_ids)
 
 
-# Pausing, resuming and stopping one enrollment by hand. The caller holds the scene.
+# Pausing, resuming and stopping one enrollment by hand. The caller holds the context.
 
 
-def pause_by_hand(scene: EnrollmentContext, enrollment: Enrollment) -> None:
+def pause_by_hand(context: EnrollmentContext, enrollment: Enrollment) -> None:
     """Hold the next steps until somebody resumes, behind the settling of an unknown outcome too.
 
     A hold for the owner's word, which only resuming ends anyway, stays what it is. Raises `Conflict` for an enrollment
@@ -147,16 +146,16 @@ def pause_by_hand(scene: EnrollmentContext, enrollment: Enrollment) -> None:
         return
     enrollment.status, enrollment.reason = EnrollmentStatus.PAUSED.value, EnrollmentReason.MANUAL.value
     enrollment.next_action_at = None
-    if scene.action is not None and scene.action.outcome == ActionOutcome.SCHEDULED:
-        scene.action.scheduled_at = None  # it gives its place back at once
+    if context.action is not None and context.action.outcome == ActionOutcome.SCHEDULED:
+        context.action.scheduled_at = None  # it gives its place back at once
 
 
-async def stop(session: AsyncSession, scene: EnrollmentContext, enrollment: Enrollment) -> None:
+async def stop(session: AsyncSession, context: EnrollmentContext, enrollment: Enrollment) -> None:
     """End the enrollment for good; stopping again changes nothing. Raises `Conflict` for one that ended otherwise."""
     if enrollment.status == EnrollmentStatus.STOPPED:
         return
     _refuse_ended(enrollment)
-    await stop_enrollments(session, [enrollment.id], BY_HAND, scene.now)
+    await stop_enrollments(session, [enrollment.id], BY_HAND, context.now)
 
 
 def _refuse_ended(enrollment: Enrollment) -> None:
@@ -164,16 +163,16 @@ def _refuse_ended(enrollment: Enrollment) -> None:
         raise Conflict("This enrollment has ended.", status=enrollment.status)
 
 
-def refuse_resume(scene: EnrollmentContext, enrollment: Enrollment) -> None:
+def refuse_resume(context: EnrollmentContext, enrollment: Enrollment) -> None:
     """Refuse to resume what is not paused by hand or for its owner's word. Raises `Conflict`."""
     _refuse_ended(enrollment)
-    if scene.action is not None and scene.action.outcome == ActionOutcome.UNKNOWN:
+    if context.action is not None and context.action.outcome == ActionOutcome.UNKNOWN:
         raise Conflict(
             "What became of an action is unknown.",
-            fix=f"Look at the network, then POST /v1/outreach/actions/{scene.action.id}/settle.",
+            fix=f"Look at the network, then POST /v1/outreach/actions/{context.action.id}/settle.",
             reason=EnrollmentReason.OUTCOME_UNKNOWN.value,
         )
-    if scene.sequence is None or scene.sequence.status != SequenceStatus.ACTIVE:
+    if context.sequence is None or context.sequence.status != SequenceStatus.ACTIVE:
         raise Conflict(
             "The sequence is paused.", fix="Make the sequence active.", reason=EnrollmentReason.SEQUENCE_PAUSED.value
         )
@@ -194,18 +193,18 @@ class Ahead:
         return self.slot.at if isinstance(self.slot, Slot) else self.until
 
 
-async def resumes_at(session: AsyncSession, scene: EnrollmentContext, enrollment: Enrollment) -> Ahead:
+async def resumes_at(session: AsyncSession, context: EnrollmentContext, enrollment: Enrollment) -> Ahead:
     """When the enrollment would go on if it were resumed now."""
-    planned = scene.action
+    planned = context.action
     if planned is not None and planned.outcome != ActionOutcome.SCHEDULED:
         held = planned.outcome == ActionOutcome.AWAITING_APPROVAL
         return Ahead(status=EnrollmentStatus.AWAITING_APPROVAL if held else None)
     following = next_step(
-        scene.steps,
-        scene.started(without=planned),
-        scene.connection(),
+        context.steps,
+        context.started(without=planned),
+        context.connection(),
         enrolled_at=enrollment.created_at,
-        now=scene.now,
+        now=context.now,
     )
     if isinstance(following, Wait):
         accept = following.reason is WaitReason.ACCEPTANCE
@@ -213,42 +212,42 @@ async def resumes_at(session: AsyncSession, scene: EnrollmentContext, enrollment
     if not isinstance(following, DueStep):
         return Ahead()
     approved = planned is not None and planned.approved_at is not None
-    if scene.sequence is not None and scene.sequence.approve_every_message and not approved:
+    if context.sequence is not None and context.sequence.approve_every_message and not approved:
         return Ahead()
     await session.flush()
-    calendar = await calendars.load_calendar(session, scene.held, without=planned.id if planned else None)
+    calendar = await calendars.load_calendar(session, context.held, without=planned.id if planned else None)
     if planned is not None:
-        request = calendars.request_of(planned, scene.sequence)
+        request = calendars.request_of(planned, context.sequence)
     else:
-        request = await _request(session, scene, enrollment, following.step)
-    bounds = [scene.now, planned.not_before if planned else None]
+        request = await _request(session, context, enrollment, following.step)
+    bounds = [context.now, planned.not_before if planned else None]
     return Ahead(find_slot(calendar, request, max(at for at in bounds if at is not None)))
 
 
 async def _request(
-    session: AsyncSession, scene: EnrollmentContext, enrollment: Enrollment, step: SequenceStep
+    session: AsyncSession, context: EnrollmentContext, enrollment: Enrollment, step: SequenceStep
 ) -> Request:
     """What a step that was not planned yet will ask of the calendar."""
     ids = await ids_of_person(session, enrollment.profile_id)
-    touched = await context.was_touched(session, enrollment.tenant_id, ids)
+    touched = await was_touched(session, enrollment.tenant_id, ids)
     new = step.type in CONTACTING and not touched
     caps = counts_against(step.type, with_text=step.text is not None, new_outreach=new)
-    starts = scene.sequence is not None and not any(one.claimed_at for one in scene.actions)
+    starts = context.sequence is not None and not any(one.claimed_at for one in context.actions)
     return Request(
-        seed=await context.seed_of(session, scene.account.id, enrollment.profile_id, step.id or step.type),
+        seed=await seed_of(session, context.account.id, enrollment.profile_id, step.id or step.type),
         caps=caps,
         sequence_id=enrollment.sequence_id if starts else None,
-        pace=scene.sequence.daily_pace_limit if starts and scene.sequence else None,
+        pace=context.sequence.daily_pace_limit if starts and context.sequence else None,
     )
 
 
-def resume(scene: EnrollmentContext, enrollment: Enrollment, going: Ahead) -> None:
+def resume(context: EnrollmentContext, enrollment: Enrollment, going: Ahead) -> None:
     """Let the enrollment go on; its workflow plans the next step from now."""
-    begun = any(one.claimed_at is not None for one in scene.actions)
+    begun = any(one.claimed_at is not None for one in context.actions)
     enrollment.status = (going.status or (EnrollmentStatus.ACTIVE if begun else EnrollmentStatus.SCHEDULED)).value
     enrollment.reason, enrollment.next_action_at = None, going.at
-    if scene.action is not None and isinstance(going.slot, Slot):
-        scene.action.scheduled_at = going.slot.at
+    if context.action is not None and isinstance(going.slot, Slot):
+        context.action.scheduled_at = going.slot.at
 
 
 # Removing an account: what it had ahead ends in the same transaction, the provider's part is deleted by the worker.

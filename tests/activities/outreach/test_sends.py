@@ -127,16 +127,16 @@ async def test_a_call_made_again_after_its_claim_does_nothing(sending: Stage) ->
 async def killed_after_claim(sending: Stage, enrollment: str) -> ClaimedAction:
     """The worker dies between claim and call."""
     call = await sending.until_call(enrollment)
-    parcel = await sending.run(lambda session: claim.claim_action(session, sending.writer, enrollment, call.number))
-    assert isinstance(parcel, ClaimedAction)
-    return parcel
+    claimed = await sending.run(lambda session: claim.claim_action(session, sending.writer, enrollment, call.number))
+    assert isinstance(claimed, ClaimedAction)
+    return claimed
 
 
 async def test_a_kill_between_claim_and_call_is_read_back_and_sent_once(sending: Stage) -> None:
     await sending.connect(INVITE)
     profile, _ = await sending.somebody()
     enrollment = await sending.enroll(profile)
-    parcel = await killed_after_claim(sending, enrollment)
+    claimed = await killed_after_claim(sending, enrollment)
     waits = await sending.ask(enrollment)
     assert waits.do is Do.WAIT
     assert 125 < (waits.wait_seconds or 0) < 132
@@ -145,7 +145,7 @@ async def test_a_kill_between_claim_and_call_is_read_back_and_sent_once(sending:
     action = await sending.last(enrollment)
     assert (action.outcome, action.attempts) == ("sent", 2)
     assert action.claimed_at is not None
-    assert action.claimed_at - parcel.claimed_at >= timedelta(minutes=15)
+    assert action.claimed_at - claimed.claimed_at >= timedelta(minutes=15)
 
 
 async def test_a_kill_between_call_and_result_is_read_back_and_never_repeated(
@@ -154,8 +154,8 @@ async def test_a_kill_between_call_and_result_is_read_back_and_never_repeated(
     await sending.connect(INVITE)
     profile, person = await sending.somebody()
     enrollment = await sending.enroll(profile)
-    parcel = await killed_after_claim(sending, enrollment)
-    await network.invite(parcel.provider_id, person, parcel.text)
+    claimed = await killed_after_claim(sending, enrollment)
+    await network.invite(claimed.provider_id, person, claimed.text)
     await sending.drive(enrollment)
     assert len(sending.written()) == 1
     action = await sending.last(enrollment)
@@ -168,8 +168,8 @@ async def test_a_withdrawal_that_died_is_not_said_to_be_done_when_the_person_has
     profile, person = await sending.somebody()
     enrollment = await sending.enroll(profile)
     await sending.act(enrollment, await sending.until_call(enrollment))
-    parcel = await killed_after_claim(sending, enrollment)
-    assert parcel.type is ActionType.WITHDRAW_INVITE
+    claimed = await killed_after_claim(sending, enrollment)
+    assert claimed.type is ActionType.WITHDRAW_INVITE
     sending.far.act("accept", person)
     end = await sending.drive(enrollment)
     assert end.do is Do.DONE

@@ -177,16 +177,16 @@ class Calls:
         self.last_claims[claimed.action_id] = Claim(claimed.number, step_id, seed)
         return claimed
 
-    def execute(self, enrollment: str, parcel: ClaimedAction, answer: str) -> CallResult:
+    def execute(self, enrollment: str, claimed: ClaimedAction, answer: str) -> CallResult:
         """Execute the call on the network."""
-        claim = self.last_claims[parcel.action_id]
-        entry = Entry(parcel.claimed_at, parcel.type, claim.seed, parcel.action_id)
-        return self.model.execute(self.people[enrollment], parcel, answer, entry, claim.step_id)
+        claim = self.last_claims[claimed.action_id]
+        entry = Entry(claimed.claimed_at, claimed.type, claim.seed, claimed.action_id)
+        return self.model.execute(self.people[enrollment], claimed, answer, entry, claim.step_id)
 
-    def write(self, enrollment: str, parcel: ClaimedAction, result: CallResult) -> None:
+    def write(self, enrollment: str, claimed: ClaimedAction, result: CallResult) -> None:
         """Record the result of a call."""
-        self.do(self.world.result(parcel, result))
-        self.under_way.pop(parcel.action_id, None)
+        self.do(self.world.result(claimed, result))
+        self.under_way.pop(claimed.action_id, None)
         if isinstance(result, Heard):
             person = self.people[enrollment]
             person.left_alone = person.left_alone or "replied"

@@ -114,56 +114,56 @@ class EnrollmentReference:
     """A callback of the account has not been looked into."""
     log: list[Entry] = field(default_factory=list)
 
-    def may_claim(self, person: Person, parcel: ClaimedAction, decided: int, step_id: str, others: int) -> None:
+    def may_claim(self, person: Person, claimed: ClaimedAction, decided: int, step_id: str, others: int) -> None:
         """Hold a claim against all that forbids one; `others` are calls of the account that are under way."""
-        assert parcel.number == decided + 1, "a claim takes the number that was decided for"
+        assert claimed.number == decided + 1, "a claim takes the number that was decided for"
         assert person.left_alone is None, f"is claimed although {person.left_alone}"
         assert person.ended is None, f"is claimed although {person.ended}"
         assert not person.held, "a paused enrollment is not claimed"
         assert not self.resting, "nothing is claimed of a paused sequence"
         assert not self.unread, "nothing is claimed before what has come is looked into"
         assert not others, "an account makes one call at a time"
-        assert parcel.action_id not in person.rejected, "what was rejected is not sent"
+        assert claimed.action_id not in person.rejected, "what was rejected is not sent"
         assert step_id not in person.steps, "a step that was done is not begun again"
-        if parcel.action_id not in person.claimed:
-            self._is_as_it_reads_now(person, parcel, step_id)
-        person.claimed.add(parcel.action_id)
+        if claimed.action_id not in person.claimed:
+            self._is_as_it_reads_now(person, claimed, step_id)
+        person.claimed.add(claimed.action_id)
 
-    def _is_as_it_reads_now(self, person: Person, parcel: ClaimedAction, step_id: str) -> None:
+    def _is_as_it_reads_now(self, person: Person, claimed: ClaimedAction, step_id: str) -> None:
         assert step_id != self.removed, "a step that was taken away is not done"
-        if parcel.action_id in person.approved:
-            assert person.approved[parcel.action_id] == parcel.text, "nothing is sent but what was approved"
+        if claimed.action_id in person.approved:
+            assert person.approved[claimed.action_id] == claimed.text, "nothing is sent but what was approved"
             return
         assert not self.approves, "nothing is sent without approval"
-        if parcel.text is not None:
-            assert f"({self.version})" in parcel.text, "an edit holds for whoever has not reached the step"
+        if claimed.text is not None:
+            assert f"({self.version})" in claimed.text, "an edit holds for whoever has not reached the step"
 
-    def execute(self, person: Person, parcel: ClaimedAction, answer: str, done: Entry, step_id: str) -> CallResult:
+    def execute(self, person: Person, claimed: ClaimedAction, answer: str, done: Entry, step_id: str) -> CallResult:
         """Return the network's part of a call: what it does, and what it answers."""
-        refusal = self._refused(person, parcel, answer)
+        refusal = self._refused(person, claimed, answer)
         if refusal is not None:
             return refusal
         self._in_its_time(done)
-        person.executed.append(parcel.type)
+        person.executed.append(claimed.type)
         person.steps.append(step_id)
-        if parcel.type is ActionType.MESSAGE:
+        if claimed.type is ActionType.MESSAGE:
             assert person.connected, "only who accepted is written to"
-            assert parcel.text not in person.texts, "nothing is written twice"
-            person.texts.append(str(parcel.text))
+            assert claimed.text not in person.texts, "nothing is written twice"
+            person.texts.append(str(claimed.text))
         else:
-            assert person.executed.count(parcel.type) == 1, f"{parcel.type} twice"
-            person.pending = parcel.type is ActionType.INVITE
+            assert person.executed.count(claimed.type) == 1, f"{claimed.type} twice"
+            person.pending = claimed.type is ActionType.INVITE
         learned = Learned(network_id=f"net-{person.profile_id}", chat_id=f"chat-{person.profile_id}")
         return Unclear(learned=learned) if answer == "lost" else Done(learned=learned)
 
     @staticmethod
-    def _refused(person: Person, parcel: ClaimedAction, answer: str) -> CallResult | None:
+    def _refused(person: Person, claimed: ClaimedAction, answer: str) -> CallResult | None:
         """Why the network does not execute it. A chat with news is not written into: that is the last look before."""
-        if parcel.type is ActionType.MESSAGE and person.lines:
+        if claimed.type is ActionType.MESSAGE and person.lines:
             return Heard(by_person=True, at=person.lines[0].sent_at)
-        if parcel.type is ActionType.WITHDRAW_INVITE and not person.pending:
+        if claimed.type is ActionType.WITHDRAW_INVITE and not person.pending:
             return NotNeeded(ActionReason.INVITE_NOT_PENDING)
-        if parcel.type is ActionType.INVITE and person.connected:
+        if claimed.type is ActionType.INVITE and person.connected:
             return NotNeeded(ActionReason.ALREADY_CONNECTED)
         return REFUSED.get(answer)
 

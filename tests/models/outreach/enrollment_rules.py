@@ -10,8 +10,9 @@ from functools import partial
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.steps import Do
-from models.outreach.engine import context, inbox, stop
+from models.outreach.engine import inbox, stop
 from models.outreach.engine.claim import ClaimedAction
+from models.outreach.engine.context import lock_enrollment_context
 from models.outreach.engine.inbox import ChatLine
 from models.outreach.engine.plan import OUTREACH_RECONCILE, OUTREACH_SEND
 from models.outreach.rules.states import ActionOutcome
@@ -134,18 +135,18 @@ class EnrollmentRules(Calls):
         """Let a frozen worker record its result, which counts unless the call has been decided since."""
         for one in [one for one in self.late if one[0] == enrollment]:
             self.late.remove(one)
-            parcel, result = one[1:]
-            before = self.do(self.world.action(parcel.action_id)).outcome
-            stale = not self.is_under_way(parcel)
-            self.write(enrollment, parcel, result)
-            after = self.do(self.world.action(parcel.action_id)).outcome
+            claimed, result = one[1:]
+            before = self.do(self.world.action(claimed.action_id)).outcome
+            stale = not self.is_under_way(claimed)
+            self.write(enrollment, claimed, result)
+            after = self.do(self.world.action(claimed.action_id)).outcome
             replanned = before == ActionOutcome.SCHEDULED and after in REPLANNED
             assert not stale or after == before or replanned, f"{before} became {after} by an answer that came too late"
 
-    def is_under_way(self, parcel: ClaimedAction) -> bool:
+    def is_under_way(self, claimed: ClaimedAction) -> bool:
         """Whether an answer of this call still counts: it is the action's last one, and nothing was decided of it."""
-        outcome = self.do(self.world.action(parcel.action_id)).outcome
-        return self.last_claims[parcel.action_id].number == parcel.number and outcome in UNDER_WAY
+        outcome = self.do(self.world.action(claimed.action_id)).outcome
+        return self.last_claims[claimed.action_id].number == claimed.number and outcome in UNDER_WAY
 
     def _other(self, enrollment: str) -> str:
         going = [one for one, person in self.people.items() if person.open and not person.held and one != enrollment]
@@ -234,17 +235,17 @@ class EnrollmentRules(Calls):
         person.held = what == "pause"
 
     async def _tell(self, enrollment: str, what: str, session: AsyncSession) -> bool | None:
-        scene = await context.lock_enrollment_context(session, enrollment)
-        if scene is None or scene.enrollment is None:
+        context = await lock_enrollment_context(session, enrollment)
+        if context is None or context.enrollment is None:
             return None
         if what == "pause":
-            stop.pause_by_hand(scene, scene.enrollment)
+            stop.pause_by_hand(context, context.enrollment)
         elif what == "stop":
-            await stop.stop(session, scene, scene.enrollment)
+            await stop.stop(session, context, context.enrollment)
         else:
-            stop.refuse_resume(scene, scene.enrollment)
-            if scene.enrollment.status == "paused":
-                stop.resume(scene, scene.enrollment, await stop.resumes_at(session, scene, scene.enrollment))
+            stop.refuse_resume(context, context.enrollment)
+            if context.enrollment.status == "paused":
+                stop.resume(context, context.enrollment, await stop.resumes_at(session, context, context.enrollment))
         return True
 
     def edits(self, what: str) -> None:

@@ -16,10 +16,10 @@ from models.base.secrets import Vault
 from models.base.steps import Decision, Do
 from models.events.tables import Event
 from models.outreach.engine import claim as engine_claim
-from models.outreach.engine import context
 from models.outreach.engine import decide as engine_decide
 from models.outreach.engine import record as engine_record
 from models.outreach.engine.claim import ClaimedAction
+from models.outreach.engine.context import lock_enrollment_context, new_step_action
 from models.outreach.engine.plan import OUTREACH_SEND, Writer
 from models.outreach.engine.record import CallResult, ChannelReading
 from models.outreach.rules.actions import ActionType
@@ -143,9 +143,9 @@ class World:
             )
             session.add(enrollment)
             await session.flush()
-            scene = await context.lock_enrollment_context(session, enrollment.id)
-            assert scene is not None
-            await context.new_step_action(session, scene, enrollment, scene.steps[0])
+            context = await lock_enrollment_context(session, enrollment.id)
+            assert context is not None
+            await new_step_action(session, context, enrollment, context.steps[0])
             await people.lock_people(session, [who])
             await sequences.mark_contacted(session, tenant, [who], now)
             return enrollment.id
@@ -161,11 +161,11 @@ class World:
             number = (await self.decide(subject_id)).number
         return await self.run(lambda session: engine_claim.claim_action(session, self.writer, subject_id, number))
 
-    async def claimed(self, subject_id: str) -> ClaimedAction:
+    async def claim_one(self, subject_id: str) -> ClaimedAction:
         """Claim what is due now; it has to work."""
-        parcel = await self.claim(subject_id)
-        assert isinstance(parcel, ClaimedAction), parcel
-        return parcel
+        claimed = await self.claim(subject_id)
+        assert isinstance(claimed, ClaimedAction), claimed
+        return claimed
 
     async def when_due(self, subject_id: str, *, turns: int = 20) -> ClaimedAction:
         """Let time pass until the next action can be claimed, and claim it."""
@@ -176,13 +176,13 @@ class World:
                 await self.at(decision.until + timedelta(milliseconds=5))
                 continue
             assert decision.need == OUTREACH_SEND, decision
-            parcel = await self.claim(subject_id, decision.number)
-            if isinstance(parcel, ClaimedAction):
-                return parcel
+            claimed = await self.claim(subject_id, decision.number)
+            if isinstance(claimed, ClaimedAction):
+                return claimed
         raise AssertionError("never due")
 
-    async def result(self, parcel: ClaimedAction, result: CallResult) -> Decision:
-        return await self.run(lambda session: engine_record.record_result(session, self.writer, parcel, result))
+    async def result(self, claimed: ClaimedAction, result: CallResult) -> Decision:
+        return await self.run(lambda session: engine_record.record_result(session, self.writer, claimed, result))
 
     async def record(self, subject_id: str, number: int, read: ChannelReading) -> Decision:
         return await self.run(

@@ -46,23 +46,23 @@ async def moved(world: World, enrollment: str, number: int) -> Decision:
 
 async def test_a_claim_notes_all_that_a_reading_back_needs(world: World) -> None:
     enrollment, number = await due(world)
-    parcel = await world.claim(enrollment, number)
-    assert isinstance(parcel, ClaimedAction)
+    claimed = await world.claim(enrollment, number)
+    assert isinstance(claimed, ClaimedAction)
     action, row = await world.last(enrollment), await world.enrollment(enrollment)
     assert (action.outcome, action.attempts, action.text_fixed) == ("sending", 1, True)
     assert action.text is not None
-    assert action.text_hash == text_hash(action.text) == parcel.text_hash
-    assert action.claimed_at == parcel.claimed_at
+    assert action.text_hash == text_hash(action.text) == claimed.text_hash
+    assert action.claimed_at == claimed.claimed_at
     assert row.wake_at is not None
-    assert row.wake_at - parcel.claimed_at >= SENDING_LIVES  # otherwise the dispatcher finds it
-    assert (parcel.provider_id, parcel.person, parcel.known) == ("acc_provider", "person-1", False)
+    assert row.wake_at - claimed.claimed_at >= SENDING_LIVES  # otherwise the dispatcher finds it
+    assert (claimed.provider_id, claimed.person, claimed.known) == ("acc_provider", "person-1", False)
 
 
 async def test_an_older_call_does_not_claim_a_replanned_action(world: World) -> None:
     enrollment, number = await due(world)
-    parcel = await world.claim(enrollment, number)
-    assert isinstance(parcel, ClaimedAction)
-    await world.result(parcel, Again("busy", timedelta()))
+    claimed = await world.claim(enrollment, number)
+    assert isinstance(claimed, ClaimedAction)
+    await world.result(claimed, Again("busy", timedelta()))
     decision = await world.decide(enrollment)
     while decision.until is not None:
         await world.at(decision.until)
@@ -74,9 +74,9 @@ async def test_an_older_call_does_not_claim_a_replanned_action(world: World) -> 
 
 async def test_what_is_late_by_a_moment_waits_where_it_stands(world: World) -> None:
     first, number = await due(world)
-    parcel = await world.claim(first, number)
-    assert isinstance(parcel, ClaimedAction)
-    await world.result(parcel, Done())
+    claimed = await world.claim(first, number)
+    assert isinstance(claimed, ClaimedAction)
+    await world.result(claimed, Done())
     others = [await world.enroll() for _ in range(3)]
     for other in others:
         await world.decide(other)
@@ -122,11 +122,11 @@ async def test_only_one_action_of_an_account_is_sending(world: World) -> None:
 
 async def test_a_sending_older_than_its_call_becomes_reconciling_and_is_woken(world: World) -> None:
     first, number = await due(world)
-    parcel = await world.claim(first, number)
-    assert isinstance(parcel, ClaimedAction)
+    claimed = await world.claim(first, number)
+    assert isinstance(claimed, ClaimedAction)
     rings = (await world.enrollment(first)).rings
     second, number = await due(world)
-    await world.at(parcel.claimed_at + SENDING_LIVES + timedelta(minutes=9))
+    await world.at(claimed.claimed_at + SENDING_LIVES + timedelta(minutes=9))
     assert isinstance(await world.claim(second), ClaimedAction)
     assert (await world.last(first)).outcome == "reconciling"
     assert (await world.enrollment(first)).rings == rings + 1
@@ -134,9 +134,9 @@ async def test_a_sending_older_than_its_call_becomes_reconciling_and_is_woken(wo
 
 async def test_the_rest_after_an_action_is_kept_and_named(world: World) -> None:
     first, number = await due(world)
-    parcel = await world.claim(first, number)
-    assert isinstance(parcel, ClaimedAction)
-    await world.result(parcel, Done())
+    claimed = await world.claim(first, number)
+    assert isinstance(claimed, ClaimedAction)
+    await world.result(claimed, Done())
     second = await world.enroll()
     await world.sql("update actions set scheduled_at = service_now() where outcome = 'scheduled'")
     answer = await moved(world, second, (await world.last(second)).call_number)
@@ -176,9 +176,9 @@ async def test_nothing_is_claimed_outside_hours_or_in_their_last_moments(
 async def test_a_cap_without_room_moves_it_to_the_next_day_and_is_reported_once(world: World) -> None:
     await world.sql("update outreach_accounts set caps = '{\"invites_per_day\": 1}'")
     first, number = await due(world)
-    parcel = await world.claim(first, number)
-    assert isinstance(parcel, ClaimedAction)
-    await world.result(parcel, Done())
+    claimed = await world.claim(first, number)
+    assert isinstance(claimed, ClaimedAction)
+    await world.result(claimed, Done())
     await world.later(minutes=30)
     for _ in range(2):
         other = await world.enroll()
@@ -325,8 +325,8 @@ async def test_an_edited_text_is_rendered_again_until_it_is_claimed(world: World
         "update sequences set steps = jsonb_set(steps, '{0,note}', cast(:note as jsonb))",
         note='"Hello {{first_name}}."',
     )
-    parcel = await world.claimed(enrollment)
-    assert parcel.text == "Hello Jo."
+    claimed = await world.claim_one(enrollment)
+    assert claimed.text == "Hello Jo."
 
 
 async def test_a_step_taken_away_is_cancelled_and_the_next_one_follows(world: World) -> None:

@@ -21,8 +21,8 @@ def world(database: Database, vault: Vault, member: Member) -> World:
 
 async def invited(world: World) -> str:
     enrollment = await world.enroll()
-    parcel = await world.when_due(enrollment)
-    await world.result(parcel, Done(learned=Learned(network_id="ACo1", connected=False, pending=True)))
+    claimed = await world.when_due(enrollment)
+    await world.result(claimed, Done(learned=Learned(network_id="ACo1", connected=False, pending=True)))
     return enrollment
 
 
@@ -38,10 +38,10 @@ async def accept(world: World, enrollment_id: str) -> None:
 async def test_a_planned_invite_is_rendered_sent_and_the_next_step_waits_for_acceptance(world: World) -> None:
     await world.open(INVITE, MESSAGE, WITHDRAW)
     enrollment = await world.enroll()
-    parcel = await world.when_due(enrollment)
-    assert parcel.text == "Hi Jo, glad to meet you."
+    claimed = await world.when_due(enrollment)
+    assert claimed.text == "Hi Jo, glad to meet you."
     assert (await world.enrollment(enrollment)).status == "active"
-    after = await world.result(parcel, Done(learned=Learned(network_id="ACo1", connected=False, pending=True)))
+    after = await world.result(claimed, Done(learned=Learned(network_id="ACo1", connected=False, pending=True)))
     assert after.do is Do.WAIT
     assert after.reason.startswith("waits for acceptance until 21 Dec")
     row = await world.enrollment(enrollment)
@@ -57,9 +57,9 @@ async def test_an_acceptance_brings_the_message_a_day_later_and_then_the_end(wor
     enrollment = await invited(world)
     await world.later(days=2)
     await accept(world, enrollment)
-    parcel = await world.when_due(enrollment)
-    assert (parcel.text, parcel.person) == ("Hi Jo!", "ACo1")
-    end = await world.result(parcel, Done("m1", learned=Learned(chat_id="c1")))
+    claimed = await world.when_due(enrollment)
+    assert (claimed.text, claimed.person) == ("Hi Jo!", "ACo1")
+    end = await world.result(claimed, Done("m1", learned=Learned(chat_id="c1")))
     assert end.do is Do.DONE
     row = await world.enrollment(enrollment)
     assert (row.status, row.reason, row.wake_at) == ("completed", None, None)
@@ -69,12 +69,12 @@ async def test_an_acceptance_brings_the_message_a_day_later_and_then_the_end(wor
 async def test_without_acceptance_the_messages_are_skipped_and_the_invite_is_withdrawn(world: World) -> None:
     await world.open(INVITE, MESSAGE, FOLLOW_UP, WITHDRAW)
     enrollment = await invited(world)
-    parcel = await world.when_due(enrollment)
-    assert parcel.type == "withdraw_invite"
+    claimed = await world.when_due(enrollment)
+    assert claimed.type == "withdraw_invite"
     skipped = (await world.actions(enrollment))[1:3]
     assert [(one.outcome, one.reason) for one in skipped] == [("skipped", "accept_timeout")] * 2
     assert await world.now() - (await world.enrollment(enrollment)).invited_at > timedelta(days=21)  # type: ignore[operator]  # it is set
-    await world.result(parcel, Done())
+    await world.result(claimed, Done())
     known = await world.known((await world.enrollment(enrollment)).profile_id)
     assert known.relation == "none"
     assert known.withdrawn_at is not None
@@ -93,8 +93,8 @@ async def test_the_dispatcher_knows_account_and_sequence_of_whom_it_starts(world
 async def test_an_operator_reads_why_it_waits(world: World) -> None:
     await world.open(INVITE, MESSAGE)
     first = await world.enroll()
-    parcel = await world.when_due(first)
-    await world.result(parcel, Done())
+    claimed = await world.when_due(first)
+    await world.result(claimed, Done())
     await world.sql("update actions set seed = :seed", seed="act_01jd3v8k5xe9q8w2r7t6y5u4p1")  # it rests for 139 s
     second = await world.enroll()
     planned = await world.decide(second)

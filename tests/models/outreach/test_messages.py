@@ -41,8 +41,8 @@ async def invited(world: World) -> tuple[str, str]:
     """A person with a pending invite: the enrollment and the person's id."""
     profile_id = await world.person()
     enrollment = await world.enroll(profile_id)
-    parcel = await world.when_due(enrollment)
-    await world.result(parcel, Done(learned=Learned(network_id="ACoJo", connected=False, pending=True)))
+    claimed = await world.when_due(enrollment)
+    await world.result(claimed, Done(learned=Learned(network_id="ACoJo", connected=False, pending=True)))
     return enrollment, profile_id
 
 
@@ -112,9 +112,9 @@ async def test_a_person_already_connected_accepted_nothing(world: World) -> None
 
 async def test_an_invite_read_back_as_accepted_is_reported_as_accepted(world: World) -> None:
     enrollment = await world.enroll()
-    parcel = await world.when_due(enrollment)
-    await world.result(parcel, record.Unclear())
-    await world.result(parcel, Done(learned=Learned(network_id="ACoJo", connected=True)))
+    claimed = await world.when_due(enrollment)
+    await world.result(claimed, record.Unclear())
+    await world.result(claimed, Done(learned=Learned(network_id="ACoJo", connected=True)))
     assert (await world.told()).count("invite.accepted") == 1
     assert (await world.enrollment(enrollment)).accepted_at is not None
 

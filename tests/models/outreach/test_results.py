@@ -10,10 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from models.base.database import Database
 from models.base.secrets import Vault
 from models.base.steps import Do
-from models.outreach.engine import actions, context, inbox, stop
+from models.outreach.engine import inbox, stop
 from models.outreach.engine.account_states import AccountStanding
 from models.outreach.engine.claim import ClaimedAction
-from models.outreach.engine.context import Learned
+from models.outreach.engine.context import Learned, lock_enrollment_context
 from models.outreach.engine.inbox import ChatLine
 from models.outreach.engine.plan import OUTREACH_RECONCILE
 from models.outreach.engine.record import (
@@ -43,16 +43,16 @@ async def world(database: Database, vault: Vault, member: Member) -> World:
     return made
 
 
-async def claimed(world: World) -> tuple[str, ClaimedAction]:
+async def claim_one(world: World) -> tuple[str, ClaimedAction]:
     enrollment = await world.enroll()
     return enrollment, await world.when_due(enrollment)
 
 
 async def test_a_result_counts_once_and_only_from_the_holder_of_its_number(world: World) -> None:
-    enrollment, parcel = await claimed(world)
-    await world.result(parcel, Again("busy", timedelta(minutes=1)))
+    enrollment, claimed = await claim_one(world)
+    await world.result(claimed, Again("busy", timedelta(minutes=1)))
     second = await world.when_due(enrollment)
-    await world.result(parcel, Done())  # the first call's answer comes late
+    await world.result(claimed, Done())  # the first call's answer comes late
     assert (await world.last(enrollment)).outcome == "sending"
     await world.result(second, Done())
     await world.result(second, RefusedSend("not_allowed"))
@@ -62,31 +62,31 @@ async def test_a_result_counts_once_and_only_from_the_holder_of_its_number(world
 
 
 async def test_a_result_that_comes_after_the_call_was_given_up_still_counts(world: World) -> None:
-    enrollment, parcel = await claimed(world)
+    enrollment, claimed = await claim_one(world)
     await world.later(seconds=140)
     assert (await world.decide(enrollment)).need == OUTREACH_RECONCILE
-    await world.result(parcel, Done())
+    await world.result(claimed, Done())
     assert (await world.actions(enrollment))[0].outcome == "sent"
 
 
 async def test_an_unexecuted_action_is_replanned_with_growing_delay(world: World) -> None:
-    enrollment, parcel = await claimed(world)
+    enrollment, claimed = await claim_one(world)
     waits = []
     for _ in range(4):
         before = await world.now()
-        await world.result(parcel, Again("busy"))
+        await world.result(claimed, Again("busy"))
         action = await world.last(enrollment)
         assert action.outcome == "scheduled"
         assert action.not_before is not None
         waits.append(round((action.not_before - before).total_seconds() / 60))
-        parcel = await world.when_due(enrollment)
+        claimed = await world.when_due(enrollment)
     assert waits == [1, 2, 4, 8]
     assert await world.told() == []
 
 
 async def test_a_daily_limit_pauses_the_account_until_midnight_and_the_action_goes_out_after_it(world: World) -> None:
-    enrollment, parcel = await claimed(world)
-    answer = await world.result(parcel, Limited(Signal.DAILY))
+    enrollment, claimed = await claim_one(world)
+    answer = await world.result(claimed, Limited(Signal.DAILY))
     account = await world.account()
     assert (account.status, account.pause_reason) == ("paused", "daily_limit")
     assert account.paused_until is not None
@@ -98,15 +98,15 @@ async def test_a_daily_limit_pauses_the_account_until_midnight_and_the_action_go
 
 
 async def test_a_limit_that_leaves_a_doubt_is_read_back_before_anything_is_repeated(world: World) -> None:
-    enrollment, parcel = await claimed(world)
-    answer = await world.result(parcel, Limited(Signal.DAILY, doubtful=True))
+    enrollment, claimed = await claim_one(world)
+    answer = await world.result(claimed, Limited(Signal.DAILY, doubtful=True))
     assert (await world.last(enrollment)).outcome == "reconciling"
     assert answer.do is Do.WAIT
 
 
 async def test_the_providers_own_limit_holds_one_kind_of_call_and_no_account(world: World) -> None:
-    enrollment, parcel = await claimed(world)
-    answer = await world.result(parcel, Limited(Signal.VENDOR_LIMIT, timedelta(minutes=40)))
+    enrollment, claimed = await claim_one(world)
+    answer = await world.result(claimed, Limited(Signal.VENDOR_LIMIT, timedelta(minutes=40)))
     account = await world.account()
     assert (account.status, list(account.holds)) == ("active", ["invite"])
     assert answer.until is not None
@@ -126,8 +126,8 @@ async def test_the_providers_own_limit_holds_one_kind_of_call_and_no_account(wor
 async def test_an_account_in_trouble_holds_what_is_planned(
     world: World, standing: AccountStanding, status: str, event: list[str]
 ) -> None:
-    enrollment, parcel = await claimed(world)
-    answer = await world.result(parcel, Troubled(standing))
+    enrollment, claimed = await claim_one(world)
+    answer = await world.result(claimed, Troubled(standing))
     assert (await world.account()).status == status
     assert (await world.last(enrollment)).outcome == "scheduled"
     assert answer.do is Do.WAIT
@@ -138,15 +138,15 @@ async def test_an_account_in_trouble_holds_what_is_planned(
 async def test_three_recently_invited_recipients_in_a_row_are_a_limit_of_the_account(world: World) -> None:
     for number in range(3):
         assert (await world.account()).status == "active", number
-        _, parcel = await claimed(world)
-        await world.result(parcel, RefusedSend(ActionReason.RECENTLY_WITHDRAWN.value))
+        _, claimed = await claim_one(world)
+        await world.result(claimed, RefusedSend(ActionReason.RECENTLY_WITHDRAWN.value))
     account = await world.account()
     assert (account.status, account.pause_reason) == ("paused", "daily_limit")
 
 
 async def test_a_refused_person_ends_the_enrollment_and_leaves_the_account_alone(world: World) -> None:
-    enrollment, parcel = await claimed(world)
-    end = await world.result(parcel, RefusedSend("not_found"))
+    enrollment, claimed = await claim_one(world)
+    end = await world.result(claimed, RefusedSend("not_found"))
     assert end.do is Do.DONE
     row, action = await world.enrollment(enrollment), await world.last(enrollment)
     assert (action.outcome, action.reason) == ("failed", "not_found")
@@ -156,32 +156,32 @@ async def test_a_refused_person_ends_the_enrollment_and_leaves_the_account_alone
 
 
 async def test_a_step_that_is_not_needed_is_passed_over_silently_and_gives_its_place_back(world: World) -> None:
-    enrollment, parcel = await claimed(world)
-    await world.result(parcel, NotNeeded(ActionReason.NO_VISIT_TOKEN))
+    enrollment, claimed = await claim_one(world)
+    await world.result(claimed, NotNeeded(ActionReason.NO_VISIT_TOKEN))
     action = (await world.actions(enrollment))[0]
     assert (action.outcome, action.reason) == ("skipped", "no_visit_token")
     assert "action.failed" not in await world.told()
 
 
 async def test_a_stop_during_the_call_keeps_its_result_and_sends_nothing_more(world: World) -> None:
-    enrollment, parcel = await claimed(world)
+    enrollment, claimed = await claim_one(world)
     await world.sql("update enrollments set status = 'stopped', finished_at = service_now(), rings = rings + 1")
-    end = await world.result(parcel, Done())
+    end = await world.result(claimed, Done())
     assert end.do is Do.DONE
     assert [one.outcome for one in await world.actions(enrollment)] == ["sent"]
 
 
 async def test_a_stop_during_a_call_that_was_not_executed_cancels_it(world: World) -> None:
-    enrollment, parcel = await claimed(world)
+    enrollment, claimed = await claim_one(world)
     await world.sql("update enrollments set status = 'stopped', finished_at = service_now()")
-    end = await world.result(parcel, Again("busy"))
+    end = await world.result(claimed, Again("busy"))
     assert end.do is Do.DONE
     assert (await world.last(enrollment)).outcome == "cancelled"
 
 
 async def unclear(world: World) -> str:
-    enrollment, parcel = await claimed(world)
-    await world.result(parcel, Unclear())
+    enrollment, claimed = await claim_one(world)
+    await world.result(claimed, Unclear())
     return enrollment
 
 
@@ -252,8 +252,8 @@ async def test_an_unclear_action_blocks_only_its_person_and_counts_for_caps(worl
     await world.sql("update outreach_accounts set caps = '{\"invites_per_day\": 2}'")
     await unclear(world)
     second = await world.enroll()
-    parcel = await world.when_due(second)
-    await world.result(parcel, Done())
+    claimed = await world.when_due(second)
+    await world.result(claimed, Done())
     third = await world.enroll()
     decision = await world.decide(third)
     assert decision.until is not None
@@ -274,10 +274,10 @@ async def test_a_person_settles_it(world: World, outcome: str, status: str, *, s
 
 async def pause(world: World, enrollment_id: str) -> None:
     async def work(session: AsyncSession) -> None:
-        scene = await context.lock_enrollment_context(session, enrollment_id)
-        assert scene is not None
-        assert scene.enrollment is not None
-        stop.pause_by_hand(scene, scene.enrollment)
+        context = await lock_enrollment_context(session, enrollment_id)
+        assert context is not None
+        assert context.enrollment is not None
+        stop.pause_by_hand(context, context.enrollment)
 
     await world.run(work)
 
@@ -319,7 +319,7 @@ async def test_a_reading_counts_once(world: World) -> None:
 
 @pytest.mark.parametrize("unclear", [False, True])
 async def test_a_calls_facts_about_a_person_erased_meanwhile_are_not_stored(world: World, *, unclear: bool) -> None:
-    enrollment, parcel = await claimed(world)
+    enrollment, claimed = await claim_one(world)
 
     async def erase(session: AsyncSession) -> None:
         profile_id = (await session.get_one(Enrollment, enrollment)).profile_id
@@ -329,12 +329,12 @@ async def test_a_calls_facts_about_a_person_erased_meanwhile_are_not_stored(worl
     await world.run(erase)
     learned = Learned(network_id="ACoJo", connected=False, pending=True)
     if unclear:
-        await world.result(parcel, Unclear())
+        await world.result(claimed, Unclear())
         await world.record(
             enrollment, 0, ChannelReading(ReadingBack(await world.now(), Seen.DONE), learned, message_id="msg_1")
         )
     else:
-        await world.result(parcel, Done("msg_1", learned=learned))
+        await world.result(claimed, Done("msg_1", learned=learned))
     action = (await world.actions(enrollment))[0]
     assert (action.outcome, action.provider_message_id) == ("sent", None)  # caps count it
     assert await world.sql("select 1 from network_people") == []
