@@ -42,7 +42,7 @@ from models.outreach.engine.record import (
     Unclear,
 )
 from models.outreach.rules import answers
-from models.outreach.rules.actions import ACTIONS, ChannelCall, Effect
+from models.outreach.rules.actions import ACTION_SPECS, ChannelCall, Effect
 from models.outreach.rules.answers import CLOCK_TOLERANCE, Outgoing, ReadingBack, Seen, Signal
 from models.outreach.rules.sequences import text_hash
 from models.outreach.rules.states import ActionReason
@@ -102,7 +102,7 @@ class NetworkChannel:
                 raise Abandoned
 
         try:
-            return await self._sends[ACTIONS[claimed.type].call](claimed, still)
+            return await self._sends[ACTION_SPECS[claimed.type].call](claimed, still)
         except Abandoned:
             return Again(ActionReason.ABANDONED.value, timedelta())
         except AlreadyDone as error:
@@ -112,7 +112,7 @@ class NetworkChannel:
 
     async def read_back(self, claimed: ClaimedAction, at: datetime) -> ChannelReading:
         """See `Channel`."""
-        spec = ACTIONS[claimed.type]
+        spec = ACTION_SPECS[claimed.type]
         if not spec.is_read_back:
             return ChannelReading(ReadingBack(at, Seen.DONE), done_at=claimed.claimed_at)
         if not claimed.person or not claimed.provider_id:
@@ -189,7 +189,7 @@ class NetworkChannel:
         except NetworkError:
             return Unclear()
         learned = learned_of(person)
-        effect = ACTIONS[claimed.type].effect
+        effect = ACTION_SPECS[claimed.type].effect
         if effect is Effect.WITHDRAWS:
             return NotNeeded(ActionReason.INVITE_NOT_PENDING, learned=learned)
         if effect is not Effect.INVITES:

@@ -26,7 +26,7 @@ from models.base.subjects import Subject
 from models.outreach.engine import actions as engine_actions
 from models.outreach.engine.actions import DraftSend, PlannedSend
 from models.outreach.engine.plan import Writer
-from models.outreach.rules.actions import ACTIONS, CONTACTING, TEXT_OWNERS, ActionType
+from models.outreach.rules.actions import ACTION_SPECS, CONTACTING, TEXT_OWNERS, ActionType
 from models.outreach.rules.sequences import Placeholder, placeholders_of, unknown_placeholders
 from models.outreach.rules.slots import Slot, SlotRefusal
 from models.outreach.rules.texts import Caution
@@ -263,7 +263,7 @@ async def send(ctx: Context, ask: SendAsk) -> ActionView | ActionPreview:
 
 def _text(ask: SendAsk) -> str | None:
     """What is to be written, as given. Raises `InvalidRequest` with its field."""
-    spec = ACTIONS[ask.type]
+    spec = ACTION_SPECS[ask.type]
     for field, owner in TEXT_OWNERS.items():
         if field != spec.text_field and getattr(ask, field) is not None:
             raise InvalidRequest(f"A {field} belongs to {owner.label}.", field=field)

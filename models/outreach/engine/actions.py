@@ -23,7 +23,14 @@ from models.outreach.engine.context import (
     was_touched,
 )
 from models.outreach.engine.plan import Ending, Obstacle, Writer, note_why, recipient_of, values_hash
-from models.outreach.rules.actions import ACTIONS, CONTACTING, DESPITE_DO_NOT_CONTACT, ActionType, Effect, OutreachCap
+from models.outreach.rules.actions import (
+    ACTION_SPECS,
+    CONTACTING,
+    DESPITE_DO_NOT_CONTACT,
+    ActionType,
+    Effect,
+    OutreachCap,
+)
 from models.outreach.rules.sequences import SequenceStep, reinvite_at
 from models.outreach.rules.slots import FIRST_TOUCH_HORIZON, LIMITS, Slot, SlotRefusal, find_slot
 from models.outreach.rules.states import ActionOutcome, ActionReason, EnrollmentReason
@@ -294,7 +301,7 @@ async def _refuse(
 
 def _refuse_touch(held: LockedAccount, known: NetworkPerson | None, type: ActionType, *, contacted: bool) -> None:
     connected = known is not None and known.relation == "connected"
-    invites = ACTIONS[type].effect is Effect.INVITES
+    invites = ACTION_SPECS[type].effect is Effect.INVITES
     if not invites and contacted and not connected:
         raise Conflict(
             "Somebody contacted before can only be written to once they are connected.", reason="not_connected"
@@ -325,7 +332,7 @@ async def _rendered(
     session: AsyncSession, writer: Writer, tenant: Tenant, profile_id: str, draft: DraftSend
 ) -> RenderedText:
     person = await known_recipient(session, tenant, profile_id, draft.given)
-    field = ACTIONS[draft.type].text_field
+    field = ACTION_SPECS[draft.type].text_field
     note, body = (draft.text if field == name else None for name in ("note", "body"))
     step = SequenceStep(type=draft.type, note=note, body=body)
     notice = opt_out_sentence(writer.vault, writer.public_url, profile_id)

@@ -19,7 +19,7 @@ from models.outreach.engine import decide, plan
 from models.outreach.engine.context import EnrollmentContext, facts_for_messages, lock_context, was_touched
 from models.outreach.engine.decide import A_MOMENT, claim_time
 from models.outreach.engine.plan import OUTREACH_SEND, Writer, give_slot, goes_out, note_why, unplan
-from models.outreach.rules.actions import ACTIONS, ActionType, OutreachCap
+from models.outreach.rules.actions import ACTION_SPECS, ActionType, OutreachCap
 from models.outreach.rules.answers import SENDING_LIVES
 from models.outreach.rules.sequences import text_hash
 from models.outreach.rules.slots import SlotMove, check_now
@@ -309,7 +309,7 @@ async def doubtful_since(session: AsyncSession, context: EnrollmentContext, acti
     asked_at = context.enrollment.created_at if context.enrollment is not None else action.created_at
     if asked_at > last.at or (action.doubted_at is not None and action.doubted_at >= last.at):
         return None
-    if not ACTIONS[ActionType(action.type)].is_read_back and (action.not_before or asked_at) > last.at:
+    if not ACTION_SPECS[ActionType(action.type)].is_read_back and (action.not_before or asked_at) > last.at:
         return None
     return last.since
 

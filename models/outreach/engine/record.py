@@ -25,7 +25,7 @@ from models.outreach.engine.context import (
 )
 from models.outreach.engine.decide import claim_time, give_up_call, readings_of
 from models.outreach.engine.plan import Writer, unplan
-from models.outreach.rules.actions import ACTIONS, ActionType, Effect
+from models.outreach.rules.actions import ACTION_SPECS, ActionType, Effect
 from models.outreach.rules.answers import MethodHold, ReadingBack, ReadingVerdict, Signal, resends_mean_limit, verdict
 from models.outreach.rules.states import ActionOutcome, ActionReason, EnrollmentReason, EnrollmentStatus
 from models.outreach.store import accounts
@@ -212,7 +212,7 @@ def record_sent(
     action.failures = 0
     action.provider_message_id = message_id or action.provider_message_id
     known = context.network_person(session)
-    match ACTIONS[ActionType(action.type)].effect:
+    match ACTION_SPECS[ActionType(action.type)].effect:
         case Effect.INVITES:
             known.invited_at = at
             if context.enrollment is not None:
@@ -341,7 +341,7 @@ def _conclude(session: AsyncSession, context: EnrollmentContext, action: Action,
             plan_again(context, action, after=timedelta())
         case ReadingVerdict.MOOT:
             plan.end_action(session, context, action, ActionOutcome.SKIPPED, ActionReason.INVITE_NOT_PENDING)
-        case ReadingVerdict.UNKNOWN if not ACTIONS[ActionType(action.type)].is_read_back:
+        case ReadingVerdict.UNKNOWN if not ACTION_SPECS[ActionType(action.type)].is_read_back:
             record_sent(session, context, action, at=claim_time(action))
         case ReadingVerdict.UNKNOWN:
             leave_to_a_person(session, context, action)

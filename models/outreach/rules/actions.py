@@ -1,6 +1,6 @@
-"""The types of action, and everything that is particular to one: `ACTIONS` is read instead of asking for a type.
+"""The types of action, and everything that is particular to one: `ACTION_SPECS` is read instead of asking for a type.
 
-A new type is a member of `ActionType` with its row in `ACTIONS`, its call and its reading back in the channel's adapter
+A new type is a member of `ActionType` with its row in `ACTION_SPECS`, its call and its reading back in the channel's adapter
 (`activities/outreach/calls.py`), and a migration of the CHECK on `actions.type`.
 """
 
@@ -95,7 +95,7 @@ class ActionSpec:
     allowed_despite_do_not_contact: bool = False
 
 
-ACTIONS: Mapping[ActionType, ActionSpec] = MappingProxyType(
+ACTION_SPECS: Mapping[ActionType, ActionSpec] = MappingProxyType(
     {
         ActionType.INVITE: ActionSpec(
             label="an invite",
@@ -136,12 +136,12 @@ ACTIONS: Mapping[ActionType, ActionSpec] = MappingProxyType(
     }
 )
 
-DESPITE_DO_NOT_CONTACT = frozenset(type for type, spec in ACTIONS.items() if spec.allowed_despite_do_not_contact)
+DESPITE_DO_NOT_CONTACT = frozenset(type for type, spec in ACTION_SPECS.items() if spec.allowed_despite_do_not_contact)
 """Types that write nothing to the person."""
-CONTACTING = frozenset(type for type, spec in ACTIONS.items() if spec.contacts)
+CONTACTING = frozenset(type for type, spec in ACTION_SPECS.items() if spec.contacts)
 """Types that mark a person as contacted."""
 TEXT_OWNERS: Mapping[TextField, ActionSpec] = MappingProxyType(
-    {spec.text_field: spec for spec in ACTIONS.values() if spec.text_field is not None}
+    {spec.text_field: spec for spec in ACTION_SPECS.values() if spec.text_field is not None}
 )
 """The type whose text a field holds."""
 CONTACTING_SQL = ", ".join(f"'{type}'" for type in sorted(CONTACTING))

@@ -14,7 +14,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from zoneinfo import ZoneInfo, available_timezones
 
-from models.outreach.rules.actions import ACTIONS, ActionType, OutreachCap
+from models.outreach.rules.actions import ACTION_SPECS, ActionType, OutreachCap
 from models.outreach.rules.states import FieldProblem
 
 _RANGE = float(1 << 64)
@@ -151,7 +151,7 @@ def counts_against(type_: ActionType, *, with_text: bool = False, new_outreach: 
     `new_outreach`: it is the first action that contacts the person in this workspace, whatever the step's flag. Types
     that contact nobody are never new outreach.
     """
-    spec = ACTIONS[type_]
+    spec = ACTION_SPECS[type_]
     caps = spec.caps if with_text else spec.caps | spec.caps_without_text
     return caps | {OutreachCap.NEW_OUTREACH_PER_DAY} if new_outreach and spec.contacts else caps
 

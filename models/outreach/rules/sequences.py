@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from models.outreach.rules.actions import ACTIONS, CONTACTING, TEXT_OWNERS, ActionType, Effect, TextField
+from models.outreach.rules.actions import ACTION_SPECS, CONTACTING, TEXT_OWNERS, ActionType, Effect, TextField
 from models.outreach.rules.states import ActionOutcome, ActionReason, FieldProblem
 
 _BRACES = re.compile(r"\{\{((?:(?!\{\{|\}\}).)*+)\}\}", re.DOTALL)  # never over another pair: linear in the text
@@ -76,7 +76,7 @@ class SequenceStep:
     @property
     def text(self) -> str | None:
         """The note or body with its placeholders, null when the step says nothing."""
-        field = ACTIONS[self.type].text_field
+        field = ACTION_SPECS[self.type].text_field
         return None if field is None else getattr(self, field) or None
 
 
@@ -157,7 +157,7 @@ def _range_problems(step: SequenceStep) -> Iterable[FieldProblem]:
 
 def _text_problems(step: SequenceStep) -> Iterable[FieldProblem]:
     """Lengths are code points of the text as it is written, placeholders included."""
-    spec = ACTIONS[step.type]
+    spec = ACTION_SPECS[step.type]
     texts: dict[TextField, str | None] = {"note": step.note, "body": step.body}
     for field, text in texts.items():
         if field != spec.text_field:
@@ -172,8 +172,8 @@ def _text_problems(step: SequenceStep) -> Iterable[FieldProblem]:
 
 
 def _order_problems(step: SequenceStep, before: Sequence[SequenceStep]) -> Iterable[FieldProblem]:
-    invited = any(ACTIONS[earlier.type].effect is Effect.INVITES for earlier in before)
-    if ACTIONS[step.type].effect is Effect.WITHDRAWS and not invited:
+    invited = any(ACTION_SPECS[earlier.type].effect is Effect.INVITES for earlier in before)
+    if ACTION_SPECS[step.type].effect is Effect.WITHDRAWS and not invited:
         yield FieldProblem("type", "withdraws an invite, and no step before it invites")
     if step.only_after_accept and not invited:
         yield FieldProblem("only_after_accept", "waits for an invite, and no step before it invites")
@@ -386,7 +386,7 @@ def _acceptance(step: SequenceStep, connection: Relation, *, since: datetime, no
 
 def _pointless(step: SequenceStep, connection: Relation, now: datetime) -> ActionReason | None:
     """Return why there is nothing to do for a step that is due."""
-    effect = ACTIONS[step.type].effect
+    effect = ACTION_SPECS[step.type].effect
     if effect is Effect.WITHDRAWS and not connection.invite_pending:
         return ActionReason.NOT_INVITED if connection.invited_at is None else ActionReason.INVITE_NOT_PENDING
     if effect is not Effect.INVITES:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from models.outreach.rules.actions import ACTIONS
+from models.outreach.rules.actions import ACTION_SPECS
 from models.outreach.rules.sequences import Placeholder, SequenceStep, fill, placeholders_of
 from models.outreach.rules.states import ActionReason
 
@@ -365,7 +365,7 @@ def render_step(step: SequenceStep, person: Recipient, *, privacy_notice: str) -
             return RenderedText(step.id, None, 0, problem)
     text = fill(step.text, {name: value for name, value in values.items() if value is not None})
     units = utf16_units(text)
-    longest = ACTIONS[step.type].longest_rendered
+    longest = ACTION_SPECS[step.type].longest_rendered
     too_long = longest is not None and units > longest
     return RenderedText(step.id, text, units, ActionReason.NOTE_TOO_LONG if too_long else None)
 
@@ -378,5 +378,5 @@ _MISSING = (
 
 def first_message_lacks_notice(steps: Sequence[SequenceStep]) -> bool:
     """Whether the first message of a sequence leaves `{{privacy_notice}}` out; false without any message."""
-    first = next((step for step in steps if ACTIONS[step.type].text_field == "body"), None)
+    first = next((step for step in steps if ACTION_SPECS[step.type].text_field == "body"), None)
     return first is not None and Placeholder.PRIVACY_NOTICE not in placeholders_of(first.text or "")

@@ -13,7 +13,7 @@ from models.base.errors import NotFound
 from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.subjects import Subject
 from models.base.tenants import Tenant
-from models.outreach.rules.actions import ACTIONS, CONTACTING_SQL
+from models.outreach.rules.actions import ACTION_SPECS, CONTACTING_SQL
 from models.outreach.rules.states import ActionOutcome
 from models.outreach.tables import Action
 from models.people.store.people import ids_of_person
@@ -73,7 +73,7 @@ async def wake_action(session: AsyncSession, tenant: Tenant, action_id: str) -> 
 # Activity: what a tenant's accounts did in a span of time, counted by the database from what was sent.
 
 
-NAMES = {type.value: spec.reported_as for type, spec in ACTIONS.items()} | {"reply": "replies_received"}
+NAMES = {type.value: spec.reported_as for type, spec in ACTION_SPECS.items()} | {"reply": "replies_received"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from models.base.database import widened
 from models.base.tenants import Tenant, all_tenants, customer_of
 from models.events.rules.catalogue import CapReached, EventType
 from models.events.store import events
-from models.outreach.rules.actions import ACTIONS, ActionType, OutreachCap
+from models.outreach.rules.actions import ACTION_SPECS, ActionType, OutreachCap
 from models.outreach.rules.answers import AccountGate, gate, next_available_at
 from models.outreach.rules.caps import (
     CAPS,
@@ -70,8 +70,8 @@ def caps_of(account: OutreachAccount, rules: Rules) -> AccountCaps:
 
 def _counts(cap: OutreachCap) -> str:
     """Return the SQL condition that an action counts against a cap in its present window."""
-    counted = [f"type = '{type}'" for type, spec in ACTIONS.items() if cap in spec.caps]
-    counted += [f"type = '{type}' and bare" for type, spec in ACTIONS.items() if cap in spec.caps_without_text]
+    counted = [f"type = '{type}'" for type, spec in ACTION_SPECS.items() if cap in spec.caps]
+    counted += [f"type = '{type}' and bare" for type, spec in ACTION_SPECS.items() if cap in spec.caps_without_text]
     which = "first_touch" if cap is OutreachCap.NEW_OUTREACH_PER_DAY else f"({' or '.join(counted) or 'false'})"
     return which if cap in WEEKLY else f"{which} and today"
 
