@@ -1,4 +1,4 @@
-"""An owner's sign-in: the link, and binding what came of it. Callbacks are registered before any link is made."""
+"""The steps of an outreach account: sign-in links, callbacks, looks, polls, and its deletion."""
 
 import asyncio
 from datetime import timedelta
@@ -72,7 +72,7 @@ class SignIn:
         await self._database.run(lambda session: engine_connect.keep_link(session, account_id, number, kept))
 
     async def _link(self, ask: LinkAsk) -> str:
-        """A link to sign in again, or to sign in anew where the provider has forgotten the account."""
+        """A link to sign in again, or to sign in as a new account where the provider has forgotten it."""
         back = self._public_url + RETURN_PATH
         try:
             return await self._network.connect_link(
@@ -114,10 +114,11 @@ class SignIn:
                 wait = UNREGISTERED_SECONDS
             await asyncio.sleep(wait)
 
-    async def bind(self, account_id: str, provider_id: str, state: str, *, told: bool = True) -> None:
+    async def bind(self, account_id: str, provider_id: str, state: str, *, confirmed: bool = True) -> None:
         """Bind what an owner signed in with; the provider itself says what that is.
 
-        `told`: see `connecting.bind`. Raises `NetworkError`, also while the provider does not know whose it is yet.
+        `confirmed`: see `models.outreach.engine.connect.bind`. Raises `NetworkError`, also while the provider
+        does not know yet whose it is.
         """
         known = await self._network.account(provider_id)
         if known is None:
@@ -133,7 +134,7 @@ class SignIn:
             created_at=known.created_at,
         )
         unused = await self._database.run(
-            lambda session: engine_connect.bind(session, account_id, state, signed_in, told=told)
+            lambda session: engine_connect.bind(session, account_id, state, signed_in, confirmed=confirmed)
         )
         if unused is not None:
             await self._network.delete_account(unused)
@@ -146,13 +147,10 @@ class SignIn:
             return None
 
 
-# The steps of an outreach account: what is due, a link to sign in by, a callback, a look, a poll, its deletion.
-
-
 OUTAGE = timedelta(minutes=1)
 """A callback whose network cannot be asked is looked at again after this."""
 LATER = timedelta(hours=1)
-"""A callback that nobody understands yet stays so long before it is looked at again."""
+"""A callback that this worker cannot act on yet is looked at again after this time."""
 OVERLAP = timedelta(minutes=10)
 """A poll reads again what the poll before it may just have missed."""
 STANDING_OF = {
@@ -239,13 +237,13 @@ class AccountSteps:
         await self._database.run(lambda session: accounts.put_off_callback(session, opened.id, after=after))
 
     async def _act_on(self, step: Step, callback: Callback) -> bool:
-        """Do what a callback hints at; false when there is nobody yet who can."""
+        """Do what a callback hints at; false when this worker cannot."""
         match callback.kind:
             case CallbackKind.CONNECTED if callback.state is not None and callback.account_id is not None:
                 await self._sign_in().bind(step.id, callback.account_id, callback.state)
             case CallbackKind.RETURNED:
                 if callback.state is not None and callback.account_id is not None:
-                    await self._sign_in().bind(step.id, callback.account_id, callback.state, told=False)
+                    await self._sign_in().bind(step.id, callback.account_id, callback.state, confirmed=False)
             case CallbackKind.CONNECTED | CallbackKind.STANDING | CallbackKind.REMOVED:
                 await self._look(step)
             case CallbackKind.MESSAGE | CallbackKind.RELATION:
@@ -288,7 +286,7 @@ class AccountSteps:
 
     @activity.defn(name=account_steps.ACCOUNT_READ_CHATS)
     async def read_chats(self, step: Step) -> NextStep:
-        """Find what no callback told: how the account stands, and messages."""
+        """Find what no callback announced: how the account stands, and messages."""
         read = None
         try:
             ask = await self._database.run(lambda session: account_steps.chats_to_read(session, step.id, step.number))

@@ -153,7 +153,7 @@ class NetworkChannel:
         return Done(sent.message_id, learned=Learned(network_id=person_id, chat_id=sent.chat_id or learned.chat_id))
 
     async def _heard(self, claimed: ClaimedAction, chat_id: str, learned: Learned) -> Heard | None:
-        """Whether the chat has words of somebody else since the enrollment began."""
+        """Return what the person, or the owner by hand, wrote since the enrollment began."""
         if claimed.news_since is None:
             return None
         messages = await self._network.messages(claimed.provider_id, chat_id, since=claimed.news_since)
@@ -264,14 +264,14 @@ def learned_of(person: PersonOnNetwork) -> Learned:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Somebody else's words in a chat: the person's (the first of them), or the owner's own (the last)."""
+    """Words in a chat that are not ours: the person's (the first of them), or the owner's own (the last)."""
 
     by_person: bool
     at: datetime | None
 
 
 class Ear(Protocol):
-    """What tells somebody else's words from ours: see `models.outreach.engine.claim.ClaimedAction`."""
+    """What distinguishes the owner's words from ours: see `models.outreach.engine.claim.ClaimedAction`."""
 
     @property
     def ours(self) -> frozenset[str]:
@@ -283,7 +283,7 @@ class Ear(Protocol):
 
 
 def news_in(messages: Sequence[NetworkMessage], ear: Ear) -> News | None:
-    """What somebody else wrote among these messages, oldest first; the person's own words go before the owner's."""
+    """Return what others wrote among these messages, oldest first; the person's words go before the owner's."""
     replies = [one for one in messages if one.written_by_person]
     if replies:
         return News(by_person=True, at=replies[0].sent_at)
@@ -302,7 +302,7 @@ def _by_owner(message: NetworkMessage, ear: Ear) -> bool:
 
 
 def result_of_failure(error: NetworkError) -> CallResult:
-    """What a failed call means for its action; what nobody knows counts as perhaps executed."""
+    """Return what a failed call means for its action; an unknown failure counts as perhaps executed."""
     return _about_person(error) or _about_account(error) or Unclear(getattr(error, "interrupted", False))
 
 

@@ -34,7 +34,7 @@ class Channel(Protocol):
 
 
 class ListeningChannel(Protocol):
-    """What the channel tells by itself. `account_id` is ours, `provider_id` the provider's. Raises `NetworkError`."""
+    """What a channel announces. `account_id` is ours, `provider_id` the provider's. Raises `NetworkError`."""
 
     async def arrived(self, account_id: str, provider_id: str, callback: Callback) -> None:
         """Look at what a callback of kind `message` or `relation` announces. May come twice."""

@@ -1,7 +1,7 @@
-"""The inbox: what messages and relations of the network mean for whoever waits for them.
+"""Listening to the network: what its messages and relations change.
 
-A callback is only a hint. The person, or the chat, is read afresh, and only what that shows changes anything. Whatever
-concerns nobody whom this installation wrote to is neither read further nor kept nor logged.
+A callback is only a hint: the person or the chat is read afresh, and only what that shows changes anything. Chats with
+people whom this installation did not write to are neither read further nor kept nor logged.
 """
 
 from collections.abc import Iterator
@@ -57,14 +57,14 @@ class NetworkInbox:
             await self._listen(account_id, provider_id, chat)
 
     async def read_chats(self, account_id: str, provider_id: str, since: datetime | None) -> None:
-        """Find the messages later than `since`, null for all that matter, that no callback told of."""
+        """Find the messages later than `since`, null for all that matter, that no callback announced."""
         begun = await self._database.run(lambda session: inbox.begun_at(session, account_id))
         if begun is None:
             return
         for chat in await self._network.chats(provider_id, since=begun if since is None else max(begun, since)):
             try:
                 await self._listen(account_id, provider_id, chat)
-            except (PersonRefused, AskRefused) as error:  # one chat that cannot be read keeps nobody from the others
+            except (PersonRefused, AskRefused) as error:  # go on with the other chats
                 log.info("inbox.chat_not_read", account_id=account_id, code=error.code)
 
     async def read_invites(self, account_id: str, provider_id: str) -> None:
@@ -90,7 +90,7 @@ class NetworkInbox:
         await self._database.run(lambda session: inbox.record_relation(session, account_id, met.profile_id, learned))
 
     async def _listen(self, account_id: str, provider_id: str, chat: NetworkChat) -> None:
-        """Take over what was written in a chat with somebody of ours; its being there hints at an acceptance."""
+        """Take over what was written in a chat with a known person; that there is a chat hints at an acceptance."""
         person = chat.person_id
         if not chat.one_to_one or person is None:
             return
@@ -114,7 +114,7 @@ class NetworkInbox:
 
 
 def _lines(read: tuple[NetworkMessage, ...], person: str) -> Iterator[ChatLine]:
-    """What the two wrote: no reactions and calls, nothing that was deleted, nobody else's words."""
+    """What the two wrote: no reactions and calls, no deleted messages, no words of third people."""
     for one in read:
         if one.is_event or one.is_deleted:
             continue

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 
 from models.billing.rules import prices
 from models.events.rules.deliveries import ENDPOINTS
-from models.outreach.rules.caps import CAPS, WARMUP_DAYS, WARMUP_FLOOR
-from models.outreach.rules.sequences import MAX_NOTE, MAX_STEPS
-from models.outreach.rules.slots import FIRST_TOUCH_HORIZON, GAP_SECONDS, GAP_SPREAD_SECONDS
+from models.outreach.rules.actions import MAX_NOTE
+from models.outreach.rules.caps import CAPS, GAP_SECONDS, GAP_SPREAD_SECONDS, WARMUP_DAYS, WARMUP_FLOOR
+from models.outreach.rules.sequences import MAX_STEPS
+from models.outreach.rules.slots import FIRST_TOUCH_HORIZON
 from models.sourcing.rules.ground import DEFAULT_RADIUS_KM
 from models.sourcing.rules.runs import DEFAULT_TARGET, MAX_TARGET, MIN_TARGET
 

@@ -46,7 +46,7 @@ async def store_callback(kernel: Kernel, arrived: Arrived, *, after: timedelta =
         if sqlstate(error) != LOCK_NOT_AVAILABLE:
             raise
         # The account is held for long: its next step finds the callback without a ring.
-        await database.run(lambda session: accounts.keep_network_callback(session, arrived, ring=False, after=after))
+        await database.run(lambda session: accounts.keep_network_callback(session, arrived, wake=False, after=after))
 
 
 AGAIN_SECONDS = 1

@@ -47,7 +47,7 @@ async def wake(session: AsyncSession, subject: Subject) -> None:
 
 async def wake_many(session: AsyncSession, kind: str, ids: Collection[str]) -> None:
     """Wake these rows of one kind."""
-    await _count(session, kind, _table(kind).c.id.in_(sorted(ids)))
+    await _count(session, kind, text("id = any(cast(:ids as text[]))").bindparams(ids=list(ids)))
 
 
 async def wake_where(session: AsyncSession, kind: str, condition: str) -> int:

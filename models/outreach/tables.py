@@ -75,7 +75,7 @@ class OutreachAccount(OwnedRow, WaitingRow, table=True):
     paused_at: datetime | None = Field(default=None, sa_type=TIME)
     limit_reason: str | None = None
     limited_until: datetime | None = Field(default=None, sa_type=TIME)
-    """The network's own pause, kept whatever else the account goes through: nobody ends it early."""
+    """The network's own pause, kept whatever else the account goes through: it is never ended early."""
     daily_limited_at: datetime | None = Field(default=None, sa_type=TIME)
     """When the network last paused it for a day: a second time within a week pauses it for the week."""
     provider_id: str | None = None
@@ -102,7 +102,7 @@ class OutreachAccount(OwnedRow, WaitingRow, table=True):
     next_look_at: datetime | None = Field(default=None, sa_type=TIME)
     """When the provider is asked next how the account stands."""
     replan_asked: bool = False
-    """What is planned is planned anew, once, by the account's next step."""
+    """The account's next step plans again what is planned, once."""
     holds: Payload = Field(default_factory=dict, sa_type=JSON)
     """Action type to the RFC 3339 time until which the provider wants none of it."""
     chats_read_until: datetime | None = Field(default=None, sa_type=TIME)
@@ -300,7 +300,7 @@ class NetworkPerson(OwnedRow, table=True):
 
 
 class CapNotice(Row, table=True):
-    """That `outreach.cap_reached` was told of an account, a cap and its window, so that it is told once."""
+    """That `outreach.cap_reached` was published for an account, a cap and its window, so that it is published once."""
 
     __tablename__ = "cap_notices"
     __table_args__ = (Index("ix_cap_notices_created_at", "created_at"),)
@@ -312,9 +312,9 @@ class CapNotice(Row, table=True):
 
 
 class Recovery(Row, table=True):
-    """That the database was restored: the network may know of actions from `since` on of which no row tells.
+    """That the database was restored: the network may know of actions from `since` on that no row has.
 
-    Everything that was asked for before `at` is read back on the network before it is done (`stores/recovery.py`).
+    What was asked for before `at` is read back on the network before it is done (`models/operate/recovery.py`).
     """
 
     __tablename__ = "recoveries"

@@ -55,7 +55,7 @@ class RequestState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """An invite of the account's owner that is pending. `note` is what was written with it, as far as it is told."""
+    """An invite of the account's owner that is pending. `note` is its text, where the provider returns it."""
 
     id: str
     person_id: str | None
@@ -115,13 +115,13 @@ class NetworkMessage:
 
     @property
     def written_by_person(self) -> bool:
-        """Whether somebody else wrote it: in a one-to-one chat with an enrolled person this is a reply."""
+        """Whether the other person wrote it: in a one-to-one chat with an enrolled person this is a reply."""
         return not (self.from_owner or self.is_event or self.is_deleted)
 
 
 @dataclass(frozen=True, slots=True)
 class MessageSent:
-    """The network took a message. Ids are null when it did not tell them: find them by reading the chat."""
+    """The network took a message. Ids are null when it did not return them: find them by reading the chat."""
 
     chat_id: str | None
     message_id: str | None

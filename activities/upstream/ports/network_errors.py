@@ -85,10 +85,10 @@ class PersonRefusal(StrEnum):
 
     NOT_FOUND = "not_found"
     NOT_ALLOWED = "not_allowed"  # the network does not let this account do this with that person
-    NOT_CONNECTED = "not_connected"  # a message to somebody who is no relation
+    NOT_CONNECTED = "not_connected"  # a message to a person who is not connected
     READ_ONLY = "read_only"  # the chat takes no messages
     NO_VISIT = "no_visit"
-    REFUSED = "refused"  # no reason told
+    REFUSED = "refused"  # without a reason
 
 
 class PersonRefused(NetworkError):
@@ -119,7 +119,7 @@ class Already(StrEnum):
 class AlreadyDone(NetworkError):
     """Refused because it seems done. One reading of the person decides: done, or refused for this person.
 
-    `INVITED` for three different persons in a row within one hour is the daily limit (section 11, rule 4): that is
+    `INVITED` for three different people in a row within one hour is the daily limit (section 11, rule 4): that is
     the caller's to count.
     """
 

@@ -1,7 +1,7 @@
 """The states of an outreach account and how it moves between them, each move with its event and its re-planning.
 
 The network's own pause is kept apart (`limited_until`): whatever the owner does meanwhile, nothing is sent before its
-end. Whoever calls holds the account (`accounts.held` or `accounts.locked`).
+end. The caller has locked the account (`accounts.lock_account`).
 """
 
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ LOOK_AGAIN = timedelta(minutes=5)
 """How often the provider is asked about an account in passing trouble."""
 CONNECTING_LOOK_AGAIN = timedelta(minutes=1)
 TOLD_AFTER = timedelta(minutes=30)
-"""Trouble that lasts so long becomes a pause, and is told."""
+"""Trouble that lasts this long becomes a pause with its event."""
 
 ACTIVE, PAUSED, CONNECTING = AccountStatus.ACTIVE, AccountStatus.PAUSED, AccountStatus.CONNECTING
 DISCONNECTED, NEEDS_REVIEW, REMOVED = AccountStatus.DISCONNECTED, AccountStatus.NEEDS_REVIEW, AccountStatus.REMOVED
@@ -94,7 +94,7 @@ async def activate(session: AsyncSession, held: LockedAccount) -> None:
 
 
 async def pause_for_limit(session: AsyncSession, held: LockedAccount, reason: PauseReason, until: datetime) -> None:
-    """Pause the account for the network's daily or weekly limit, told once, and re-plan what lies before its end."""
+    """Pause the account for the network's daily or weekly limit, publish that once, and replan what lies before it."""
     account = held.account
     known = _limited_until(held)
     if known is not None and known >= until:
@@ -214,7 +214,7 @@ async def restricted(session: AsyncSession, held: LockedAccount) -> None:
 
 
 async def mark_interrupted(session: AsyncSession, held: LockedAccount, trouble: AccountStanding) -> None:
-    """Passing trouble: sends hold and the provider is asked every five minutes; it is told when it lasts."""
+    """Passing trouble: sends hold and the provider is asked every five minutes; trouble that lasts becomes a pause."""
     account = held.account
     account.review_asked_at = None
     if account.status == REMOVED:
@@ -264,6 +264,6 @@ async def stands(session: AsyncSession, held: LockedAccount, standing: AccountSt
 
 
 def ask_replanning(held: LockedAccount) -> None:
-    """Have what the account plans planned anew. It is locked; this rings it."""
+    """Have what the account plans planned again. It is locked; this wakes it."""
     held.account.replan_asked = True
     held.account.rings += 1

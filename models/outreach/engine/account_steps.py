@@ -24,7 +24,7 @@ from models.outreach.tables import OutreachAccount
 CHATS_EVERY = timedelta(minutes=15)
 INVITES_EVERY = timedelta(hours=4)
 INVITES_LIVE = timedelta(days=180)
-"""An invite that nobody waits for, by a direct send or an ended enrollment, is asked after so long; then it lapses."""
+"""A pending invite without an open enrollment is looked for this long; then it lapses."""
 INVITES_JITTER = 0.2
 IDLE = timedelta(days=30)
 MESSAGES_KEPT = timedelta(days=30)
@@ -45,14 +45,14 @@ SUMMARY_OF_STEP = {
     ACCOUNT_CONNECT: "makes a link to sign in by",
     ACCOUNT_PROCESS: "works through a callback of the provider",
     ACCOUNT_LOOK: "asks how the account stands",
-    ACCOUNT_READ_CHATS: "looks for messages that no callback told of",
+    ACCOUNT_READ_CHATS: "looks for messages that no callback announced",
     ACCOUNT_READ_INVITES: "looks for invites that were answered",
     ACCOUNT_DELETE: "disconnects the account at the provider",
 }
 
 
 async def decide_account(session: AsyncSession, account_id: str) -> Decision:
-    """Say what the account needs next; answers every ring up to now and sets `wake_at`."""
+    """Say what the account needs next; answers every wake up to now and sets `wake_at`."""
     held = await lock_account_by_id(session, account_id)
     account = held.account
     account.answered, account.wake_at = account.rings, None
@@ -159,7 +159,7 @@ PURGE = text("delete from conversations where account_id = :id")
 async def _after_removal(session: AsyncSession, held: LockedAccount) -> Decision:
     """Delete it at the provider, and its messages a month later."""
     account, now = held.account, held.now
-    if await accounts.callback_is_due(session, account.id, now):  # somebody signed in by a link of a removed record
+    if await accounts.callback_is_due(session, account.id, now):  # an owner signed in by a link of a removed record
         return _call(account, ACCOUNT_PROCESS, now)
     ahead = await accounts.next_callback_at(session, account.id)
     if account.provider_id is not None:

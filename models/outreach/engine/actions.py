@@ -50,7 +50,7 @@ SEPARATOR = "."
 class ApprovalPreview:
     """What a held step sends, when, and the hash that binds an approval to both.
 
-    `rewritten`: the person's data changed the text since it was held, so that nobody has seen it but in this preview.
+    `rewritten`: the person's data changed the text since it was held, so that only this preview has shown it.
     """
 
     context: EnrollmentContext
@@ -73,7 +73,7 @@ async def lock_action(session: AsyncSession, tenant: Tenant, action_id: str) -> 
 
 
 async def preview_approval(session: AsyncSession, writer: Writer, tenant: Tenant, action_id: str) -> ApprovalPreview:
-    """A held step as it would be sent now; a text whose person's data has changed is rendered anew.
+    """A held step as it would be sent now; a text whose person's data has changed is rendered again.
 
     Raises `NotFound`, and `Conflict` or `Suppressed` for what cannot be approved at all.
     """
@@ -114,12 +114,12 @@ def refuse_capped(slot: Slot | SlotRefusal) -> None:
 
 
 def cap_of(rule: str) -> OutreachCap | None:
-    """The cap a refusal names; null for the pace of a sequence, of which nothing is told."""
+    """Return the cap that a refusal names; null for the pace of a sequence, which has no event."""
     return next((cap for cap in OutreachCap if cap.value == rule), None)
 
 
 def approve(seen: ApprovalPreview, *, preview_hash: str | None) -> None:
-    """Let the held text go out at its slot, exactly as it stands.
+    """Approve the pending text: it goes out at its slot, unchanged.
 
     Raises `Conflict` with `changed` when it is not what `preview_hash` was given for, `AccountNotReady`,
     `AccountPaused`, `UpstreamBusy` and `OutreachCapReached`.
@@ -181,7 +181,7 @@ async def cancel_send(session: AsyncSession, tenant: Tenant, action_id: str) -> 
 async def settle(
     session: AsyncSession, tenant: Tenant, action_id: str, *, sent: bool
 ) -> tuple[EnrollmentContext, Action]:
-    """Say what became of an action that nobody could read back. Raises `NotFound`, `Conflict`."""
+    """Settle an action whose outcome could not be read back. Raises `NotFound`, `Conflict`."""
     context, action = await lock_action(session, tenant, action_id)
     if action.outcome != ActionOutcome.UNKNOWN:
         raise Conflict("What became of this action is known.", outcome=action.outcome)
@@ -191,7 +191,7 @@ async def settle(
 
 @dataclass(frozen=True, slots=True)
 class DraftSend:
-    """What somebody wants done: `text` with its placeholders, and what they say of the person."""
+    """A direct send as it is asked for: `text` with its placeholders, and the values given for the person."""
 
     account_id: str
     type: ActionType
@@ -292,7 +292,7 @@ async def _refuse(
         )
     waiting = await session.scalar(text(UNFINISHED), asked)
     if waiting is not None:
-        raise Conflict("The same is queued for this person.", reason="already_queued", action_id=waiting)
+        raise Conflict("The same action is already queued for this person.", reason="already_queued", action_id=waiting)
     if type in CONTACTING:
         contacted = seen is not None and seen.contacted_at is not None
         contacted = contacted or await was_touched(session, held.tenant.id, ids)
@@ -304,7 +304,7 @@ def _refuse_touch(held: LockedAccount, known: NetworkPerson | None, type: Action
     invites = ACTION_SPECS[type].effect is Effect.INVITES
     if not invites and contacted and not connected:
         raise Conflict(
-            "Somebody contacted before can only be written to once they are connected.", reason="not_connected"
+            "A person who was contacted before can only be written to once they are connected.", reason="not_connected"
         )
     if not invites:
         return
@@ -348,7 +348,7 @@ async def _rendered(
 
 
 def queue_send(session: AsyncSession, planned: PlannedSend) -> Action:
-    """Put the send into its account's calendar; the caller rings it, and marks the person as contacted."""
+    """Put the send into its account's calendar; the caller wakes it and marks the person as contacted."""
     if not isinstance(planned.slot, Slot):
         raise TypeError("what has no time cannot be queued")
     action, account = planned.action, planned.held.account
@@ -360,16 +360,13 @@ def queue_send(session: AsyncSession, planned: PlannedSend) -> Action:
     return action
 
 
-# Replying: an answer within a conversation, written by somebody, queued as a message of its own.
-
-
 async def prepare_reply(
     session: AsyncSession, tenant: Tenant, conversation: Conversation, written: str, *, api_key_id: str | None
 ) -> PlannedSend:
     """Lock what the answer depends on, refuse what may not be, and find its time; `sends.queue` queues it.
 
-    Raises `Suppressed` (409), and `Conflict` with `details.reason` for somebody who asked not to be contacted and did
-    not write last.
+    Raises `Suppressed` (409), and `Conflict` with `details.reason` for a person marked as not to be contacted
+    who did not write last.
     """
     held = await accounts.lock_account(session, tenant, conversation.account_id)
     profile_id = await _answered_person(session, tenant, conversation)

@@ -41,8 +41,8 @@ class ClaimedAction:
     """A claimed action: what to do on the network, and how to recognise our own part there.
 
     `person` is the provider's id of the person, or else what their profile's address ends in; `known` says which.
-    Messages later than `news_since` that are not `ours` (ids, or hashes of texts) are somebody else's words; null for
-    an answer within a conversation. The owner's own count from `owner_since` on.
+    Messages later than `news_since` that are not `ours` (ids, or hashes of texts) are the person's or the owner's;
+    null for an answer within a conversation. The owner's own count from `owner_since` on.
     """
 
     subject_id: str
@@ -63,7 +63,7 @@ class ClaimedAction:
 
 
 async def claim_action(session: AsyncSession, writer: Writer, subject_id: str, number: int) -> ClaimedAction | Decision:
-    """Take the subject's planned action if the call still counts and nothing is in its way; else say what is next."""
+    """Claim the planned action if the call still counts and nothing is in its way; else say what is next."""
     context = await lock_context(session, subject_id)
     if context is None:
         return Decision(Do.DONE, await service_time(session), reason="is gone")
@@ -160,7 +160,7 @@ async def _moved(session: AsyncSession, context: EnrollmentContext, action: Acti
 async def _ended(
     session: AsyncSession, context: EnrollmentContext, action: Action
 ) -> tuple[ActionOutcome, ActionReason] | None:
-    """Why the action is never done: somebody else contacted the person first, or nobody knows where to find them."""
+    """Return how the action ends undone: the person was contacted before, or cannot be found on the channel."""
     passed_over = ActionOutcome.SKIPPED if context.enrollment is not None else ActionOutcome.REFUSED
     if action.first_touch and await _contacted_before(session, context, action):
         return passed_over, ActionReason.ALREADY_CONTACTED
@@ -217,7 +217,7 @@ def _mark_claimed(context: EnrollmentContext, action: Action, outcome: ActionOut
 async def describe_claimed(session: AsyncSession, context: EnrollmentContext, action: Action) -> ClaimedAction:
     """What a claimed action does on the network, or may have done.
 
-    Without an address (somebody erased) or an account (removed) those are empty: nothing can be read back then.
+    Both are empty without an address (the person was erased) or a provider's account: nothing can be read back then.
     """
     person, known = await _address(session, context) or ("", False)
     return ClaimedAction(
@@ -299,7 +299,7 @@ async def hear_again(session: AsyncSession, context: EnrollmentContext) -> None:
 
 
 async def doubtful_since(session: AsyncSession, context: EnrollmentContext, action: Action) -> datetime | None:
-    """Since when the network may know of this action what no row tells; null when there is no doubt.
+    """Return since when the network may know of this action what no row says; null when there is no doubt.
 
     A visit is in doubt only when it was due by the recovery: it cannot be read back, and one in doubt counts as done.
     """

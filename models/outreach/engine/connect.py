@@ -31,7 +31,7 @@ from models.outreach.tables import OutreachAccount
 LINK_PURPOSE = "connect link"
 LINK_LIFE = timedelta(minutes=30)
 REUSED_FOR = timedelta(seconds=20)
-"""So long a link is given again to whoever repeats the call; later a new one is made, for the old one may be used up.
+"""A repeated call gets the same link within this time; later a new one is made, for the old one may be used up.
 
 Links of one record carry the same state until one of them is used, so that an older link still leads to its record.
 """
@@ -52,7 +52,7 @@ class ConnectFailure(StrEnum):
 
 
 def ask_link(account: OutreachAccount, now: datetime) -> None:
-    """Have the worker make a link, unless one was asked for just now; the caller rings."""
+    """Have the worker make a link, unless one was asked for just now; the caller wakes the account."""
     left = (account.connect_expires_at or now) - now
     if account.connect_failure is None and left > LINK_LIFE - REUSED_FOR:
         return
@@ -122,17 +122,19 @@ class SignedIn:
 
 
 async def bind(
-    session: AsyncSession, account_id: str, state: str, signed_in: SignedIn, *, told: bool = True
+    session: AsyncSession, account_id: str, state: str, signed_in: SignedIn, *, confirmed: bool = True
 ) -> str | None:
     """Bind a sign-in to its record, once: the state is used up.
 
-    `told`: the provider itself named account and state together. Otherwise a browser did, and anything that speaks
+    `confirmed`: the provider itself named account and state together. Otherwise a browser did, and anything that speaks
     against it leaves everything as it is: nothing is bound, ended or deleted, and the state stays.
 
     Returns the provider's id of a connection that nothing holds any more and that is to be deleted, else null.
     """
     mine = await lock_account_by_id(session, account_id)
-    if mine.account.state_hash != hash_state(state) or not (told or await _is_plainly_theirs(session, mine, signed_in)):
+    if mine.account.state_hash != hash_state(state) or not (
+        confirmed or await _is_plainly_theirs(session, mine, signed_in)
+    ):
         return None
     _use_up(mine.account)
     if mine.account.status == AccountStatus.REMOVED:  # its own workflow deletes what was signed in with

@@ -1,4 +1,4 @@
-"""Persons as messages address them: name and company as the tenant may know them, and their opt-out sentence."""
+"""The context of an enrollment or direct send: its rows, locked in one order, and its person as messages see them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,9 +112,6 @@ async def seed_of(session: AsyncSession, account_id: str, profile_id: str, step:
     return action_seed(account_id, row.key, step, row.earlier)
 
 
-# Contexts: everything that a step on the network is decided from, locked in the one order and read again after that.
-
-
 R = TypeVar("R", Enrollment, Action)
 
 
@@ -156,7 +153,7 @@ class EnrollmentContext:
 
     @property
     def waiting(self) -> Enrollment | Action:
-        """The row whose `wake_at` and rings this is about."""
+        """The row that waits: its `wake_at` and wakes are meant."""
         return self.enrollment if self.enrollment is not None else self.actions[0]
 
     @property
@@ -271,9 +268,6 @@ async def _known(session: AsyncSession, account_id: str, profile_id: str) -> Net
     return await session.get(NetworkPerson, (account_id, profile_id), populate_existing=True)
 
 
-# Facts: what an account knows of a person on the network, and new actions with what depends on earlier ones.
-
-
 A_MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -358,7 +352,7 @@ def note_learned(session: AsyncSession, context: EnrollmentContext, learned: Lea
 
 
 def set_connected(session: AsyncSession, context: EnrollmentContext, known: NetworkPerson, at: datetime) -> None:
-    """The two are connected: what waits for the acceptance goes on, and an accepted invite is told of once."""
+    """The two are connected: what waits for the acceptance goes on, and an accepted invite is published once."""
     accepted = _accepts(known)
     known.relation = "connected"
     if accepted or known.connected_at is None:
@@ -376,7 +370,7 @@ def set_connected(session: AsyncSession, context: EnrollmentContext, known: Netw
 
 
 def _accepts(known: NetworkPerson) -> bool:
-    """Whether being connected now means that the last invite, which nobody withdrew, was accepted, and is news."""
+    """Whether being connected now means that the last invite, which was not withdrawn, was accepted just now."""
     invited = known.invited_at
     if invited is None or (known.withdrawn_at is not None and known.withdrawn_at >= invited):
         return False
@@ -394,7 +388,7 @@ ERASED = text(
 
 
 async def forget_erased(session: AsyncSession, context: EnrollmentContext, action: Action) -> None:
-    """Drop what a call told of somebody who was erased while it was under way; that it was made stays."""
+    """Drop what a call said of a person who was erased while it was under way; that it was made stays."""
     whom = {"id": context.profile_id or action.profile_id}
     if not (await session.execute(ERASED, whom | suppressions.suppression_parameters(context.tenant))).scalar_one():
         return

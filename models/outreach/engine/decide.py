@@ -1,4 +1,4 @@
-"""Under way: an action that was claimed and has no result yet, or whose result nobody saw."""
+"""Deciding: what an enrollment or a direct send needs next, by its rows and the rules, under the context's locks."""
 
 from datetime import datetime, timedelta
 
@@ -60,7 +60,7 @@ def readings_of(action: Action) -> list[ReadingBack]:
 
 
 def give_up_call(action: Action, now: datetime) -> None:
-    """Turn a call that has outlived its limit into one whose outcome nobody saw."""
+    """Turn a call that has outlived its limit into one whose outcome is unclear."""
     if action.outcome == ActionOutcome.SENDING and overdue(claim_time(action), now):
         action.outcome = ActionOutcome.RECONCILING.value
         action.readings = []
@@ -76,7 +76,7 @@ def decide_claimed(context: EnrollmentContext, action: Action) -> Decision:
         )
     if action.outcome == ActionOutcome.UNKNOWN:
         return Decision(
-            Do.WAIT, context.now, reason=f"nobody saw what became of the {_what(action)}: a person has to settle it"
+            Do.WAIT, context.now, reason=f"the outcome of the {_what(action)} is unknown: a person has to settle it"
         )
     at = next_check(claim_time(action), readings_of(action))
     if at is not None and at > context.now:
@@ -93,9 +93,6 @@ def decide_claimed(context: EnrollmentContext, action: Action) -> Decision:
 
 def _what(action: Action) -> str:
     return str(action.type).replace("_", " ")
-
-
-# Stepping: which step an open enrollment takes next, and what becomes of the one that is planned.
 
 
 async def advance(
@@ -136,7 +133,7 @@ async def _fell_out(session: AsyncSession, context: EnrollmentContext, failed: F
 async def _planned(
     session: AsyncSession, writer: Writer, context: EnrollmentContext, action: Action, following: Next
 ) -> Decision | None:
-    """What becomes of the planned action; null: it was passed over, look again."""
+    """Decide about the planned action; null means that it was passed over: look again."""
     step = next((one for one in context.steps if one.id == action.step_id), None)
     if step is None:
         end_action(session, context, action, ActionOutcome.CANCELLED, ActionReason.STEP_REMOVED)
@@ -168,7 +165,7 @@ async def _text(
 ) -> ActionReason | None:
     """Bring the text up to date while nothing has fixed it, and hold what has to be approved (again).
 
-    The answer is why the step is passed over, null when it is not.
+    Return why the step is passed over, null when it is not.
     """
     holds = context.sequence is not None and context.sequence.approve_every_message
     if action.text_fixed:
@@ -189,7 +186,7 @@ def _repeat(context: EnrollmentContext, text: str | None) -> ActionReason | None
 async def _unplanned(
     session: AsyncSession, context: EnrollmentContext, enrollment: Enrollment, following: Next
 ) -> Decision | None:
-    """Begin the next step where one is due; null: it was planned or passed over, look again."""
+    """Begin the next step where one is due; null means that it was planned or passed over: look again."""
     match following:
         case Wait():
             return _waits(context, following)
@@ -240,14 +237,11 @@ def _show(context: EnrollmentContext, enrollment: Enrollment, following: Next) -
         enrollment.status = EnrollmentStatus.SCHEDULED.value
 
 
-# What an enrollment or a direct send needs next: read from its rows and the rules, under the locks of its context.
-
-
 UNCLAIMED = frozenset({ActionOutcome.SCHEDULED, ActionOutcome.AWAITING_APPROVAL})
 
 
 async def decide_send(session: AsyncSession, writer: Writer, subject_id: str) -> Decision:
-    """Say what an enrollment or direct send needs next; answers every ring up to now and sets `wake_at`."""
+    """Say what an enrollment or direct send needs next; answers every wake up to now and sets `wake_at`."""
     context = await lock_context(session, subject_id)
     if context is None:
         return Decision(Do.DONE, await service_time(session), reason="is gone")
@@ -264,7 +258,7 @@ async def decide_locked(session: AsyncSession, writer: Writer, context: Enrollme
 
 def write_decision(context: EnrollmentContext, decision: Decision) -> Decision:
     """Write what the decision means for the waiting row."""
-    # A call is due until it has begun: whoever died before that is replaced.
+    # A call is due until it has begun: another process replaces one that died before that.
     context.waiting.wake_at = context.now if decision.do is Do.ACT else decision.until
     if context.enrollment is not None:
         planned = context.action if context.action and context.action.outcome == ActionOutcome.SCHEDULED else None

@@ -1,4 +1,7 @@
-"""Sources of an enrollment: a run, a list, ids and given candidates, together and each person once."""
+"""Enrolling: who is named, what keeps a person out, and when the first step of each goes out.
+
+The same decisions serve the preview and the execution.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +41,7 @@ MOST = 500
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Somebody whom the caller names: by id or by canonical profile URL, and what the caller says of them."""
+    """A person whom the caller names by id or canonical profile URL, and the values the caller gives for them."""
 
     profile_id: str | None = None
     profile_url: str | None = None
@@ -59,7 +62,7 @@ class Sources:
 class EnrolledPerson:
     """A person to enroll. `profile_id` is the id that stands for them.
 
-    It is null for somebody who was never met and is only previewed; `known` is false for an id that nobody has.
+    It is null for an unknown person who is only previewed; `known` is false for an id that does not exist.
     """
 
     profile_id: str | None
@@ -69,9 +72,9 @@ class EnrolledPerson:
 
 
 async def gather(session: AsyncSession, vault: Vault, tenant: Tenant, sources: Sources) -> list[EnrolledPerson]:
-    """Everybody the sources name, each once, in the order run, list, ids, candidates. Writes and locks nothing.
+    """Return the people that the sources name, each once, in the order run, list, ids, candidates; only read.
 
-    Raises `NotFound` for a run or list of somebody else, and `InvalidRequest` for more than 500 people.
+    Raises `NotFound` for a run or list of another tenant, and `InvalidRequest` for more than 500 people.
     """
     given = [
         *(Given(profile_id=one) for one in await _of_run(session, tenant, sources)),
@@ -97,7 +100,7 @@ def _named(given: Given, profile_id: str | None, standing: Mapping[str, str]) ->
 
 
 def once(named: Iterable[EnrolledPerson]) -> list[EnrolledPerson]:
-    """Each person at the first place they are named, with all that is said of them; the later word stands."""
+    """Return each person at the first place they are named; later values of the same field win."""
     found: dict[str, EnrolledPerson] = {}
     for one in named:
         key = one.profile_id or one.profile_url or ""
@@ -137,7 +140,7 @@ MET = text("select hash, profile_id from person_keys where hash = any(cast(:hash
 
 
 async def _met(session: AsyncSession, vault: Vault, profile_urls: Iterable[str]) -> dict[str, str]:
-    """Our ids of people by canonical URL, of those who were met before."""
+    """Return the ids of known people by canonical URL."""
     hashes = {people.url_hash(vault, url): url for url in profile_urls}
     rows = await session.execute(MET, {"hashes": list(hashes)})
     return {hashes[key_hash]: profile_id for key_hash, profile_id in rows}
@@ -146,7 +149,7 @@ async def _met(session: AsyncSession, vault: Vault, profile_urls: Iterable[str])
 async def lock_named(
     session: AsyncSession, vault: Vault, tenant: Tenant, named: Sequence[EnrolledPerson]
 ) -> list[EnrolledPerson]:
-    """The same people, locked as they stand now; who was never met gets an id."""
+    """Lock the same people under their present ids; unknown people get an id."""
     new = {one.profile_url for one in named if one.profile_id is None and one.profile_url is not None}
     made = await people.people_by_url(session, vault, new, workspace_id=tenant.workspace_id) if new else {}
     asked = [one.profile_id or made[one.profile_url or ""] for one in named]
@@ -157,15 +160,12 @@ async def lock_named(
     )
 
 
-# Prospects: what keeps people from being enrolled, and what is known of them for rendering, for many at once.
-
-
 @dataclass(frozen=True, slots=True)
 class Prospect:
     """A person to enroll. `obstacle` is why they are not; `key` and `earlier` go into the seed of the first action.
 
-    `link_id` is the id that the opt-out link is made of: their own, or for somebody who was never met one of nobody,
-    which makes a link of the same length.
+    `link_id` is the id that the opt-out link is made of: their own, or for an unknown person an unused one, which makes
+    a link of the same length.
     """
 
     profile_id: str | None
@@ -201,14 +201,14 @@ class _Registered:
 async def read_prospects(
     session: AsyncSession, vault: Vault, held: LockedAccount, named: Sequence[EnrolledPerson]
 ) -> list[Prospect]:
-    """What is known of each person, in order; three queries, whatever their number."""
+    """Return what is known of each person, in order, with three queries whatever their number."""
     ids = [one.profile_id for one in named if one.profile_id is not None and one.known]
     hidden = await suppressions.suppressed_among(session, held.tenant, ids)
     asked = {"ids": ids, "tenant": held.tenant.id, "account": held.account.id}
     registered = {row.id: _Registered(*row[1:]) for row in await session.execute(REGISTERED, asked)}
     facts = await facts_for_messages(session, held.tenant, ids)
-    nobody = new_id("prof", held.now)
-    return [_prospect(vault, one, hidden, registered, facts, nobody=nobody) for one in named]
+    unused_id = new_id("prof", held.now)
+    return [_prospect(vault, one, hidden, registered, facts, unused_id=unused_id) for one in named]
 
 
 def _prospect(
@@ -218,7 +218,7 @@ def _prospect(
     registered: dict[str, _Registered],
     facts: dict[str, RecipientFacts],
     *,
-    nobody: str,
+    unused_id: str,
 ) -> Prospect:
     noted = registered.get(named.profile_id or "", _Registered())
     known = facts.get(named.profile_id or "")
@@ -228,7 +228,7 @@ def _prospect(
     return Prospect(
         profile_id=named.profile_id,
         profile_url=None if suppressed or not named.known else url,
-        link_id=named.profile_id or nobody,
+        link_id=named.profile_id or unused_id,
         values=values,
         person=complete_recipient(known.person if known else Recipient(), values),
         key=known.key if known else people.url_hash(vault, url).hex() if url else "",
@@ -247,12 +247,9 @@ def _obstacle(noted: _Registered, *, found: bool, suppressed: bool) -> ActionRea
     return ActionReason.ALREADY_CONTACTED if noted.contacted else None
 
 
-# Enrolling: who is enrolled and when their first step goes out, decided once for preview and execution alike.
-
-
 @dataclass(frozen=True, slots=True)
 class EnrollingDecision:
-    """What becomes of one person. `reason` is null for who is enrolled; `slot` is null for them when a step is held."""
+    """What becomes of one person. `reason` is null for an enrolled one, whose `slot` is null when the step is held."""
 
     prospect: Prospect
     seed: str
@@ -281,7 +278,7 @@ class Enrolling:
 
     @property
     def first(self) -> SequenceStep:
-        """The step everybody starts with."""
+        """The first step of the sequence."""
         return self.steps[0]
 
     @property
@@ -297,7 +294,7 @@ class Enrolling:
 
 
 def into(sequence: SequenceRow, account: OutreachAccount, writer: Writer, calendar: Calendar) -> Enrolling:
-    """Enrolling into a sequence with an account's calendar as it stands."""
+    """Prepare enrolling into a sequence with an account's present calendar."""
     steps = sequences.steps_of(sequence)
     due = calendar.now + timedelta(days=steps[0].wait_days)
     held = account.holds.get(steps[0].type)
@@ -306,7 +303,7 @@ def into(sequence: SequenceRow, account: OutreachAccount, writer: Writer, calend
 
 
 def decide_enrolling(enrolling: Enrolling, prospects: Sequence[Prospect]) -> list[EnrollingDecision]:
-    """Decide about everybody in order; who gets a slot has it booked in the calendar before the next is looked at."""
+    """Decide about each person in order; a slot is booked in the calendar before the next person is decided."""
     return [_decide(enrolling, one) for one in prospects]
 
 
@@ -344,12 +341,12 @@ def _request(enrolling: Enrolling, seed: str, first: RenderedText) -> Request:
 
 
 def is_first_touch(step: SequenceStep) -> bool:
-    """Whether the step, taken with somebody not contacted before, counts as new outreach."""
+    """Whether the step counts as new outreach with a person who was not contacted before."""
     return step.type in CONTACTING
 
 
 def counted(decided: Sequence[EnrollingDecision]) -> Mapping[str, int]:
-    """How many are skipped, by reason."""
+    """Return how many people are skipped, by reason."""
     return Counter(one.reason for one in decided if one.reason is not None)
 
 
@@ -371,9 +368,6 @@ def _same_window(cap: OutreachCap, moment: datetime, now: datetime) -> bool:
     return monday(one) == monday(other) if cap in WEEKLY else one == other
 
 
-# Entering: writes what was decided about people as enrollments and their first actions. The caller holds the locks.
-
-
 async def enter(
     session: AsyncSession,
     held: LockedAccount,
@@ -382,9 +376,10 @@ async def enter(
     *,
     api_key_id: str,
 ) -> list[Enrollment]:
-    """Enroll those who are to be enrolled: booked or held, marked contacted, told of and rung.
+    """Write the enrollments and their first actions, mark the people contacted, publish the events and wake the rows.
 
-    The first people of an account start its warm-up. A cap that kept somebody out is told once for its window.
+    The caller holds the locks. The first people of an account start its warm-up. A cap that kept people out is
+    published once in its window.
     """
     account, now = held.account, held.now
     entered = [one for one in decided if one.enrolled]

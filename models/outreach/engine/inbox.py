@@ -1,4 +1,4 @@
-"""Relations: whom an account has to do with on the network, and what a look at one of them says about the two."""
+"""The inbox: how an account stands with known people on the network, and what their messages change."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ async def pending_invites(session: AsyncSession, account_id: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class KnownPerson:
-    """Somebody whom the account has to do with: our id, the network's where it is known, whether they are connected."""
+    """A person whom the account enrolled or sent to: our id, the network's if known, and whether they are connected."""
 
     profile_id: str
     network_id: str | None
@@ -53,7 +53,7 @@ class KnownPerson:
 
 
 async def find_known_person(session: AsyncSession, account_id: str, network_id: str) -> KnownPerson | None:
-    """Who has this id on the network; null for anybody else, of whom nothing is read or kept."""
+    """Return the known person with this id on the network; null for strangers, of whom nothing is read or kept."""
     of_account = select(NetworkPerson).where(col(NetworkPerson.account_id) == account_id)
     query = of_account.where(col(NetworkPerson.network_id) == network_id)
     return _known_person((await session.scalars(query.order_by(col(NetworkPerson.profile_id)).limit(1))).one_or_none())
@@ -68,7 +68,7 @@ BY_ADDRESS = text(
 async def find_known_by_address(
     session: AsyncSession, vault: Vault, account_id: str, person: str
 ) -> KnownPerson | None:
-    """The same by an id of the network, or by what the address of a profile ends in."""
+    """Return the known person by an id of the network or by the end of a profile's address."""
     found = await find_known_person(session, account_id, person)
     if found is not None:
         return found
@@ -85,7 +85,7 @@ def _known_person(row: NetworkPerson | None) -> KnownPerson | None:
 
 
 async def record_relation(session: AsyncSession, account_id: str, profile_id: str, learned: Learned) -> None:
-    """Take over how account and person stand now; an acceptance is told once, and whoever waits for it is rung."""
+    """Record how account and person stand now; an acceptance is published once and wakes its enrollment."""
     context = await lock_person_context(session, account_id, profile_id)
     if context is None or context.person is None:
         return  # erased meanwhile: nothing is known of them any more
@@ -98,9 +98,9 @@ async def record_relation(session: AsyncSession, account_id: str, profile_id: st
 
 
 async def lock_person_context(session: AsyncSession, account_id: str, profile_id: str) -> EnrollmentContext | None:
-    """Everything about the two, locked: with their newest enrollment, or alone when only direct sends went out.
+    """Lock the context of account and person: that of their newest enrollment, or one without when there is none.
 
-    Null for ids that nobody has.
+    Null for an id that does not exist.
     """
     ids = await people.ids_of_person(session, profile_id)
     query = select(col(Enrollment.id)).where(
@@ -116,10 +116,6 @@ async def lock_person_context(session: AsyncSession, account_id: str, profile_id
         return None
     person = await session.get(NetworkPerson, (account_id, standing), populate_existing=True)
     return EnrollmentContext(held, None, None, [], person, standing, held.now)
-
-
-# Messages: what a chat with somebody whom a tenant wrote to says is kept, told of, and ends or holds their
-# enrollment.
 
 
 OVERLAP = timedelta(hours=1)
@@ -157,13 +153,13 @@ BEGUN = text(
 
 
 async def begun_at(session: AsyncSession, account_id: str) -> datetime | None:
-    """Since when the account has had to do with anybody; null while it has not: none of its chats matter then."""
+    """Return when the account first enrolled or sent to a person; null while it has not, and no chat matters."""
     begun: datetime | None = await session.scalar(BEGUN, {"account": account_id})
     return begun
 
 
 async def wanted_since(session: AsyncSession, account_id: str, profile_id: str, chat_id: str) -> datetime | None:
-    """From when on the messages of a chat are to be read; null when none of them are anybody's business."""
+    """Return from when on the messages of a chat are to be read; null when none of them may be read."""
     account = await session.get_one(OutreachAccount, account_id)
     ids = await people.ids_of_person(session, profile_id)
     if not ids or await suppressions.suppressed_among(session, accounts.tenant_of_account(account), ids):
@@ -176,7 +172,7 @@ async def wanted_since(session: AsyncSession, account_id: str, profile_id: str, 
 async def take_messages(
     session: AsyncSession, account_id: str, profile_id: str, chat_id: str, lines: Sequence[ChatLine], *, writer: Writer
 ) -> None:
-    """Keep the messages that are new, oldest first, and do what they mean. Taking them again changes nothing."""
+    """Store the new messages, oldest first, and act on them. Taking them again changes nothing."""
     context = await lock_person_context(session, account_id, profile_id)
     if context is None or context.profile_id is None or not lines:
         return
@@ -226,7 +222,7 @@ async def _kept(
 ) -> list[Message]:
     """The messages among these that were not known, now in the database."""
     known = await _known(session, context.account.id, [line.provider_id for line in lines])
-    now = await service_time(session)  # behind the conversation's lock: later than whatever was marked as read
+    now = await service_time(session)  # after the conversation's lock: later than what was marked as read
     kept = []
     for line in lines:
         if line.provider_id not in known:
@@ -294,7 +290,7 @@ def _storable(written: str) -> str:
 async def _mean(
     session: AsyncSession, context: EnrollmentContext, conversation: Conversation, kept: Sequence[Message]
 ) -> None:
-    """What new messages mean: replies are told of and end the enrollment, the owner's own words hold it."""
+    """Act on new messages: replies are published and end the enrollment, the owner's own messages hold it."""
     replies = [one for one in kept if one.sent_by == "candidate"]
     for one in replies:
         _tell(session, context, conversation, one)
@@ -302,7 +298,7 @@ async def _mean(
         await sequences.mark_replied(session, context.tenant, conversation.profile_id, context.now)
         person = context.person
         if person is not None and person.invited_at is not None and person.relation != "connected":
-            set_connected(session, context, person, replies[0].sent_at)  # nobody else can write
+            set_connected(session, context, person, replies[0].sent_at)  # only connected people can write
     await _affect(session, context, kept)
 
 

@@ -1,4 +1,4 @@
-"""Answers: what an enrollment or a direct send needs next, and how that reads."""
+"""Planning: what is in the way of an action, its time, its text, and how it ends, with the events of each."""
 
 import hashlib
 from collections.abc import Collection
@@ -100,11 +100,8 @@ def local_time(context: EnrollmentContext, at: datetime) -> str:
     return f"{local.day} {local:%b %H:%M}"
 
 
-# Obstacles: what ends an enrollment or a direct send, or holds it, read under the locks of its context.
-
-
 LOOK_AGAIN = timedelta(hours=1)
-"""Nothing rings a row when a workspace or customer is let in again, or has paid: it looks by itself."""
+"""Nothing wakes a row when a workspace or customer is let in again, or has paid: it looks by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +115,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Nothing is sent for now; what is planned loses its time. `look_again` null: until it is rung."""
+    """Nothing is sent for now; what is planned loses its time. `look_again` is null when only a wake ends it."""
 
     reason: str
     pauses: EnrollmentReason | None = None
@@ -151,7 +148,7 @@ async def _end(session: AsyncSession, context: EnrollmentContext) -> Ending | No
 def _binds(context: EnrollmentContext) -> bool:
     """Whether `do_not_contact` forbids it: not the withdrawal of an invite, nor an answer to the person's own word.
 
-    Whether somebody may be answered was looked at when the answer was given.
+    Whether the person may be answered was checked when the answer was given.
     """
     action = context.action
     free = action is not None and (action.type in DESPITE_DO_NOT_CONTACT or action.conversation_id is not None)
@@ -196,9 +193,6 @@ def _enrollment_hold(context: EnrollmentContext) -> Obstacle | None:
     if sequence is None or sequence.status != SequenceStatus.ACTIVE:
         return Obstacle("the sequence is paused", pauses=EnrollmentReason.SEQUENCE_PAUSED)
     return None
-
-
-# Planning: a time for an action in its account's calendar, and what keeps it from having one.
 
 
 WHY_KEPT = 40
@@ -250,9 +244,6 @@ def held_back_until(context: EnrollmentContext, action: Action) -> datetime | No
     return until if until > context.now else None
 
 
-# Timing: when a planned action goes out, asked anew each time; a time that lies in its account's pause is given up.
-
-
 async def timed(session: AsyncSession, context: EnrollmentContext, action: Action) -> Decision:
     """Say when a planned action goes out: now, at its time, or when something has changed."""
     if action.scheduled_at is None or _rests(context, action):
@@ -282,12 +273,9 @@ def to_send(context: EnrollmentContext, action: Action) -> Decision:
     return network_call(context, OUTREACH_SEND, summary, number=action.call_number)
 
 
-# Texts of actions: rendered for their person while nothing has fixed them, and what they were rendered from.
-
-
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """What it takes to write to somebody: the key and the address that opt-out links are made of."""
+    """What it takes to write to a person: the key and the address that opt-out links are made of."""
 
     vault: Vault
     public_url: str
@@ -319,11 +307,8 @@ def sent_hashes(context: EnrollmentContext) -> Collection[str]:
     return {one.text_hash for one in context.actions if one.text_hash and ActionOutcome(one.outcome) in USED}
 
 
-# What is told of actions: the events of a sent, failed or held one.
-
-
 def publish_action_event(session: AsyncSession, type: EventType, action: Action, now: datetime) -> None:
-    """Tell what became of an action, if this transaction commits."""
+    """Publish what became of an action, if this transaction commits."""
     data = ActionChanged(
         action_id=action.id,
         enrollment_id=action.enrollment_id,
@@ -337,27 +322,24 @@ def publish_action_event(session: AsyncSession, type: EventType, action: Action,
     events.emit(session, Tenant(action.workspace_id, customer_of(action.tenant_id)), type, data, now=now)
 
 
-# Endings: how an action and a whole enrollment come to their end from a step, with what is told of it.
-
-
-TOLD = {
+EVENT_OF_OUTCOME = {
     ActionOutcome.SENT: EventType.ACTION_SENT,
     ActionOutcome.FAILED: EventType.ACTION_FAILED,
     ActionOutcome.REFUSED: EventType.ACTION_FAILED,
     ActionOutcome.UNKNOWN: EventType.ACTION_FAILED,
 }
-"""What is told of an action that ended so; nothing of skipped and cancelled ones."""
+"""The event of an action that ended so; skipped and cancelled ones have none."""
 
 
 def end_action(
     session: AsyncSession, context: EnrollmentContext, action: Action, outcome: ActionOutcome, reason: str | None = None
 ) -> None:
-    """Bring an action to its end (or, with `unknown`, to a person) and tell of it where that is due."""
+    """Bring an action to its end (or, with `unknown`, to a person) and publish its event where it has one."""
     action.outcome, action.reason = outcome.value, reason
     if outcome is not ActionOutcome.UNKNOWN:
         action.ended_at = context.now
-    if outcome in TOLD:
-        publish_action_event(session, TOLD[outcome], action, context.now)
+    if outcome in EVENT_OF_OUTCOME:
+        publish_action_event(session, EVENT_OF_OUTCOME[outcome], action, context.now)
 
 
 async def end_context(session: AsyncSession, context: EnrollmentContext, ended: Ending) -> None:
@@ -382,11 +364,8 @@ async def end_enrollment(
         await sequences.finish_enrollment(session, enrollment, status, reason, context.now)
 
 
-# Holding: a text that waits for somebody's approval is fixed, and is held anew when its person's data has changed.
-
-
 async def hold_for_approval(session: AsyncSession, context: EnrollmentContext, action: Action) -> None:
-    """Hold an action whose text is rendered until somebody approves or rejects it. It reserves nothing."""
+    """Hold an action whose text is rendered until it is approved or rejected. It reserves nothing."""
     action.outcome = ActionOutcome.AWAITING_APPROVAL.value
     action.text_fixed, action.approved_at = True, None
     action.values_hash = values_hash(await recipient_of(session, context))
@@ -397,7 +376,7 @@ async def hold_for_approval(session: AsyncSession, context: EnrollmentContext, a
 async def hold_for_approval_again(
     session: AsyncSession, writer: Writer, context: EnrollmentContext, action: Action, step: SequenceStep
 ) -> ActionReason | None:
-    """Render a held or approved text anew if the person's data has changed since; what was approved is held again.
+    """Render a held or approved text again if the person's data has changed; what was approved is held again.
 
     A text that a call was already made with stays as it is. The answer is why the step is passed over, null when it is
     not.

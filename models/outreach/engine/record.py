@@ -1,6 +1,7 @@
-"""News: what a person's reply, the owner's own message or an acceptance means for the enrollment they are in.
+"""Recording: what came of a claimed action's call, what readings of the channel say, and what a reply changes.
 
-The words themselves are not handled here: the account is rung to read its chats, which stores them and tells of them.
+A result is written once, by the holder of the call's number (design, section 5). Messages are stored elsewhere: the
+account is woken to read its chats.
 """
 
 from dataclasses import dataclass, field
@@ -35,7 +36,7 @@ from models.outreach.tables import Action, Enrollment
 async def record_chat_news(
     session: AsyncSession, context: EnrollmentContext, action: Action | None, *, by_person: bool, at: datetime | None
 ) -> None:
-    """The chat with the context's person has news since the enrollment began (or the send was asked for).
+    """Record that the person or the owner wrote since the enrollment began (or the send was asked for).
 
     The claimed `action`, which was not executed, is cancelled; so is what is planned.
     """
@@ -56,7 +57,7 @@ def _passed_over(context: EnrollmentContext) -> ActionOutcome:
 
 
 async def record_reply(session: AsyncSession, context: EnrollmentContext, at: datetime) -> None:
-    """The person wrote: the enrollment has reached its end. A reply implies that the invite was accepted."""
+    """End the enrollment, because the person wrote; a reply implies that the invite was accepted."""
     enrollment = context.enrollment
     if enrollment is None:
         return
@@ -66,9 +67,9 @@ async def record_reply(session: AsyncSession, context: EnrollmentContext, at: da
 
 
 def owner_wrote(context: EnrollmentContext, at: datetime) -> None:
-    """The owner wrote by hand, last at that time, which is no reply: the enrollment holds until somebody resumes it.
+    """Hold the enrollment until it is resumed, because the owner wrote by hand at that time, which is no reply.
 
-    Once resumed it goes on whatever the owner wrote until then.
+    Once resumed it goes on despite what the owner wrote until then.
     """
     enrollment = context.enrollment
     if enrollment is None or enrollment.finished_at is not None:
@@ -77,9 +78,6 @@ def owner_wrote(context: EnrollmentContext, at: datetime) -> None:
         return
     enrollment.owner_heard_until = at
     enrollment.status, enrollment.reason = EnrollmentStatus.PAUSED.value, EnrollmentReason.OWNER_WROTE.value
-
-
-# Results: what came of a claimed action's call, written once, by the holder of its number (design, section 5.4).
 
 
 BACK_OFF = timedelta(minutes=1)
@@ -96,7 +94,7 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class Done(CallResult):
-    """Executed. The message's id where the network told it."""
+    """Executed. `message_id` is null when the network did not return it."""
 
     message_id: str | None = None
 
@@ -117,7 +115,7 @@ class RefusedSend(CallResult):
 
 @dataclass(frozen=True, slots=True)
 class Again(CallResult):
-    """Not executed: plan it anew. `after` null: with growing distance."""
+    """Not executed: plan it again after this time, or when null after a growing one."""
 
     code: str
     after: timedelta | None = None
@@ -125,7 +123,7 @@ class Again(CallResult):
 
 @dataclass(frozen=True, slots=True)
 class Limited(CallResult):
-    """Not executed: the network or the provider says slower. `doubtful`: read back before it is planned anew."""
+    """Not executed: the network or the provider says slower. `doubtful`: read back before it is planned again."""
 
     signal: Signal
     retry_after: timedelta | None = None
@@ -198,7 +196,7 @@ async def _apply(session: AsyncSession, context: EnrollmentContext, action: Acti
 
 
 def _stands_for_ours(context: EnrollmentContext, reason: ActionReason) -> None:
-    """The owner invited the person by hand: it counts as the enrollment's invite, of the network's time."""
+    """Count an invite that the owner sent by hand as the enrollment's, at the network's time."""
     if reason is ActionReason.ALREADY_INVITED and context.enrollment is not None and context.person is not None:
         context.enrollment.invited_at = context.person.invited_at
 
@@ -206,7 +204,7 @@ def _stands_for_ours(context: EnrollmentContext, reason: ActionReason) -> None:
 def record_sent(
     session: AsyncSession, context: EnrollmentContext, action: Action, *, at: datetime, message_id: str | None = None
 ) -> None:
-    """The action is done since `at`: say so, and know what it means between the account and the person."""
+    """Record that the action was done at `at`, with its effect between the account and the person."""
     plan.end_action(session, context, action, ActionOutcome.SENT)
     action.sent_at = action.ended_at = at
     action.failures = 0
@@ -217,7 +215,7 @@ def record_sent(
             known.invited_at = at
             if context.enrollment is not None:
                 context.enrollment.invited_at = at
-            if known.relation == "connected":  # accepted before anybody knew that it had been sent
+            if known.relation == "connected":  # accepted before it was known to be sent
                 known.connected_at = None
                 set_connected(session, context, known, context.now)
             else:
@@ -233,7 +231,7 @@ def record_sent(
 
 
 def plan_again(context: EnrollmentContext, action: Action, *, after: timedelta) -> None:
-    """The action was not done: it is planned anew, after a while."""
+    """Plan the action again after a while, because it was not done."""
     action.outcome = ActionOutcome.SCHEDULED.value
     action.failures += 1
     action.not_before = context.now + after
@@ -269,7 +267,7 @@ RESENDS = text(
 
 
 async def _look_for_limit(session: AsyncSession, context: EnrollmentContext, reason: str) -> None:
-    """Several persons in a row "invited recently" are a limit of the account in disguise (provider, section 11)."""
+    """Take several people in a row "invited recently" for a limit of the account (provider, section 11)."""
     if reason != ActionReason.RECENTLY_WITHDRAWN:
         return
     await session.flush()
@@ -287,9 +285,6 @@ async def _troubled(session: AsyncSession, context: EnrollmentContext, standing:
             await account_states.restricted(session, context.held)
         case _:
             await account_states.mark_interrupted(session, context.held, standing)
-
-
-# Reconciling: what readings of the network say of an action whose outcome nobody saw (design, section 5).
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,9 +345,9 @@ def _conclude(session: AsyncSession, context: EnrollmentContext, action: Action,
 
 
 def leave_to_a_person(session: AsyncSession, context: EnrollmentContext, action: Action) -> None:
-    """Nobody can tell: it counts as used, is never sent again by itself, and its enrollment holds until then.
+    """Mark the outcome unknown: it counts as used, is never sent again by itself, and holds its enrollment.
 
-    An enrollment that is paused for a caller or for its owner's word stays so behind the settling.
+    An enrollment that a caller or its owner's message paused stays paused after the settling.
     """
     plan.end_action(session, context, action, ActionOutcome.UNKNOWN, ActionReason.OUTCOME_UNKNOWN)
     enrollment = context.enrollment
@@ -362,7 +357,7 @@ def leave_to_a_person(session: AsyncSession, context: EnrollmentContext, action:
 
 
 def settle_unknown(session: AsyncSession, context: EnrollmentContext, action: Action, *, sent: bool) -> None:
-    """A person says what became of an unknown action: it was sent, or it was not and gives its place back."""
+    """Record what a person says of an unknown action: it was sent, or it was not and gives its place back."""
     if sent:
         record_sent(session, context, action, at=claim_time(action))
         action.reason = None

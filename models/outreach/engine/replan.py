@@ -1,7 +1,7 @@
-"""Planning anew what is planned: after a change of settings, caps or an account, once and in the original order.
+"""Replanning: after a change of settings, caps or an account, everything planned gets a new time in the original order.
 
-Whoever changes something asks for it; the account's next step does it in one pass over its calendar, and rings those
-whose time became earlier. The others wake at their old time and see the new one.
+The change asks for it; the account's next step does it in one pass over its calendar and wakes the rows whose time
+became earlier. The others wake at their old time and find the new one.
 """
 
 from collections.abc import Sequence as Ordered
@@ -13,7 +13,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.base import outbox
-from models.base.outbox import CHANNEL
 from models.base.tenants import Tenant
 from models.outreach.engine import plan
 from models.outreach.rules.slots import Slot, find_slot
@@ -27,20 +26,15 @@ PLANNED = (EnrollmentStatus.SCHEDULED, EnrollmentStatus.ACTIVE, EnrollmentStatus
 
 
 ASK_TENANT = text(
-    """
-    with asked as (
-      update outreach_accounts set replan_asked = true, rings = rings + 1
-       where tenant_id = :tenant and status <> 'removed' returning 1
-    )
-    select pg_notify(:channel, '') from asked limit 1
-    """
+    "update outreach_accounts set replan_asked = true where tenant_id = :tenant and status <> 'removed' returning id"
 )
 
 
 async def ask_tenant(session: AsyncSession, tenant: Tenant) -> None:
-    """The same for every account of a tenant, whose settings are locked."""
+    """Have what every account of a tenant plans planned again. Its settings are locked."""
     await session.flush()
-    await session.execute(ASK_TENANT, {"tenant": tenant.id, "channel": CHANNEL})
+    asked = (await session.scalars(ASK_TENANT, {"tenant": tenant.id})).all()
+    await outbox.wake_many(session, "account", asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +73,7 @@ def _held_back_until(held: LockedAccount, action: Action) -> datetime | None:
 
 
 def _show(one: _Planned, before: datetime | None) -> None:
-    """The new time where the enrollment shows it, and a ring when it is earlier than the one that is slept for."""
+    """Show the new time on the enrollment, and wake the row when it is earlier than the time it sleeps until."""
     at = one.action.scheduled_at
     earlier = at is not None and (before is None or at < before)
     if one.enrollment is not None:

@@ -1,7 +1,7 @@
-"""Stopping: whoever forbids writing to a person ends the open enrollments and planned actions in the same transaction.
+"""Stopping: forbidding to write to a person ends the open enrollments and planned actions in the same transaction.
 
-The caller holds the people. A claim takes the same lock and reads again behind it, so that whoever commits first wins;
-what is being sent at that moment is brought to its end by its own workflow.
+The caller has locked the people. A claim takes the same lock and reads again after it, so that the first to commit
+wins; an action that is being sent at that moment is brought to its end by its own workflow.
 """
 
 from collections.abc import Collection
@@ -119,7 +119,7 @@ async def stop_person(
 
 
 async def stop_enrollments(session: AsyncSession, enrollment_ids: Collection[str], why: Why, now: datetime) -> None:
-    """Stop these enrollments, cancel what they have planned, tell of it and ring them."""
+    """Stop these enrollments, cancel what they have planned, publish that and wake them."""
     if not enrollment_ids:
         return
     await session.flush()
@@ -132,11 +132,8 @@ async def stop_enrollments(session: AsyncSession, enrollment_ids: Collection[str
     await outbox.wake_many(session, "enrollment", enrollment_ids)
 
 
-# Pausing, resuming and stopping one enrollment by hand. The caller holds the context.
-
-
 def pause_by_hand(context: EnrollmentContext, enrollment: Enrollment) -> None:
-    """Hold the next steps until somebody resumes, behind the settling of an unknown outcome too.
+    """Hold the next steps until they are resumed, also past the settling of an unknown outcome.
 
     A hold for the owner's word, which only resuming ends anyway, stays what it is. Raises `Conflict` for an enrollment
     that has ended.
@@ -279,7 +276,7 @@ CANCEL_ACTIONS = text(
 
 
 async def remove_account(session: AsyncSession, held: LockedAccount) -> None:
-    """Remove the account: open enrollments fail, planned and held actions are cancelled. The caller rings.
+    """Remove the account: open enrollments fail, planned and held actions are cancelled. The caller wakes it.
 
     The record and its history stay, and come back when the same network account is connected here again. What is being
     sent in this moment comes to its own end. Repeating it changes nothing.
@@ -290,8 +287,8 @@ async def remove_account(session: AsyncSession, held: LockedAccount) -> None:
     await session.flush()
     await lock_people_rows(session, list(await session.scalars(CONCERNED, {"id": account.id})))
     for row in (await session.execute(END_ENROLLMENTS, {"id": account.id, "now": now})).mappings().all():
-        told = EnrollmentChanged.model_validate(dict(row))
-        events.emit(session, held.tenant, EventType.ENROLLMENT_FAILED, told, now=now)
+        data = EnrollmentChanged.model_validate(dict(row))
+        events.emit(session, held.tenant, EventType.ENROLLMENT_FAILED, data, now=now)
     await session.execute(CANCEL_ACTIONS, {"id": account.id, "now": now})
     account.status, account.removed_at = AccountStatus.REMOVED, now
     if account.pause_reason != PauseReason.MANUAL:

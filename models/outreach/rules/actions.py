@@ -1,6 +1,6 @@
 """The types of action, and everything that is particular to one: `ACTION_SPECS` is read instead of asking for a type.
 
-A new type is a member of `ActionType` with its row in `ACTION_SPECS`, its call and its reading back in the channel's adapter
+A new type is a member of `ActionType` with its row here, its call and its reading back in the channel's adapter
 (`activities/outreach/calls.py`), and a migration of the CHECK on `actions.type`.
 """
 

@@ -143,12 +143,12 @@ def later(current: AccountPause | None, new: AccountPause) -> AccountPause:
 
 
 def resends_mean_limit(refused: Iterable[tuple[str, datetime]], now: datetime) -> bool:
-    """Whether three different persons in a row were refused as `resend` within an hour: then it is a daily limit.
+    """Whether three different people in a row were refused as `resend` within an hour: then it is a daily limit.
 
     `refused` are person key and time of the refusals since the last invite that went through.
     """
-    persons = {person for person, at in refused if at >= now - RESENDS_WITHIN}
-    return len(persons) >= RESENDS_IN_A_ROW
+    people = {person for person, at in refused if at >= now - RESENDS_WITHIN}
+    return len(people) >= RESENDS_IN_A_ROW
 
 
 def gate(status: AccountStatus, paused_until: datetime | None, now: datetime) -> AccountGate:
@@ -169,7 +169,7 @@ _GATES = {
 
 
 def next_available_at(status: AccountStatus, paused_until: datetime | None, now: datetime) -> datetime | None:
-    """When a paused account writes again, null when nobody knows or nothing keeps it from writing now."""
+    """When a paused account writes again, null when the end is unknown or nothing keeps it from writing now."""
     if status is not AccountStatus.PAUSED or paused_until is None or now >= paused_until:
         return None
     return paused_until
@@ -181,7 +181,7 @@ def is_readable(status: AccountStatus) -> bool:
 
 
 def resumable(status: AccountStatus, reason: PauseReason | None, paused_until: datetime | None, now: datetime) -> bool:
-    """Whether somebody may end the pause, or the review; a network pause only once its end has come."""
+    """Whether a caller may end the pause, or the review; a network pause only once its end has come."""
     if status is AccountStatus.NEEDS_REVIEW:
         return True
     if status is not AccountStatus.PAUSED:
@@ -295,7 +295,7 @@ def read_invite(
 ) -> Seen:
     """What profile and list show of an invite; `requested_at` is the network's time of the pending request.
 
-    A request that is clearly older than the claim was somebody else's. One without a time counts as ours: better
+    A request that is clearly older than the claim was sent by the owner. One without a time counts as ours: better
     none than two.
     """
     if connected:

@@ -78,7 +78,7 @@ def day_start(day: date) -> datetime:
 
 
 def cap_resets_at(cap: OutreachCap, now: datetime) -> datetime:
-    """When counting starts anew: the next UTC midnight, or the next Monday 00:00 UTC."""
+    """Return when counting starts again: the next UTC midnight, or the next Monday 00:00 UTC."""
     day = utc_day(now)
     return day_start(monday(day) + timedelta(days=WEEK_DAYS) if cap in WEEKLY else day + timedelta(days=1))
 
@@ -149,7 +149,7 @@ def counts_against(type_: ActionType, *, with_text: bool = False, new_outreach: 
     """Return the caps that an action takes a place of.
 
     `new_outreach`: it is the first action that contacts the person in this workspace, whatever the step's flag. Types
-    that contact nobody are never new outreach.
+    that do not contact are never new outreach.
     """
     spec = ACTION_SPECS[type_]
     caps = spec.caps if with_text else spec.caps | spec.caps_without_text
@@ -268,7 +268,7 @@ def _window(zone: str, start_hour: int, end_hour: int, day: date) -> Window:
 
 
 def shift(seed: str) -> timedelta:
-    """0 to 15 minutes, so that not everybody wakes at the same boundary."""
+    """0 to 15 minutes, so that not all rows wake at the same boundary."""
     return timedelta(seconds=SHIFT_SECONDS * unit(f"{seed}:shift"))
 
 

@@ -1,4 +1,4 @@
-"""Placeholders: what may stand between double braces in a note or message (specification, "Sequence")."""
+"""Sequences: placeholders, steps, templates, what may be saved, and which step an enrollment takes next."""
 
 import hashlib
 import re
@@ -43,9 +43,6 @@ def fill(text: str, values: Mapping[Placeholder, str]) -> str:
     return _BRACES.sub(lambda found: values[Placeholder(found[1].strip())], text)
 
 
-# Sequences: steps, the two templates, what may be saved, and which step is which after an edit.
-
-
 MAX_STEPS = 20
 MAX_WAIT_DAYS = 60
 MAX_PACE = 100
@@ -62,7 +59,7 @@ class TemplateName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SequenceStep:
-    """One step. `id` is stable over edits; null only in what somebody sends: the step is new."""
+    """One step. `id` is stable over edits; null only in a request: the step is new."""
 
     type: ActionType
     id: str | None = None
@@ -204,9 +201,6 @@ def with_ids(
             )
         seen.add(step.id)
     return tuple(step if step.id is not None else replace(step, id=new_id()) for step in asked), found
-
-
-# Steps of an enrollment: which is next, and when it falls due (contract, section 7).
 
 
 REINVITE_AFTER = timedelta(days=21)
@@ -369,8 +363,8 @@ def _standing(step: SequenceStep, connection: Relation, *, since: datetime, now:
 def _acceptance(step: SequenceStep, connection: Relation, *, since: datetime, now: datetime) -> Wait | Skip | None:
     """What a step does that waits for an acceptance; null when it came in time.
 
-    Nothing depends on when this is asked: an acceptance behind the deadline is too late also for who asks later, and
-    the skipped time is the deadline, not the moment somebody looked.
+    Nothing depends on when this is asked: an acceptance behind the deadline is too late whenever it is asked, and
+    the skipped time is the deadline, not the moment of asking.
     """
     if connection.invited_at is None:
         related = connection.connected or connection.accepted_at is not None

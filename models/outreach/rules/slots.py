@@ -170,7 +170,7 @@ class Calendar:
         self._change(taken, 1)
 
     def release(self, taken: Taken) -> None:
-        """Take an action out: it was cancelled, skipped, or is to be planned anew. `KeyError` when it is not there."""
+        """Take an action out: it was cancelled, skipped, or is to be planned again. `KeyError` when it is not there."""
         self._members.remove(taken)
         self._change(taken, -1)
 

@@ -1,4 +1,4 @@
-"""Problems: what is wrong with a value somebody sent, before an operation turns it into `invalid_request`."""
+"""The words of outreach: states of accounts, sequences, enrollments and actions, their reasons, and what may follow."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,9 +13,6 @@ class FieldProblem:
 
     field: str
     message: str
-
-
-# States of accounts, sequences, enrollments and actions, and why they are in them (contract, section 7).
 
 
 class AccountStatus(StrEnum):
@@ -244,9 +241,6 @@ def enrollment_may_become(now: EnrollmentStatus, then: EnrollmentStatus) -> bool
     if now in FINAL_ENROLLMENTS or now is then:
         return False
     return then is not EnrollmentStatus.SCHEDULED or now is EnrollmentStatus.PAUSED
-
-
-# Conversations: what callers label them with. Nothing here reads what somebody wrote: a person decides.
 
 
 MAX_REPLY = 8000

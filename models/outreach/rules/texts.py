@@ -46,7 +46,7 @@ def _decorates(char: str) -> bool:
 
 def _joins_letters(text: str, place: int) -> bool:
     around = text[max(0, place - 1) : place] + text[place + 1 : place + 2]
-    return len(around) == 2 and all(unicodedata.category(c)[0] in "LM" and not latin(c) for c in around)  # noqa: PLR2004
+    return len(around) == 2 and all(unicodedata.category(c)[0] in "LM" and not latin(c) for c in around)  # noqa: PLR2004 - one on each side
 
 
 @lru_cache(maxsize=4096)
@@ -111,9 +111,6 @@ def _capital(part: str) -> str:
     if part[:2].lower() == "ij":  # one letter in Dutch
         return "IJ" + _small(part[2:])
     return part[:1].upper() + _small(part[1:])
-
-
-# First names: what to call somebody in a message, out of what they wrote (contract, section 7).
 
 
 _TITLES = frozenset(
@@ -204,7 +201,7 @@ def _family_first(words: list[str]) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """The words that name somebody."""
+    """Return the words that are names."""
     plain = _without(_QUOTED, _without(_BRACKETS, " ".join(text.split())))
     plain = _SLASHED.sub(lambda found: "" if _pronouns(found[0]) else found[0], plain)
     plain = next((part for part in _SEPARATORS.split(plain) if letters(part)), "")
@@ -349,7 +346,7 @@ def utf16_units(text: str) -> int:
 def render_step(step: SequenceStep, person: Recipient, *, privacy_notice: str) -> RenderedText:
     """One step's text. Values are never expanded again; `privacy_notice` is the sentence with its link.
 
-    A value that is missing leaves no text, only the problem; a note that got too long is told with its length and
+    A value that is missing leaves no text, only the problem; a note that is too long is returned with its length and
     never cut.
     """
     if step.text is None:

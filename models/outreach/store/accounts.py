@@ -54,7 +54,7 @@ def tenant_of_account(account: OutreachAccount) -> Tenant:
 
 
 def new_account(tenant: Tenant, *, name: str | None, now: datetime) -> OutreachAccount:
-    """A record of an account that nobody has signed in to yet."""
+    """Return a new record, whose owner has not signed in yet."""
     return OutreachAccount(
         id=new_id("acc", now), workspace_id=tenant.workspace_id, tenant_id=tenant.id, name=name, created_at=now
     )
@@ -105,7 +105,7 @@ async def lock_account_by_id(session: AsyncSession, account_id: str) -> LockedAc
 
 
 async def unfinished_accounts(session: AsyncSession, tenant: Tenant) -> Sequence[OutreachAccount]:
-    """Records of the tenant that nobody has signed in to yet, oldest first."""
+    """Return the tenant's records whose owner has not signed in yet, oldest first."""
     query = select(OutreachAccount).where(
         col(OutreachAccount.tenant_id) == tenant.id,
         col(OutreachAccount.status) == AccountStatus.CONNECTING,
@@ -196,12 +196,9 @@ async def keep_endpoint(
     row.provider_id, row.relations_told, row.checked_at = provider_id, relations_told, now
 
 
-# Callbacks of the provider: stored raw and encrypted as they came, worked through one by one, and forgotten.
-
-
 BODY_PURPOSE = "network callback"
 ATTEMPTS = 8
-"""After so many a callback is given up: the polls find what it told."""
+"""After so many a callback is given up: the polls find what it announced."""
 FIRST_WAIT = timedelta(seconds=5)
 RETURN_WAITS = timedelta(minutes=2)
 """So long the provider's own word of a sign-in is waited for before the browser's is followed up."""
@@ -232,10 +229,10 @@ KEEP = text(
       insert into network_callbacks (id, event_id, type, account_id, body, failures, due_at, received_at)
       values (:id, :event_id, :type, :account_id, :body, 0, :due, :now)
       on conflict (event_id) do nothing returning account_id
-    ), rung as (
-      update outreach_accounts a set rings = rings + 1 from kept where :ring and a.id = kept.account_id returning 1
+    ), woken as (
+      update outreach_accounts a set rings = rings + 1 from kept where :wake and a.id = kept.account_id returning 1
     )
-    select pg_notify(:channel, '') from rung
+    select pg_notify(:channel, '') from woken
     """
 )
 
@@ -265,7 +262,7 @@ WAIT_FOR_ACCOUNT = text("set local lock_timeout = '500ms'")
 def browser_returned(vault: Vault, account_id: str, *, provider_id: str, state: str) -> Arrived:
     """The return of an owner's browser, to be kept like a callback and looked at `RETURN_WAITS` later.
 
-    One is kept for each state: whoever has a link can have the provider asked once.
+    One is kept for each state: the holder of a link can have the provider asked once.
     """
     event_id = f"{RETURNED}:{hash_state(state).hex()}"
     sealed = vault.seal(BODY_PURPOSE, returned(event_id, provider_id, state))
@@ -273,11 +270,11 @@ def browser_returned(vault: Vault, account_id: str, *, provider_id: str, state: 
 
 
 async def keep_network_callback(
-    session: AsyncSession, arrived: Arrived, *, ring: bool = True, after: timedelta = timedelta()
+    session: AsyncSession, arrived: Arrived, *, wake: bool = True, after: timedelta = timedelta()
 ) -> None:
-    """Store a callback, due `after` some time, and ring its account; one that is known already changes nothing.
+    """Store a callback, due `after` some time, and wake its account; one that is known already changes nothing.
 
-    It waits half a second at most for whoever holds the account, for the provider waits for an answer.
+    It waits half a second at most for the account's lock, for the provider waits for an answer.
     """
     await session.execute(WAIT_FOR_ACCOUNT)
     now = await service_time(session)
@@ -290,7 +287,7 @@ async def keep_network_callback(
         "now": now,
         "due": now + after,
         "channel": CHANNEL,
-        "ring": ring,
+        "wake": wake,
     }
     await session.execute(KEEP, values)
 

@@ -1,4 +1,4 @@
-"""Actions as callers read them."""
+"""Actions as callers read them, and counts of what accounts did in a span of time."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ async def list_actions(session: AsyncSession, tenant: Tenant, filters: ActionFil
 
 
 async def wake_action(session: AsyncSession, tenant: Tenant, action_id: str) -> None:
-    """Ring what an action waits with, if the tenant has it: its enrollment, or the action itself."""
+    """Wake the row that an action waits with, if the tenant has it: its enrollment, or the action itself."""
     query = select(Action).where(col(Action.id) == action_id, col(Action.tenant_id) == tenant.id)
     found = (await session.scalars(query)).one_or_none()
     if found is None:
@@ -68,9 +68,6 @@ async def wake_action(session: AsyncSession, tenant: Tenant, action_id: str) -> 
     await outbox.wake(
         session, Subject("action", found.id) if alone else Subject("enrollment", str(found.enrollment_id))
     )
-
-
-# Activity: what a tenant's accounts did in a span of time, counted by the database from what was sent.
 
 
 NAMES = {type.value: spec.reported_as for type, spec in ACTION_SPECS.items()} | {"reply": "replies_received"}

@@ -1,7 +1,7 @@
 """What an account has used of its caps and has booked, as set queries on indexes; and that a cap was reached.
 
 Used are actions whose claim or result falls in the window, of every record that ever held the same network account, so
-that connecting it elsewhere starts nothing anew. Booked are this record's planned actions.
+that connecting it elsewhere does not start again. Booked are this record's planned actions.
 """
 
 from collections import defaultdict
@@ -59,7 +59,7 @@ class Usage:
 
 
 def caps_of(account: OutreachAccount, rules: Rules) -> AccountCaps:
-    """The account's caps as configured, for `models.rules.outreach`."""
+    """The account's caps as configured, for the rules."""
     return AccountCaps(
         account_id=account.id,
         configured={OutreachCap(name): value for name, value in account.caps.items()},
@@ -194,7 +194,7 @@ OF_AN_INVITE = (OutreachCap.INVITES_PER_DAY, OutreachCap.INVITES_PER_WEEK, Outre
 
 
 def next_invite_at(account: OutreachAccount, rules: Rules, usage: Usage, now: datetime) -> datetime | None:
-    """When pause, working hours and caps next let the account invite somebody new; null while nobody can say.
+    """When pause, working hours and caps next let the account invite a new person; null while that is unknown.
 
     Spacing and what is booked for later days are not looked at: a preview of the enrollment says the exact time.
     """
@@ -223,12 +223,12 @@ async def tell_reached(
     next_available_at: datetime | None,
     now: datetime,
 ) -> None:
-    """Tell that a cap stopped a send: once for the account, the cap and its window."""
+    """Publish that a cap stopped a send: once for the account, the cap and its window."""
     day = utc_day(now)
     start = day_start(monday(day) if cap in WEEKLY else day)
     notice = insert(CapNotice).values(account_id=account.id, cap=cap.value, window_start=start, created_at=now)
-    told = await session.scalar(notice.on_conflict_do_nothing().returning(col(CapNotice.account_id)))
-    if told is None:
+    noted = await session.scalar(notice.on_conflict_do_nothing().returning(col(CapNotice.account_id)))
+    if noted is None:
         return
     data = CapReached(
         account_id=account.id,
@@ -238,9 +238,6 @@ async def tell_reached(
     )
     tenant = Tenant(account.workspace_id, customer_of(account.tenant_id))
     events.emit(session, tenant, EventType.OUTREACH_CAP_REACHED, data, now=now)
-
-
-# Calendars: what an account has done and booked, read for `models.rules.outreach` in a fixed number of queries.
 
 
 TAKEN = text(

@@ -1,4 +1,4 @@
-"""Conversations as callers read and label them. Those with people suppressed since are shown to nobody."""
+"""Conversations as callers read and label them. Those with people suppressed since are hidden."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ UNREAD = text(
 
 
 async def unread(session: AsyncSession, conversation_ids: Collection[str]) -> dict[str, int]:
-    """How many messages of each conversation's person nobody has read; one statement."""
+    """Count the unread messages of each conversation's person in one statement."""
     rows = await session.execute(UNREAD, {"ids": list(conversation_ids)})
     return {row.id: row.unread for row in rows}
 

@@ -13,10 +13,10 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from models.base import outbox
 from models.base.clock import service_time
 from models.base.errors import Conflict, NotFound
 from models.base.ids import new_id
-from models.base.outbox import CHANNEL
 from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.subjects import Subject
 from models.base.tables import Payload
@@ -64,7 +64,7 @@ async def lock_settings_row(session: AsyncSession, tenant: Tenant) -> OutreachSe
 
 
 async def lock_settings(session: AsyncSession, tenant: Tenant) -> Rules:
-    """The tenant's settings, which nobody changes until the transaction ends, nor claims a send beside this one."""
+    """Lock the tenant's settings until the transaction ends, against changes and other claims of a send."""
     return rules_of(await lock_settings_row(session, tenant))
 
 
@@ -84,9 +84,6 @@ async def _defaults(session: AsyncSession, tenant: Tenant) -> dict[str, object]:
         "caps": {},
         "updated_at": await service_time(session),
     }
-
-
-# Sequences: their rows, their steps as the rules know them, and ringing whoever is in one.
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +147,12 @@ async def get_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str) 
 
 
 async def lock_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str) -> OutreachSequence:
-    """The same, held against everybody who sends or enrolls. Raises `NotFound`."""
+    """Return the tenant's sequence, locked against sending and enrolling. Raises `NotFound`."""
     return await _lock_sequence(session, tenant, sequence_id, shared=False)
 
 
 async def keep_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str) -> OutreachSequence:
-    """The same, so that nobody changes it until the transaction ends. Raises `NotFound`."""
+    """Return the tenant's sequence, locked against changes until the transaction ends. Raises `NotFound`."""
     return await _lock_sequence(session, tenant, sequence_id, shared=True)
 
 
@@ -196,13 +193,13 @@ COUNT = text(
 
 
 async def count_enrollments(session: AsyncSession, sequence_ids: Collection[str]) -> Mapping[str, Counts]:
-    """The counts of each sequence; those without anybody are missing."""
+    """Return the counts of each sequence; sequences without enrollments are missing."""
     rows = await session.execute(COUNT, {"ids": list(sequence_ids)})
     return {sequence_id: Counts(*numbers) for sequence_id, *numbers in rows}
 
 
 HAS_OPEN = text(
-    f"select exists (select from enrollments where sequence_id = :id and {OPEN_ENROLLMENTS})"  # noqa: S608
+    f"select exists (select from enrollments where sequence_id = :id and {OPEN_ENROLLMENTS})"  # noqa: S608 - constants of the tables
 )
 
 
@@ -216,20 +213,16 @@ async def delete_sequence(session: AsyncSession, tenant: Tenant, sequence_id: st
     await session.execute(delete(OutreachSequence).where(col(OutreachSequence.id) == sequence_id))
 
 
-WAKE_ENROLLMENTS = text(
-    f"""
-    with rung as (
-      update enrollments set rings = rings + 1 where sequence_id = :id and {OPEN_ENROLLMENTS} returning 1
-    )
-    select pg_notify(:channel, '') where exists (select from rung)
-    """  # noqa: S608 - constants of the tables
+OPEN_OF_SEQUENCE = text(
+    f"select id from enrollments where sequence_id = :id and {OPEN_ENROLLMENTS}"  # noqa: S608 - constants of the tables
 )
 
 
 async def wake_sequence(session: AsyncSession, sequence_id: str) -> None:
-    """Ring every open enrollment of the sequence, in one statement: each asks anew what it does next."""
+    """Wake every open enrollment of the sequence: each asks again what it does next."""
     await session.flush()
-    await session.execute(WAKE_ENROLLMENTS, {"id": sequence_id, "channel": CHANNEL})
+    opened = (await session.scalars(OPEN_OF_SEQUENCE, {"id": sequence_id})).all()
+    await outbox.wake_many(session, "enrollment", opened)
 
 
 ENDED_WELL = frozenset({EnrollmentStatus.COMPLETED, EnrollmentStatus.REPLIED})
@@ -241,7 +234,7 @@ def enrollment_subject(enrollment_id: str) -> Subject:
 
 
 def publish_enrollment_event(session: AsyncSession, type: EventType, enrollment: Enrollment, now: datetime) -> None:
-    """Tell what became of an enrollment, if this transaction commits."""
+    """Publish what became of an enrollment, if this transaction commits."""
     data = EnrollmentChanged(
         enrollment_id=enrollment.id,
         sequence_id=enrollment.sequence_id,
@@ -260,11 +253,11 @@ async def finish_enrollment(
     reason: EnrollmentReason | None,
     now: datetime,
 ) -> None:
-    """End an open enrollment, which the caller holds, and tell of it. Its actions are the caller's."""
+    """End an open enrollment, which the caller has locked, and publish that. Its actions are the caller's."""
     enrollment.status, enrollment.reason = status.value, reason.value if reason else None
     enrollment.next_action_at, enrollment.finished_at = None, now
-    told = EventType.ENROLLMENT_COMPLETED if status in ENDED_WELL else EventType.ENROLLMENT_FAILED
-    publish_enrollment_event(session, told, enrollment, now)
+    event = EventType.ENROLLMENT_COMPLETED if status in ENDED_WELL else EventType.ENROLLMENT_FAILED
+    publish_enrollment_event(session, event, enrollment, now)
     await session.flush()
 
 
@@ -308,9 +301,6 @@ async def actions_of_enrollment(session: AsyncSession, enrollment_id: str) -> Or
     """What was done and is planned in an enrollment, in order."""
     query = select(Action).where(col(Action.enrollment_id) == enrollment_id)
     return (await session.scalars(query.order_by(col(Action.created_at), col(Action.id)))).all()
-
-
-# Marks: people contacted, in the seen register. The caller holds them.
 
 
 MARK_CONTACTED = text(

@@ -103,7 +103,7 @@ async def test_an_account_is_woken_for_a_callback_that_could_not_wake_it(world: 
 
     assert account_id not in await woken()
     arrived = Arrived("evt_1", "message.new", account_id, vault.seal(BODY_PURPOSE, b"{}"))
-    await world.database.run(lambda session: accounts.keep_network_callback(session, arrived, ring=False))
+    await world.database.run(lambda session: accounts.keep_network_callback(session, arrived, wake=False))
     assert account_id in await woken()
     assert (await world.decide(account_id)).need == ACCOUNT_PROCESS
     await after(world, accounts.finish_callback, await begun(world, vault, account_id))

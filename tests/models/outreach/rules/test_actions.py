@@ -2,11 +2,10 @@
 
 from typing import get_args
 
-from api.outreach.activity_schemas import ActivityCounts
-
 from activities.outreach.calls import NetworkChannel
 from activities.upstream.outreach_network import NoNetwork
 from api.outreach.actions_schemas import SendAsk
+from api.outreach.conversations_schemas import ActivityCounts
 from api.outreach.sequences_schemas import StepAsk, StepView
 from models.outreach.rules.actions import ACTION_SPECS, MAX_NOTE_UNITS, TEXT_OWNERS, ActionType, Channel, ChannelCall
 from sandbox.network import ledger, users
