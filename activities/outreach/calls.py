@@ -42,7 +42,7 @@ from models.outreach.engine.record import (
     Unclear,
 )
 from models.outreach.rules import answers
-from models.outreach.rules.actions import ACTION_SPECS, ChannelCall, Effect
+from models.outreach.rules.actions import ACTION_SPECS, ActionEffect, ChannelCall
 from models.outreach.rules.answers import CLOCK_TOLERANCE, Outgoing, ReadingBack, Seen, Signal
 from models.outreach.rules.sequences import text_hash
 from models.outreach.rules.states import ActionReason
@@ -190,9 +190,9 @@ class NetworkChannel:
             return Unclear()
         learned = learned_of(person)
         effect = ACTION_SPECS[claimed.type].effect
-        if effect is Effect.WITHDRAWS:
+        if effect is ActionEffect.WITHDRAWS:
             return NotNeeded(ActionReason.INVITE_NOT_PENDING, learned=learned)
-        if effect is not Effect.INVITES:
+        if effect is not ActionEffect.INVITES:
             return RefusedSend(ActionReason.NETWORK_REFUSED.value, learned=learned)
         if person.connected:
             return NotNeeded(ActionReason.ALREADY_CONNECTED, learned=learned)

@@ -1,6 +1,6 @@
 """The port of a channel: find a person, send, read back what is unclear, listen. The network is the first adapter.
 
-A second channel is an adapter of this port, a member of `models.outreach.rules.actions.Channel`, and the types of
+A second channel is an adapter of this port, a member of `models.outreach.rules.actions.ChannelName`, and the types of
 action that go by it.
 """
 

@@ -15,7 +15,7 @@ from activities.upstream.ports.network_errors import AskRefused, PersonRefused
 from models.base.database import Database
 from models.base.secrets import Vault
 from models.outreach.engine import inbox
-from models.outreach.engine.inbox import ChatLine, KnownPerson
+from models.outreach.engine.inbox import ChatLine, KnownRecipient
 from models.outreach.engine.plan import Writer
 from models.outreach.rules.callbacks import Callback, CallbackKind
 
@@ -78,10 +78,10 @@ class NetworkInbox:
             if met is not None:
                 await self._look_at(account_id, provider_id, network_id, met)
 
-    async def _met(self, account_id: str, network_id: str) -> KnownPerson | None:
+    async def _met(self, account_id: str, network_id: str) -> KnownRecipient | None:
         return await self._database.run(lambda session: inbox.find_known_person(session, account_id, network_id))
 
-    async def _look_at(self, account_id: str, provider_id: str, person: str, met: KnownPerson) -> None:
+    async def _look_at(self, account_id: str, provider_id: str, person: str, met: KnownRecipient) -> None:
         try:
             learned = await self._channel.find(provider_id, person)
         except (PersonRefused, AskRefused) as error:

@@ -36,7 +36,7 @@ from models.base.errors import (
 from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.billing.engine import outreach_plans
-from models.outreach.engine import account_states, connect, replan, stop
+from models.outreach.engine import account_states, account_steps, connect, stop
 from models.outreach.engine.connect import LINK_PURPOSE, UNFINISHED, ConnectFailure
 from models.outreach.rules.caps import CAPS, cap_problem, hours_problems, workspace_cap_problem
 from models.outreach.rules.states import AccountStatus, FieldProblem
@@ -285,7 +285,7 @@ async def change_settings(ctx: Context, ask: ChangeSettings) -> SettingsView:
     if after != before:
         row.updated_at = now
         await ctx.note("outreach.settings.changed", data={"fields": sorted(ask.model_fields_set)})
-        await replan.ask_tenant(ctx.session, ctx.tenant)
+        await account_steps.ask_tenant(ctx.session, ctx.tenant)
     return SettingsView.of(after)
 
 

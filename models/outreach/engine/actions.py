@@ -27,8 +27,8 @@ from models.outreach.rules.actions import (
     ACTION_SPECS,
     CONTACTING,
     DESPITE_DO_NOT_CONTACT,
+    ActionEffect,
     ActionType,
-    Effect,
     OutreachCap,
 )
 from models.outreach.rules.sequences import SequenceStep, reinvite_at
@@ -301,7 +301,7 @@ async def _refuse(
 
 def _refuse_touch(held: LockedAccount, known: NetworkPerson | None, type: ActionType, *, contacted: bool) -> None:
     connected = known is not None and known.relation == "connected"
-    invites = ACTION_SPECS[type].effect is Effect.INVITES
+    invites = ACTION_SPECS[type].effect is ActionEffect.INVITES
     if not invites and contacted and not connected:
         raise Conflict(
             "A person who was contacted before can only be written to once they are connected.", reason="not_connected"

@@ -312,11 +312,15 @@ def _decide(enrolling: Enrolling, prospect: Prospect) -> EnrollingDecision:
     seed = action_seed(calendar.caps.account_id, prospect.key, enrolling.first.id or "", prospect.earlier)
     if prospect.obstacle is not None:
         return EnrollingDecision(prospect, seed, reason=prospect.obstacle.value)
-    rendered = _rendered(enrolling, prospect)
+    writer, sequence, first = enrolling.writer, enrolling.sequence, enrolling.first
+    notice = opt_out_sentence(writer.vault, writer.public_url, prospect.link_id)
+    rendered = tuple(render_step(step, prospect.person, privacy_notice=notice) for step in enrolling.steps)
     problem = next((one.problem for one in rendered if one.problem is not None), None)
     if problem is not None:
         return EnrollingDecision(prospect, seed, reason=problem.value, rendered=rendered)
-    request = _request(enrolling, seed, rendered[0])
+    with_text, new_outreach = rendered[0].text is not None, first.type in CONTACTING
+    caps = counts_against(first.type, with_text=with_text, new_outreach=new_outreach)
+    request = Request(seed=seed, caps=caps, sequence_id=sequence.id, pace=sequence.daily_pace_limit)
     if enrolling.holds:
         return EnrollingDecision(prospect, seed, request, rendered=rendered)
     found = find_slot(calendar, request, enrolling.not_before, within=FIRST_TOUCH_HORIZON)
@@ -326,23 +330,6 @@ def _decide(enrolling: Enrolling, prospect: Prospect) -> EnrollingDecision:
     calendar.book(request, found.at)
     later = found.at if found.limit is not None else None
     return EnrollingDecision(prospect, seed, request, None, rendered, found, next_available_at=later, why=found.why)
-
-
-def _rendered(enrolling: Enrolling, prospect: Prospect) -> tuple[RenderedText, ...]:
-    writer = enrolling.writer
-    notice = opt_out_sentence(writer.vault, writer.public_url, prospect.link_id)
-    return tuple(render_step(step, prospect.person, privacy_notice=notice) for step in enrolling.steps)
-
-
-def _request(enrolling: Enrolling, seed: str, first: RenderedText) -> Request:
-    step, sequence = enrolling.first, enrolling.sequence
-    caps = counts_against(step.type, with_text=first.text is not None, new_outreach=is_first_touch(step))
-    return Request(seed=seed, caps=caps, sequence_id=sequence.id, pace=sequence.daily_pace_limit)
-
-
-def is_first_touch(step: SequenceStep) -> bool:
-    """Whether the step counts as new outreach with a person who was not contacted before."""
-    return step.type in CONTACTING
 
 
 def counted(decided: Sequence[EnrollingDecision]) -> Mapping[str, int]:
@@ -412,14 +399,10 @@ def _enrollment(held: LockedAccount, enrolling: Enrolling, one: EnrollingDecisio
         status=(EnrollmentStatus.AWAITING_APPROVAL if enrolling.holds else EnrollmentStatus.SCHEDULED).value,
         given=one.prospect.values,
         position=place,
-        next_action_at=_at(one),
+        next_action_at=one.slot.at if one.slot is not None else None,
         rings=1,
         created_at=held.now,
     )
-
-
-def _at(one: EnrollingDecision) -> datetime | None:
-    return one.slot.at if one.slot is not None else None
 
 
 def _action(row: Enrollment, enrolling: Enrolling, one: EnrollingDecision, *, api_key_id: str) -> Action:
@@ -439,13 +422,13 @@ def _action(row: Enrollment, enrolling: Enrolling, one: EnrollingDecision, *, ap
         sequence_id=row.sequence_id,
         step_id=step.id,
         step_index=0,
-        first_touch=is_first_touch(step),
+        first_touch=step.type in CONTACTING,
         starts_sequence=True,
         text=first.text,
         text_fixed=held,
         values_hash=values_hash(one.prospect.person) if held else None,
         not_before=enrolling.not_before,
-        scheduled_at=_at(one),
+        scheduled_at=one.slot.at if one.slot is not None else None,
         api_key_id=api_key_id,
         created_at=row.created_at,
     )

@@ -44,7 +44,7 @@ async def pending_invites(session: AsyncSession, account_id: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownPerson:
+class KnownRecipient:
     """A person whom the account enrolled or sent to: our id, the network's if known, and whether they are connected."""
 
     profile_id: str
@@ -52,7 +52,7 @@ class KnownPerson:
     connected: bool
 
 
-async def find_known_person(session: AsyncSession, account_id: str, network_id: str) -> KnownPerson | None:
+async def find_known_person(session: AsyncSession, account_id: str, network_id: str) -> KnownRecipient | None:
     """Return the known person with this id on the network; null for strangers, of whom nothing is read or kept."""
     of_account = select(NetworkPerson).where(col(NetworkPerson.account_id) == account_id)
     query = of_account.where(col(NetworkPerson.network_id) == network_id)
@@ -67,7 +67,7 @@ BY_ADDRESS = text(
 
 async def find_known_by_address(
     session: AsyncSession, vault: Vault, account_id: str, person: str
-) -> KnownPerson | None:
+) -> KnownRecipient | None:
     """Return the known person by an id of the network or by the end of a profile's address."""
     found = await find_known_person(session, account_id, person)
     if found is not None:
@@ -80,8 +80,8 @@ async def find_known_by_address(
     return None if profile_id is None else _known_person(await session.get(NetworkPerson, (account_id, profile_id)))
 
 
-def _known_person(row: NetworkPerson | None) -> KnownPerson | None:
-    return None if row is None else KnownPerson(row.profile_id, row.network_id, row.relation == "connected")
+def _known_person(row: NetworkPerson | None) -> KnownRecipient | None:
+    return None if row is None else KnownRecipient(row.profile_id, row.network_id, row.relation == "connected")
 
 
 async def record_relation(session: AsyncSession, account_id: str, profile_id: str, learned: Learned) -> None:

@@ -26,7 +26,7 @@ from models.outreach.engine.context import (
 )
 from models.outreach.engine.decide import claim_time, give_up_call, readings_of
 from models.outreach.engine.plan import Writer, unplan
-from models.outreach.rules.actions import ACTION_SPECS, ActionType, Effect
+from models.outreach.rules.actions import ACTION_SPECS, ActionEffect, ActionType
 from models.outreach.rules.answers import MethodHold, ReadingBack, ReadingVerdict, Signal, resends_mean_limit, verdict
 from models.outreach.rules.states import ActionOutcome, ActionReason, EnrollmentReason, EnrollmentStatus
 from models.outreach.store import accounts
@@ -211,7 +211,7 @@ def record_sent(
     action.provider_message_id = message_id or action.provider_message_id
     known = context.network_person(session)
     match ACTION_SPECS[ActionType(action.type)].effect:
-        case Effect.INVITES:
+        case ActionEffect.INVITES:
             known.invited_at = at
             if context.enrollment is not None:
                 context.enrollment.invited_at = at
@@ -220,13 +220,13 @@ def record_sent(
                 set_connected(session, context, known, context.now)
             else:
                 known.relation = "pending"
-        case Effect.WITHDRAWS:
+        case ActionEffect.WITHDRAWS:
             known.withdrawn_at = at
             if known.relation == "pending":
                 known.relation = "none"
-        case Effect.CONNECTS:
+        case ActionEffect.CONNECTS:
             set_connected(session, context, known, at)  # the network takes messages between the connected only
-        case Effect.NONE:
+        case ActionEffect.NONE:
             pass
 
 

@@ -247,9 +247,6 @@ def resume(context: EnrollmentContext, enrollment: Enrollment, going: Ahead) -> 
         context.action.scheduled_at = going.slot.at
 
 
-# Removing an account: what it had ahead ends in the same transaction, the provider's part is deleted by the worker.
-
-
 CONCERNED = text(
     f"""
     select profile_id from enrollments where account_id = :id and {OPEN_ENROLLMENTS}
@@ -298,9 +295,6 @@ async def remove_account(session: AsyncSession, held: LockedAccount) -> None:
     account.next_chats_poll_at = account.next_invites_poll_at = None
     account.failures = 0
     await outreach_plans.wake_outreach_plan(session, account.workspace_id)
-
-
-# Merging: two ids found to be one person, as outreach sees it. The caller holds both.
 
 
 SECOND = Why(EnrollmentReason.ALREADY_CONTACTED, ActionReason.ALREADY_CONTACTED)

@@ -18,7 +18,7 @@ MAX_BODY = 8000
 """Code points of a message as it is written."""
 
 
-class Channel(StrEnum):
+class ChannelName(StrEnum):
     """By what a person is reached. Each has an adapter of the port `activities.outreach.channel`."""
 
     NETWORK = "network"
@@ -52,7 +52,7 @@ class ChannelCall(StrEnum):
     WITHDRAW = "withdraw"
 
 
-class Effect(StrEnum):
+class ActionEffect(StrEnum):
     """What an action changes between account and person once it is done, and so when it is pointless."""
 
     INVITES = "invites"
@@ -76,7 +76,7 @@ class ActionSpec:
     reported_as: str
     """Its count in the activity of an account."""
     call: ChannelCall
-    channel: Channel = Channel.NETWORK
+    channel: ChannelName = ChannelName.NETWORK
     caps: frozenset[OutreachCap] = frozenset()
     caps_without_text: frozenset[OutreachCap] = frozenset()
     """Counted besides when the action has no text."""
@@ -89,7 +89,7 @@ class ActionSpec:
     """Code points of the text as it is written."""
     longest_rendered: int | None = None
     """UTF-16 units of the rendered text, beyond which the person is skipped; null for no limit of its own."""
-    effect: Effect = Effect.NONE
+    effect: ActionEffect = ActionEffect.NONE
     is_read_back: bool = True
     """False when the channel cannot show whether it was done: an unclear one counts as done and is never repeated."""
     allowed_despite_do_not_contact: bool = False
@@ -107,7 +107,7 @@ ACTION_SPECS: Mapping[ActionType, ActionSpec] = MappingProxyType(
             text_field="note",
             longest_text=MAX_NOTE,
             longest_rendered=MAX_NOTE_UNITS,
-            effect=Effect.INVITES,
+            effect=ActionEffect.INVITES,
         ),
         ActionType.MESSAGE: ActionSpec(
             label="a message",
@@ -117,7 +117,7 @@ ACTION_SPECS: Mapping[ActionType, ActionSpec] = MappingProxyType(
             text_field="body",
             shortest_text=1,
             longest_text=MAX_BODY,
-            effect=Effect.CONNECTS,
+            effect=ActionEffect.CONNECTS,
         ),
         ActionType.PROFILE_VISIT: ActionSpec(
             label="a profile visit",
@@ -130,7 +130,7 @@ ACTION_SPECS: Mapping[ActionType, ActionSpec] = MappingProxyType(
             label="a withdrawal",
             reported_as="withdrawn_invites",
             call=ChannelCall.WITHDRAW,
-            effect=Effect.WITHDRAWS,
+            effect=ActionEffect.WITHDRAWS,
             allowed_despite_do_not_contact=True,
         ),
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from models.outreach.rules.actions import ACTION_SPECS, CONTACTING, TEXT_OWNERS, ActionType, Effect, TextField
+from models.outreach.rules.actions import ACTION_SPECS, CONTACTING, TEXT_OWNERS, ActionEffect, ActionType, TextField
 from models.outreach.rules.states import ActionOutcome, ActionReason, FieldProblem
 
 _BRACES = re.compile(r"\{\{((?:(?!\{\{|\}\}).)*+)\}\}", re.DOTALL)  # never over another pair: linear in the text
@@ -169,8 +169,8 @@ def _text_problems(step: SequenceStep) -> Iterable[FieldProblem]:
 
 
 def _order_problems(step: SequenceStep, before: Sequence[SequenceStep]) -> Iterable[FieldProblem]:
-    invited = any(ACTION_SPECS[earlier.type].effect is Effect.INVITES for earlier in before)
-    if ACTION_SPECS[step.type].effect is Effect.WITHDRAWS and not invited:
+    invited = any(ACTION_SPECS[earlier.type].effect is ActionEffect.INVITES for earlier in before)
+    if ACTION_SPECS[step.type].effect is ActionEffect.WITHDRAWS and not invited:
         yield FieldProblem("type", "withdraws an invite, and no step before it invites")
     if step.only_after_accept and not invited:
         yield FieldProblem("only_after_accept", "waits for an invite, and no step before it invites")
@@ -381,9 +381,9 @@ def _acceptance(step: SequenceStep, connection: Relation, *, since: datetime, no
 def _pointless(step: SequenceStep, connection: Relation, now: datetime) -> ActionReason | None:
     """Return why there is nothing to do for a step that is due."""
     effect = ACTION_SPECS[step.type].effect
-    if effect is Effect.WITHDRAWS and not connection.invite_pending:
+    if effect is ActionEffect.WITHDRAWS and not connection.invite_pending:
         return ActionReason.NOT_INVITED if connection.invited_at is None else ActionReason.INVITE_NOT_PENDING
-    if effect is not Effect.INVITES:
+    if effect is not ActionEffect.INVITES:
         return None
     if connection.connected or connection.accepted_at is not None:
         return ActionReason.ALREADY_CONNECTED

@@ -1,4 +1,4 @@
-"""Letters: what people decorate their names with taken off, and which script a name is written in."""
+"""Texts for one person: first names and companies as people say them, and rendering of notes and messages."""
 
 import re
 import unicodedata
@@ -68,9 +68,6 @@ def in_latin(text: str) -> bool:
 def means_a_word(char: str) -> bool:
     """Whether one sign of this script can be a whole name."""
     return unicodedata.name(char, "").startswith(_WHOLE_WORD_SIGNS)
-
-
-# Recasing: names written all in capitals or all small, as one writes them in a letter.
 
 
 PARTICLES = frozenset(
@@ -246,9 +243,6 @@ def _bare(word: str) -> str:
 
 def _post_nominal(word: str, *, shouted: bool) -> bool:
     return _bare(word) in _POST_NOMINALS or (word.replace(".", "") in _SHORT_POST_NOMINALS and not shouted)
-
-
-# Company names as one says them in a message: without the legal form (contract, section 7).
 
 
 _FORMS = frozenset(

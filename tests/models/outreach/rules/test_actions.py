@@ -7,7 +7,14 @@ from activities.upstream.outreach_network import NoNetwork
 from api.outreach.actions_schemas import SendAsk
 from api.outreach.conversations_schemas import ActivityCounts
 from api.outreach.sequences_schemas import StepAsk, StepView
-from models.outreach.rules.actions import ACTION_SPECS, MAX_NOTE_UNITS, TEXT_OWNERS, ActionType, Channel, ChannelCall
+from models.outreach.rules.actions import (
+    ACTION_SPECS,
+    MAX_NOTE_UNITS,
+    TEXT_OWNERS,
+    ActionType,
+    ChannelCall,
+    ChannelName,
+)
 from sandbox.network import ledger, users
 
 
@@ -18,7 +25,7 @@ def test_every_type_is_described() -> None:
 
 def test_the_network_makes_every_call_and_reads_back_what_can_be() -> None:
     channel = NetworkChannel(NoNetwork())
-    assert channel.sends == {spec.call for spec in ACTION_SPECS.values() if spec.channel is Channel.NETWORK}
+    assert channel.sends == {spec.call for spec in ACTION_SPECS.values() if spec.channel is ChannelName.NETWORK}
     assert channel.reads == {spec.call for spec in ACTION_SPECS.values() if spec.is_read_back}
 
 
@@ -26,7 +33,7 @@ def test_schemas_have_the_fields_of_texts_and_counts() -> None:
     for schema in (SendAsk, StepAsk, StepView):
         assert TEXT_OWNERS.keys() <= schema.model_fields.keys()
     assert {spec.reported_as for spec in ACTION_SPECS.values()} < ActivityCounts.model_fields.keys()
-    assert get_args(StepView.model_fields["channel"].annotation) == tuple(Channel)
+    assert get_args(StepView.model_fields["channel"].annotation) == tuple(ChannelName)
 
 
 def test_the_sandbox_logs_the_calls_and_limits_notes_alike() -> None:
