@@ -123,12 +123,12 @@ CHECKS: dict[str, Callable[[], list[str]]] = {
 CEILINGS = {
     "shared_classes": 2,
     "shared_functions": 24,
-    "dialect_in_names": 12,
+    "dialect_in_names": 8,
     "private_imports": 0,
-    "silenced_without_reason": 33,
-    "long_files": 2,
-    "riddles": 295,
-    "dialect_in_prose": 127,
+    "silenced_without_reason": 31,
+    "long_files": 0,
+    "riddles": 193,
+    "dialect_in_prose": 87,
 }
 """How many offenders there may be. Only ever lowered."""
 
