@@ -57,13 +57,13 @@ class BackgroundSteps(Generic[W]):
 
 
 def _announced(busy: SourceBusy) -> timedelta | None:
-    """How long the source asked to be left alone, by the wall clock that it speaks of; null when it did not say."""
+    """Return how long the source asks to be left alone, by its wall clock; null when it did not say."""
     if busy.retry_at is not None:
         return max(busy.retry_at - datetime.now(UTC), timedelta(seconds=1))
     return None if busy.cooldown_seconds is None else timedelta(seconds=busy.cooldown_seconds)
 
 
-# The steps of a fetch job: what is due, and one call for everybody who is left.
+# The steps of a fetch job: what is due, and one call for the people who are left.
 
 
 class JobSteps:
@@ -82,7 +82,7 @@ class JobSteps:
 
     @activity.defn(name=jobs.JOB_FETCH)
     async def fetch(self, step: Step) -> NextStep:
-        """Fetch everybody who is left and keep what came of it."""
+        """Fetch the people who are left and keep the answers."""
         begun = await self._database.run(
             lambda session: jobs.begin_job_call(session, self._vault, step.id, step.number)
         )
@@ -102,7 +102,7 @@ class JobSteps:
         )
 
 
-# The steps of a contact lookup: what is due, and one call for everybody whose details are not yet paid for.
+# The steps of a contact lookup: what is due, and one call for the people whose details are not yet paid for.
 
 
 class ContactSteps:
@@ -121,7 +121,7 @@ class ContactSteps:
 
     @activity.defn(name=contacts.CONTACTS_FIND)
     async def find(self, step: Step) -> NextStep:
-        """Ask for everybody who is left and keep what was found."""
+        """Ask for the people who are left and keep what was found."""
         asked = await self._database.run(lambda session: contacts.begin_contact_call(session, step.id, step.number))
         if asked is not None:
             await self._steps.guarded(step, lambda: self._find(step, asked))

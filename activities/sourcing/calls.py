@@ -48,7 +48,7 @@ from workflows import upstream_calls
 async def look_up(
     database: Database, source: PeopleCalls, reference: ShippedReference, ask: CompaniesAsk
 ) -> dict[int, CompanyAnswer]:
-    """What the source answers to the inputs that are not known yet, by their place; one question for each.
+    """Ask the source for each input that is not known yet, and return its answers by the position of the input.
 
     Raises what `People.companies` raises.
     """
@@ -69,14 +69,14 @@ async def look_up(
 
 
 def _meant(clue: CompanyClue, answer: Answer) -> bool:
-    """Whether the source's best match is the company asked for."""
+    """Return whether the source's best match is the company asked for."""
     if clue.source_id is not None:
         return True
     return agrees(domain=clue.domain, name=clue.name, found=answer.details, other_names=answer.other_names)
 
 
 def _clue(wanted: WantedCompany, known: Names | None, reference: ShippedReference) -> CompanyClue:
-    """What to ask with."""
+    """Return the parameters of the question."""
     if wanted.company_id is None:
         return CompanyClue(domain=wanted.domain, name=wanted.name)
     if known is not None and known.source_ids:
@@ -89,20 +89,20 @@ def _clue(wanted: WantedCompany, known: Names | None, reference: ShippedReferenc
 
 
 def _suggested(wanted: WantedCompany, domain: str | None, reference: ShippedReference) -> str | None:
-    """The id that a company gets: the one asked for, or that of the only shipped company at its domain."""
+    """Return the id suggested for a company: the one asked for, or that of the only shipped company at its domain."""
     if wanted.company_id is not None:
         return wanted.company_id
     at = reference.companies.at_domain(domain) if domain else ()
     return at[0].id if len(at) == 1 else None
 
 
-# Fetching the people of a request who are not cached: who they are in the source's words, and whose each answer is.
+# People of a request who are not cached.
 
 
 async def fetch_live(
     database: Database, vault: Vault, source: PeopleCalls, tenant: Tenant, ask: FetchAsk
 ) -> tuple[Fetched, set[str]]:
-    """One call for everybody who is to be fetched live; and everybody of the request whom we know by then.
+    """Fetch the people who are not cached in one call; also return the ids of all people of the request known by then.
 
     Raises what `People.fetch` raises.
     """
@@ -111,7 +111,7 @@ async def fetch_live(
         live = [standing for standing in standings if standing.status is None]
         named = await people.source_ids(session, source.source.name, fetch.known_ids(live))
         directory = await source.directory(session)
-    # Somebody whom this source never named and who was not asked for by URL cannot be asked for.
+    # A person whom this source never named can be asked for by URL alone.
     keys = {
         named[one.person][-1] if one.person in named else one.wanted.url: one
         for one in live
@@ -168,7 +168,7 @@ class RawCalls:
             await self._fail(begun, error)
 
     async def _identify(self, call: BegunCall, sightings: Sequence[Sighting]) -> dict[str, str]:
-        """Our id of everybody the source named, by its id."""
+        """Return the profile id of each person whom the source named, by its id."""
         workspace_id = call.tenant.workspace_id
         return await self._database.run(
             lambda session: people.identify(session, self._vault, sightings, workspace_id=workspace_id)
@@ -244,7 +244,7 @@ class RawCalls:
 
 
 def _seconds(busy: SourceBusy) -> int:
-    """How long to wait before a repeat, by the wall clock that the source speaks of."""
+    """Return how long to wait before a repeat, by the wall clock that the source speaks of."""
     if busy.retry_at is not None:
         return max(1, round((busy.retry_at - datetime.now(UTC)).total_seconds()))
     return round(busy.cooldown_seconds or DEFAULT_RETRY_SECONDS)

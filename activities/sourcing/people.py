@@ -43,12 +43,12 @@ class KnownNames:
     firms: Mapping[str, market_store.Names] = field(default_factory=dict)
 
     def place(self, location_id: str) -> PlaceNames:
-        """Names of `loc_…`."""
+        """Return the names of a `loc_…`."""
         names = self.reference.places.names(location_id)
         return PlaceNames(names.city, names.region, names.country_code, names.country)
 
     def company(self, company_id: str) -> CompanyNames:
-        """Names and domain of `co_…`."""
+        """Return the names and the domain of a `co_…`."""
         looked_up = self.firms.get(company_id)
         if looked_up is not None:
             return CompanyNames(looked_up.name, looked_up.domains, looked_up.source_ids)
@@ -56,28 +56,28 @@ class KnownNames:
         return CompanyNames(company.name, () if company.domain is None else (company.domain,))
 
     def source_ids(self, profile_id: str) -> tuple[str, ...]:
-        """The source's ids of `prof_…`."""
+        """Return the source's ids of a `prof_…`."""
         return self.named.get(profile_id, ())
 
     def location_id(self, *, city: str | None, region: str | None, country_code: str | None) -> str | None:
-        """The `loc_…` of a place the source named."""
+        """Return the `loc_…` of a place the source named."""
         return self.reference.places.location_id(city=city, region=region, country_code=country_code)
 
 
 def _parts(filters: PeopleFilters | None) -> tuple[PeopleFilters, ...]:
-    """The filters with those of its conjunctions."""
+    """Return the filters themselves and those of their conjunctions."""
     if filters is None:
         return ()
     return (filters, *filters.all_of, *filters.none_of) if isinstance(filters, TierFilters) else (filters,)
 
 
 def people_named(filters: PeopleFilters | None) -> set[str]:
-    """Profile ids that the filters speak of."""
+    """Return the profile ids that the filters name."""
     return {one for part in _parts(filters) for one in part.exclude_profile_ids}
 
 
 def companies_named(filters: PeopleFilters | None) -> set[str]:
-    """Company ids that the filters speak of."""
+    """Return the company ids that the filters name."""
     return {
         one
         for part in _parts(filters)
@@ -94,7 +94,7 @@ class PeopleCalls:
         self._reference = reference
 
     async def directory(self, session: AsyncSession, filters: PeopleFilters | None = None) -> KnownNames:
-        """What the adapter needs to translate these filters."""
+        """Return what the adapter needs to translate these filters."""
         name, ids, named = self.source.name, people_named(filters), companies_named(filters)
         return KnownNames(
             self._reference,
@@ -105,32 +105,32 @@ class PeopleCalls:
     async def search(
         self, filters: PeopleFilters, directory: KnownNames, *, size: int, token: str | None
     ) -> SearchPage:
-        """One page, under a slot. Raises `SourceError`s and `SlotLost`."""
+        """Fetch one page, under a slot. Raises `SourceError`s and `SlotLost`."""
         async with self._call():
             return await self.source.search(filters, directory, size=size, token=token)
 
     async def fetch(self, asked: Sequence[str], directory: KnownNames) -> tuple[FetchedProfile, ...]:
-        """Profiles of 1–100 people by source id or profile URL, under a slot. Raises `SourceError`s and `SlotLost`."""
+        """Fetch 1–100 profiles by source id or profile URL, under a slot. Raises `SourceError`s and `SlotLost`."""
         async with self._call():
             return await self.source.fetch(asked, directory)
 
     async def contacts(self, source_ids: Sequence[str]) -> tuple[FoundContacts, ...]:
-        """Contact details of 1–100 people, under a slot. Raises `SourceError`s and `SlotLost`."""
+        """Fetch contact details of 1–100 people, under a slot. Raises `SourceError`s and `SlotLost`."""
         async with self._call():
             return await self.source.contacts(source_ids)
 
     async def identify(self, clues: PersonClues, directory: KnownNames) -> tuple[MatchCandidate, ...]:
-        """Who the clues can mean, under a slot. Raises `SourceError`s and `SlotLost`."""
+        """Find the people whom the clues can mean, under a slot. Raises `SourceError`s and `SlotLost`."""
         async with self._call():
             return await self.source.identify(clues, directory)
 
     async def companies(self, clues: Sequence[CompanyClue]) -> tuple[FoundCompany | None, ...]:
-        """The best match for each clue, under a slot. Raises `SourceError`s and `SlotLost`."""
+        """Find the best match for each clue, under a slot. Raises `SourceError`s and `SlotLost`."""
         async with self._call():
             return await self.source.companies(clues)
 
     async def opted_out(self, *, at_once: int) -> AsyncGenerator[list[str]]:
-        """Who opted out at the source, under a slot for as long as the feed is read.
+        """Read who opted out at the source, under a slot for as long as the feed is read.
 
         Raises `SourceError`s, `FeedUnavailable` among them, and `SlotLost`.
         """
@@ -149,10 +149,10 @@ class PeopleCalls:
         *,
         workspace_id: str,
     ) -> dict[str, str]:
-        """Our id of each person found; `asked` gives our id, null for nobody we know, by what the source was asked.
+        """Return the profile id of each person found, by what was asked; `asked` gives the ids known before, else null.
 
-        A source that merged two records answers with another id, and a URL may lead to somebody we know by another:
-        they become one. `workspace_id` is whose question it was.
+        A source that merged two records answers with another id, and a URL may lead to a person known by another URL:
+        they become one. `workspace_id` is the workspace that asked.
         """
         moved = {
             result.asked: Sighting(self.source.name, result.source_id, result.profile.profile_url, _address(result))

@@ -149,5 +149,5 @@ class RunSteps:
 
 
 def _announced(busy: SourceBusy) -> timedelta | None:
-    """How long the source asked to be left alone, by the wall clock that it speaks of; null when it did not say."""
+    """Return how long the source asks to be left alone, by its wall clock; null when it did not say."""
     return None if busy.retry_at is None else max(busy.retry_at - datetime.now(UTC), timedelta(seconds=1))

@@ -42,7 +42,7 @@ Transactions = Callable[[], AbstractAsyncContextManager[AsyncSession]]
 
 
 class SlotLost(Exception):
-    """No slot is ours any more: this worker was out of touch for longer than its lease. Ask again later."""
+    """This worker holds no slot any more: it was out of touch for longer than its lease. Ask again later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class HeldSlot:
     slots: "UpstreamSlots"
 
     async def still_ours(self) -> bool:
-        """Whether nobody else took the row; if it is ours, its lease again covers a whole call from now."""
+        """Return whether the row is still held; if it is, its lease again covers a whole call from now."""
         return await self.slots.begin(self.hold, seconds=self.seconds)
 
 
@@ -87,7 +87,7 @@ class UpstreamSlots:
         self._background: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        """Have the rows exist and begin to renew what is held."""
+        """Create the missing rows and begin to renew what is held."""
         async with self._transactions() as session:
             await sourcing_store.ensure_slots(session, slots=self._slots)
         self._renewing = asyncio.create_task(self._renew_for_ever())
@@ -124,7 +124,7 @@ class UpstreamSlots:
 
     @contextlib.asynccontextmanager
     async def calling(self, *, limit_seconds: float) -> AsyncIterator[HeldSlot]:
-        """One upstream call, which must be over within `limit_seconds`.
+        """Hold a slot for one upstream call, which must end within `limit_seconds`.
 
         Raises:
             SlotLost: this process holds no slot that is still its own.
@@ -134,7 +134,7 @@ class UpstreamSlots:
         try:
             yield HeldSlot(hold, seconds, self)
         finally:
-            # In the background, for a cancelled call too: a row left `working` is missing to everybody.
+            # In the background, for a cancelled call too: a row left `working` is lost to every worker.
             await asyncio.shield(self._in_background(self._end(hold)))
 
     async def begin(self, hold: SlotLease, *, seconds: float) -> bool:
@@ -222,7 +222,7 @@ class UpstreamSlots:
         try:
             async with self._transactions() as session:
                 await sourcing_store.free_slot(session, hold)
-        except Exception as error:  # noqa: BLE001 - nobody waits for this; the row's lease ends by itself
+        except Exception as error:  # noqa: BLE001 - no caller waits for this; the row's lease ends by itself
             log.warning("upstream_slots.free_failed", slot=hold.slot, error=type(error).__name__)
         self._freed.set()
 
@@ -271,7 +271,7 @@ class UpstreamSlotSupplier(CustomSlotSupplier):
         return SlotPermit()
 
     def try_reserve_slot(self, ctx: SlotReserveContext) -> SlotPermit | None:
-        """Never: an eager task would jump the fair queue."""
+        """Return none: an eager task would jump the fair queue."""
         del ctx
         return None
 
@@ -286,7 +286,7 @@ class UpstreamSlotSupplier(CustomSlotSupplier):
 
 
 def upstream_tuner(slots: UpstreamSlots) -> WorkerTuner:
-    """The tuner of the worker on queue `upstream`, which runs activities only."""
+    """Return the tuner of the worker on queue `upstream`, which runs activities only."""
     idle = FixedSizeSlotSupplier(1)
     return WorkerTuner.create_composite(
         workflow_supplier=FixedSizeSlotSupplier(2),

@@ -41,7 +41,7 @@ CREATE INDEX company_domain ON company (domain) WHERE domain IS NOT NULL;
 
 
 def package_folder(name: str) -> Path:
-    """Where an installed package lies."""
+    """Return the folder of an installed package."""
     spec = find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit(f"install {name} first")
@@ -139,7 +139,7 @@ def write_companies(database: sqlite3.Connection, sources: places.PlaceSources) 
 
 
 def build(sources: places.PlaceSources, labour: Path) -> bytes:
-    """The compressed file."""
+    """Return the bytes of the compressed file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reference.sqlite"
         database = sqlite3.connect(path)

@@ -39,28 +39,28 @@ class Companies(Protocol):
     """The shipped firms."""
 
     def get(self, company_id: str) -> Company:
-        """The firm of an id; raises `KeyError` for an unknown one."""
+        """Return the firm of an id; raises `KeyError` for an unknown one."""
         ...
 
     def knows(self, company_id: str) -> bool:
-        """Whether there is a firm of this id."""
+        """Return whether there is a firm of this id."""
         ...
 
     def named(self, name: str) -> Sequence[Company]:
-        """Every firm a name can mean, best first: listed firms, then those whose whole name it is."""
+        """Return every firm a name can mean, best first: listed firms, then those whose whole name it is."""
         ...
 
     def at_domain(self, domain: str) -> Sequence[Company]:
-        """Firms at a domain such as `acme.example`, also given as a URL or mail address."""
+        """Return firms at a domain such as `acme.example`, also given as a URL or mail address."""
         ...
 
     def beginning(self, name: str, *, limit: int) -> Sequence[Company]:
-        """Firms whose name begins so, for typing ahead."""
+        """Return the firms whose name begins with this text, for typing ahead."""
         ...
 
 
 def company_key(name: str) -> str:
-    """The name without its legal form: `Acme N.V.`, `ACME GmbH & Co. KG` and `acme` give the same.
+    """Return the name without its legal form: `Acme N.V.`, `ACME GmbH & Co. KG` and `acme` give the same.
 
     A name that is nothing but legal form keeps its words, as does one that only begins with it (`Inc. Magazine`).
     """
@@ -73,7 +73,7 @@ def company_key(name: str) -> str:
 
 
 def plain_domain(text: str) -> str:
-    """The registered host of a domain, URL or mail address, lower case and without `www.`."""
+    """Return the registered host of a domain, URL or mail address, lower case and without `www.`."""
     host = text.strip().lower().split("://")[-1].split("/")[0].split("@")[-1].split(":")[0]
     return host.removeprefix("www.").strip(".")
 

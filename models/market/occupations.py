@@ -41,24 +41,24 @@ class Occupations(Protocol):
     """The taxonomies, looked up by label or concept."""
 
     def labelled(self, title: str) -> Sequence[Label]:
-        """Labels equal to a title by `label_key`, preferred ones first."""
+        """Return labels equal to a title by `label_key`, preferred ones first."""
         ...
 
     def labels(self, concept_id: str) -> Sequence[Label]:
-        """All labels of an occupation, preferred ones first; empty for an unknown one."""
+        """Return all labels of an occupation, preferred ones first; empty for an unknown one."""
         ...
 
     def related(self, concept_id: str) -> Sequence[Related]:
-        """O*NET's related occupations, closest first; empty for ESCO."""
+        """Return O*NET's related occupations, closest first; empty for ESCO."""
         ...
 
     def group(self, isco: str) -> Sequence[Concept]:
-        """ESCO's occupations of a four-digit ISCO group."""
+        """Return ESCO's occupations of a four-digit ISCO group."""
         ...
 
 
 def label_key(text: str) -> str:
-    """The form in which labels are compared: plain lower-case words; `c++` and `c#` stay what they are."""
+    """Return the form in which labels are compared: plain lower-case words; `c++` and `c#` stay what they are."""
     return " ".join(NOT_WORD.sub(" ", JOINED.sub(" ", ascii_form(text).lower())).split())
 
 
@@ -87,7 +87,7 @@ class RoughStatistics:
     shares: Mapping[str, GroupShare]
 
     def people(self, titles: Sequence[str], *, location_ids: Sequence[str], countries: Sequence[str]) -> int | None:
-        """How many people with such a title live there, everywhere known when no place is given.
+        """Return how many people with such a title live there, everywhere known when no place is given.
 
         None when no title is known. Raises `KeyError` for an unknown place.
         """
@@ -103,7 +103,7 @@ class RoughStatistics:
         return self.places.people_share(countries=self.places.country_codes)
 
     def _groups(self, title: str) -> Iterable[str]:
-        """Four-digit groups of the concepts a title names, the best match alone when it is a taxonomy's own name."""
+        """Return the four-digit groups of the concepts a title names; of a taxonomy's own name only the best match."""
         found = [label for label in self.occupations.labelled(title) if label.concept.isco]
         preferred = [label for label in found if label.preferred]
         return {label.concept.isco for label in preferred or found[:1] if label.concept.isco}

@@ -58,7 +58,7 @@ def ascii_form(text: str) -> str:
 
 
 def place_key(text: str) -> str:
-    """The form in which names are compared: `St. Gallen` and `saint gallen` give the same."""
+    """Return the form in which names are compared: `St. Gallen` and `saint gallen` give the same."""
     words = NOT_WORD.sub(" ", ascii_form(text).lower()).split()
     if not words:
         return ""
@@ -76,7 +76,7 @@ def _long_form(key: str) -> str:
 
 
 def spelled_out(text: str) -> str:
-    """German umlauts as two letters: `Muenchen` for `München`."""
+    """Write German umlauts as two letters: `Muenchen` for `München`."""
     return unicodedata.normalize("NFC", text).translate(UMLAUTS)
 
 
@@ -143,19 +143,19 @@ class NameIndex(Protocol):
     """Rows by the key of a name, most people first."""
 
     def exact(self, key: str) -> Sequence[Hit]:
-        """Every row with that name."""
+        """Return all rows with this name, most populous first."""
         ...
 
     def prefix(self, key: str, *, limit: int) -> Sequence[Hit]:
-        """Rows with a name that begins like that."""
+        """Return the rows whose name begins with the key."""
         ...
 
     def longest(self, word: str) -> int:
-        """How many words the longest name has that begins with this word; 0 when none does."""
+        """Return how many words the longest name has that begins with this word; 0 when none does."""
         ...
 
     def everyday(self, key: str) -> bool:
-        """Whether a name is also a word of working life, such as `Essen`, `Nice` or `Mobile`."""
+        """Return whether a name is also a word of working life, such as `Essen`, `Nice` or `Mobile`."""
         ...
 
 

@@ -29,7 +29,7 @@ class Residents:
         self._table = table
 
     def count(self, rows: Iterable[int]) -> int:
-        """People in the union of the places of these rows."""
+        """Return people in the union of the places of these rows."""
         wanted = frozenset(rows)
         return round(sum(self._people(row) for row in wanted if wanted.isdisjoint(self._around(row))))
 
@@ -73,7 +73,7 @@ class SourcePlaceNames:
 
 
 def unit_vectors(lat: NDArray[np.floating], lon: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Points on the unit sphere: three rows of coordinates."""
+    """Return the points on the unit sphere: three rows of coordinates."""
     phi, theta = np.radians(lat.astype(np.float64)), np.radians(lon.astype(np.float64))
     return np.stack((np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi)))
 
@@ -98,7 +98,7 @@ class Places:
     # --- by id
 
     def get(self, location_id: str) -> Place:
-        """The place of an id; raises `KeyError` for an unknown one."""
+        """Return the place of an id; raises `KeyError` for an unknown one."""
         return self._place(self._row(location_id))
 
     def _row(self, location_id: str) -> int:
@@ -140,7 +140,7 @@ class Places:
     def find(
         self, query: str, *, country: str | None = None, kind: PlaceKind | None = None, limit: int = 10
     ) -> list[Place]:
-        """All places a query can mean, best first: those with that name, else those whose name begins so.
+        """Return all places a query can mean, best first: those with that name, else those whose name begins so.
 
         `query` may carry its area: `Springfield, IL`, `Gent (Belgium)`, `07 - Privas`. `country` is an ISO code.
         """
@@ -151,11 +151,11 @@ class Places:
         return [self._place(row) for row in wanted[:limit]]
 
     def named(self, name: str) -> list[Place]:
-        """Places with exactly this name, best first; the name stands alone, without its area."""
+        """Return places with exactly this name, best first; the name stands alone, without its area."""
         return [self._place(row) for row in self._ranked(place_key(name))]
 
     def with_key(self, key: str) -> tuple[tuple[Place, bool], ...]:
-        """Places with a name of this `place_key`, best first, each with whether the name is only an alias."""
+        """Return places with a name of this `place_key`, best first, each with whether the name is only an alias."""
         return self._with_key(key)
 
     def _find_key(self, key: str) -> tuple[tuple[Place, bool], ...]:
@@ -163,20 +163,20 @@ class Places:
         return tuple((self._place(row), aliases[row]) for row in self._ranked(key))
 
     def longest_name(self, word: str) -> int:
-        """How many words the longest name has that begins with this word (a `place_key`); 0 when none does."""
+        """Return how many words the longest name has that begins with this word (a `place_key`); 0 when none does."""
         return self._table.name_index.longest(word)
 
     def is_everyday_word(self, key: str) -> bool:
-        """Whether a name is also a word of working life: in prose it then names a place only beside other signs."""
+        """Return whether a name is also an everyday word: in prose it then names a place only beside other signs."""
         return self._table.name_index.everyday(key)
 
     def lies_in(self, place: Place, area: Place) -> bool:
-        """Whether a place is an area, or lies in it."""
+        """Return whether a place is an area, or lies in it."""
         row, outer = self._row(place.id), self._row(area.id)
         return row == outer or outer in self._surroundings(row)
 
     def areas(self, text: str) -> list[Place]:
-        """Countries, regions and districts that a text names, codes such as `CA`, `BC` or a département included."""
+        """Return the countries, regions and districts that a text names, also by codes such as `CA` or `BC`."""
         return [self._place(row) for row in sorted(self._areas(text), key=lambda row: (-self._score(row), row))]
 
     def _matches(self, row: int, *, country: str | None, kind: PlaceKind | None) -> bool:
@@ -217,7 +217,7 @@ class Places:
         return ()
 
     def _within(self, name: str, qualifiers: list[str], *, strict: bool = False) -> Sequence[int]:
-        """Rows called `name` inside every area that the qualifiers name; unknown qualifiers count only if `strict`."""
+        """Return the rows called `name` inside all areas that the qualifiers name; unknown ones only if `strict`."""
         rows = self._ranked(place_key(name))
         for qualifier in qualifiers:
             if not rows:
@@ -235,7 +235,7 @@ class Places:
         return (country, int(table.region[row]), int(table.district[row]))
 
     def _find_areas(self, text: str) -> frozenset[int]:
-        """Rows of the countries, regions and districts that a text names, codes included."""
+        """Return rows of the countries, regions and districts that a text names, codes included."""
         areas = {
             row for row, _ in self._table.name_index.exact(place_key(text)) if LEVELS[self._table.level[row]] in AREAS
         }
@@ -258,7 +258,7 @@ class Places:
     # --- by distance
 
     def area(self, anchor: Place, radius_km: float) -> list[Place]:
-        """Cities within a great-circle distance of the anchor, most people first; the anchor itself included."""
+        """Return the cities within a great-circle distance of the anchor, itself included, most populous first."""
         point = unit_vectors(np.array([anchor.lat]), np.array([anchor.lon]))[:, 0]
         least = math.cos(radius_km / EARTH_KM)
         x, y, z = self._rough
@@ -270,7 +270,7 @@ class Places:
     # --- countries and groups of countries
 
     def country_code(self, text: str) -> str | None:
-        """The ISO 3166-1 alpha-2 code a text names: in four languages, by code, by ISO3; `UK` and England are GB."""
+        """Return the ISO 3166-1 alpha-2 code a text names, in four languages or by code; `UK` and England are GB."""
         stripped = text.strip()
         if stripped in self._countries:
             return stripped
@@ -284,25 +284,25 @@ class Places:
         return tuple(self._countries)
 
     def country_name(self, code: str, language: str = "en") -> str:
-        """The name of a country in `en`, `de`, `fr` or `nl`; raises `KeyError` for an unknown code or language."""
+        """Return a country's name in `en`, `de`, `fr` or `nl`; raises `KeyError` for an unknown code or language."""
         return self._countries[code].names[language]
 
     def country(self, code: str) -> Place:
-        """The place of a country code; raises `KeyError` for an unknown one."""
+        """Return the place of a country code; raises `KeyError` for an unknown one."""
         return self._place(self._countries[code].row)
 
     def group(self, text: str) -> tuple[str, ...]:
-        """The country codes of a group such as `DACH` or `EU`; empty when it names none."""
+        """Return the country codes of a group such as `DACH` or `EU`; empty when it names none."""
         return self._table.groups.get(place_key(text), ())
 
     def metro(self, text: str) -> Place | None:
-        """The metropolitan area a text names."""
+        """Return the metropolitan area a text names."""
         return next((place for place in self.named(text) if place.kind is PlaceKind.METRO), None)
 
     # --- in the words of a people source
 
     def names(self, location_id: str) -> SourcePlaceNames:
-        """English names of an id, lower case and ASCII.
+        """Return the English names of an id, lower case and ASCII.
 
         Raises `KeyError` for an unknown id and for a metro or district, which sources do not know: see `searchable`.
         """
@@ -319,7 +319,7 @@ class Places:
         return SourcePlaceNames(ascii_form(place.name).lower(), region, place.country_code, country)
 
     def location_id(self, *, city: str | None, region: str | None, country_code: str | None) -> str | None:
-        """The id of a place a source named, when the names leave one choice, or one beside mere villages."""
+        """Return the id of a place a source named, when the names leave one choice, or one beside mere villages."""
         if country_code is None or country_code not in self._countries:
             return None
         area = self._source_region(region, country_code) if region else None
@@ -331,7 +331,7 @@ class Places:
         return f"loc_{self._table.ids[rows[0]]}"
 
     def _rivals(self, row: int, other: int) -> bool:
-        """Whether a name may as well mean the other city: no village beside it, and not the same ground."""
+        """Return whether a name may as well mean the other city: no village beside it, and not the same ground."""
         one, two = self._place(row), self._place(other)
         dominated = one.population >= DOMINANT * two.population
         return not dominated and great_circle_km(one.lat, one.lon, two.lat, two.lon) > SAME_GROUND_KM
@@ -354,14 +354,14 @@ class Places:
     # --- how many
 
     def people_share(self, *, location_ids: Iterable[str] = (), countries: Iterable[str] = ()) -> int:
-        """Roughly how many people live in the union of these places; raises `KeyError` for an unknown one."""
+        """Estimate how many people live in the union of these places; raises `KeyError` for an unknown one."""
         rows = [self._row(location_id) for location_id in location_ids]
         return self._residents.count([*rows, *(self._countries[code].row for code in countries)])
 
     # --- what a search can name
 
     def searchable(self, location_ids: Iterable[str]) -> list[Place]:
-        """The same ground in places that sources know: metros and districts become their cities; most people first."""
+        """Return the area in places that sources know: metros and districts as cities, most populous first."""
         found: dict[str, Place] = {}
         for location_id in location_ids:
             for place in self._parts(self._row(location_id)):
@@ -394,7 +394,7 @@ EARTH_KM = 6371.0088
 
 
 def great_circle_km(lat: float, lon: float, other_lat: float, other_lon: float) -> float:
-    """Haversine distance of two points given in degrees."""
+    """Return the haversine distance of two points given in degrees."""
     phi, other_phi = math.radians(lat), math.radians(other_lat)
     half_lat, half_lon = (other_phi - phi) / 2, math.radians(other_lon - lon) / 2
     chord = math.sin(half_lat) ** 2 + math.cos(phi) * math.cos(other_phi) * math.sin(half_lon) ** 2

@@ -26,7 +26,7 @@ SHIPPED = DATA / "reference.sqlite.xz"
 
 
 def unpack_reference(shipped: Path = SHIPPED, *, cache: Path | None = None) -> Path:
-    """The path of the unpacked file, named by the content of the shipped one.
+    """Return the path of the unpacked file, named by the content of the shipped one.
 
     Several processes may do this at once: each writes a file of its own and moves it into place whole.
     """
@@ -63,7 +63,7 @@ def cache_folder() -> Path:
 
 
 def open_reference(path: Path) -> sqlite3.Connection:
-    """A read-only connection that any thread may use."""
+    """Return a read-only connection that any thread may use."""
     return sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
 
 
@@ -86,7 +86,7 @@ class StoredNames:
         self.everyday = lru_cache(maxsize=50_000)(self._everyday)
 
     def exact(self, key: str) -> Sequence[Hit]:
-        """Every row with that name, most people first."""
+        """Return all rows with this name, most populous first."""
         return self._exact(key)
 
     def _read(self, key: str) -> tuple[Hit, ...]:
@@ -100,12 +100,12 @@ class StoredNames:
         return self._database.execute(EVERYDAY, (key,)).fetchone() is not None
 
     def prefix(self, key: str, *, limit: int) -> Sequence[Hit]:
-        """Rows with a name that begins like that, most people first."""
+        """Return the rows whose name begins with the key, most populous first."""
         return [Hit(row, bool(alias)) for row, alias in self._database.execute(PREFIX, (key, key + "~", limit))]
 
 
 def value(database: sqlite3.Connection, name: str) -> bytes:
-    """One named value of the file; raises `KeyError` when the file lacks it."""
+    """Return one named value of the file; raises `KeyError` when the file lacks it."""
     found = database.execute("SELECT data FROM value WHERE name = ?", (name,)).fetchone()
     if found is None:
         raise KeyError(name)
@@ -113,7 +113,7 @@ def value(database: sqlite3.Connection, name: str) -> bytes:
 
 
 def load_places(database: sqlite3.Connection) -> Places:
-    """The places, with their names looked up in the file."""
+    """Return the places, with their names looked up in the file."""
     facts = json.loads(value(database, "place.facts"))
 
     def read(name: str) -> bytes:
@@ -175,13 +175,13 @@ def _telling(text: str, language: str, preferred: int) -> bool:
 
 
 def read_families(folder: Path = FAMILIES) -> list[Family]:
-    """Every family of every sector; raises `ValueError` for a damaged file."""
+    """Return every family of every sector; raises `ValueError` for a damaged file."""
     files = sorted(folder.glob("*.tsv"))
     return [family for file in files for family in parse_families(file.read_text(encoding="utf-8").splitlines())]
 
 
 def load_titles(database: sqlite3.Connection, occupations: Occupations) -> Titles:
-    """The titles, with the taxonomies behind them."""
+    """Return the titles, with the taxonomies behind them."""
     return Titles(read_families(), occupations, StoredLabels(database))
 
 
@@ -193,7 +193,7 @@ DECOYS = "decoys"
 
 
 def read_skill_files(folder: Path = CURATED) -> list[Skill]:
-    """Every skill of every field, and the decoys; raises `ValueError` for a damaged file or an unknown field."""
+    """Return every skill of every field, and the decoys; raises `ValueError` for a damaged file or an unknown field."""
     found: list[Skill] = []
     for file in sorted(folder.glob("*.tsv")):
         field = None if file.stem == DECOYS else SkillField(file.stem)
@@ -203,7 +203,7 @@ def read_skill_files(folder: Path = CURATED) -> list[Skill]:
 
 @lru_cache(maxsize=1)
 def load_skills() -> Skills:
-    """All skills, ready to be found."""
+    """Return all skills, ready to be found."""
     return Skills(read_skill_files())
 
 
@@ -230,26 +230,26 @@ class StoredCompanies:
         self._database = database
 
     def get(self, company_id: str) -> Company:
-        """The firm of an id; raises `KeyError` for an unknown one."""
+        """Return the firm of an id; raises `KeyError` for an unknown one."""
         found = self._read(BY_ID, company_id)
         if not found:
             raise KeyError(company_id)
         return found[0]
 
     def knows(self, company_id: str) -> bool:
-        """Whether there is a firm of this id."""
+        """Return whether there is a firm of this id."""
         return bool(self._read(BY_ID, company_id))
 
     def named(self, name: str) -> Sequence[Company]:
-        """Every firm a name can mean, best first."""
+        """Return every firm a name can mean, best first."""
         return self._read(COMPANIES_BY_KEY, company_key(name))
 
     def at_domain(self, domain: str) -> Sequence[Company]:
-        """Firms at a domain, also given as a URL or mail address."""
+        """Return firms at a domain, also given as a URL or mail address."""
         return self._read(BY_DOMAIN, plain_domain(domain))
 
     def beginning(self, name: str, *, limit: int) -> Sequence[Company]:
-        """Firms whose name begins so."""
+        """Return the firms whose name begins with this text."""
         key = company_key(name)
         return self._read(BEGINNING, key, key + "~", limit) if key else ()
 
@@ -285,16 +285,16 @@ class StoredOccupations:
         return self._read_labels(OCCUPATIONS_BY_KEY, label_key(title))
 
     def labels(self, concept_id: str) -> Sequence[Label]:
-        """All labels of an occupation."""
+        """Return all labels of an occupation."""
         return self._read_labels(BY_CONCEPT, concept_id)
 
     def related(self, concept_id: str) -> Sequence[Related]:
-        """O*NET's related occupations, closest first."""
+        """Return O*NET's related occupations, closest first."""
         rows = self._database.execute(RELATED, (concept_id,))
         return tuple(Related(Concept(id_, name, isco), tier, rank) for id_, name, isco, tier, rank in rows)
 
     def group(self, isco: str) -> Sequence[Concept]:
-        """ESCO's occupations of a four-digit ISCO group."""
+        """Return ESCO's occupations of a four-digit ISCO group."""
         return tuple(Concept(*row) for row in self._database.execute(GROUP, (isco,)))
 
     def _read_labels(self, query: str, value: str) -> tuple[Label, ...]:
@@ -323,7 +323,7 @@ class ShippedReference:
 
 @lru_cache(maxsize=1)
 def reference() -> ShippedReference:
-    """The shipped data; the first call on a machine unpacks it, later ones take a fraction of a second."""
+    """Return the shipped data; the first call on a machine unpacks it, later ones take a fraction of a second."""
     database = open_reference(unpack_reference())
     places, occupations = load_places(database), StoredOccupations(database)
     shares = json.loads(value(database, "isco_shares"))

@@ -89,7 +89,7 @@ class _Spelling:
 
 
 def fold_text(text: str) -> str:
-    """Lower case, every dash and blank a space; as long as the text, so that offsets hold."""
+    """Fold case, dashes and blanks; the result is as long as the text, so that offsets hold."""
     lower = text.lower()
     if len(lower) != len(text):
         lower = "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
@@ -97,7 +97,7 @@ def fold_text(text: str) -> str:
 
 
 def parse_skills(lines: Iterable[str], field: SkillField | None) -> Iterator[Skill]:
-    """The skills of a file: name, spellings parted by `|`, beginnings of near words parted by `|`, each after a tab.
+    """Read the skills of a file: name, spellings and beginnings of near words, parted by `|`, each after a tab.
 
     A line `@name<tab>words` names a list of near words for the lines below it; `#` opens a comment.
 
@@ -140,7 +140,7 @@ class Skills:
         self._automaton.make_automaton()
 
     def find(self, text: str) -> tuple[SkillMatch, ...]:
-        """Every skill named in the text, in order, the longest name where several fit; none overlap."""
+        """Return every skill named in the text, in order, the longest name where several fit; none overlap."""
         folded, reached, matches = fold_text(text), 0, []
         addresses = [found.span() for found in _ADDRESS.finditer(text)] if "@" in text or "://" in text else []
         for start, end, skill in sorted(self._hits(text, folded), key=lambda hit: (hit[0], -hit[1])):
@@ -194,7 +194,7 @@ def _fits(spelling: _Spelling, text: str, folded: str, start: int, end: int) -> 
 
 
 def _is_part(text: str, start: int, end: int) -> bool:
-    """Whether a short word belongs to a longer one: `R&D`, `C-level`, `C'est`, `on-Go`."""
+    """Return whether a short word belongs to a longer one: `R&D`, `C-level`, `C'est`, `on-Go`."""
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     if (before and before in "-&'’.+") or (after and after in "&'’+"):
         return True

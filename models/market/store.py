@@ -31,7 +31,7 @@ def _known(row: CompanyRecord, now: datetime) -> KnownCompany:
 
 
 async def companies_by_id(session: AsyncSession, company_ids: Collection[str]) -> dict[str, KnownCompany]:
-    """The companies of these ids, by the id as given; unknown ones are missing."""
+    """Return the companies of these ids, by the id as given; unknown ones are missing."""
     asked = list(company_ids)
     aliases = (
         select(col(CompanyKey.value), CompanyRecord)
@@ -45,7 +45,7 @@ async def companies_by_id(session: AsyncSession, company_ids: Collection[str]) -
 
 
 async def companies_at_domains(session: AsyncSession, domains: Collection[str]) -> dict[str, KnownCompany]:
-    """The companies at these plain domains."""
+    """Return the companies at these plain domains."""
     query = (
         select(col(CompanyKey.value), CompanyRecord)
         .join(CompanyRecord, col(CompanyRecord.id) == col(CompanyKey.company_id))
@@ -56,7 +56,7 @@ async def companies_at_domains(session: AsyncSession, domains: Collection[str]) 
 
 
 async def companies_named(session: AsyncSession, name: str, *, limit: int = 2) -> list[KnownCompany]:
-    """Companies of this name, whatever their legal form."""
+    """Return companies of this name, whatever their legal form."""
     query = select(CompanyRecord).where(col(CompanyRecord.name_key) == company_key(name))
     now = await service_time(session)
     rows = await session.scalars(query.order_by(col(CompanyRecord.id)).limit(limit))
@@ -64,7 +64,7 @@ async def companies_named(session: AsyncSession, name: str, *, limit: int = 2) -
 
 
 async def companies_beginning(session: AsyncSession, name: str, *, limit: int) -> list[KnownCompany]:
-    """Companies whose name begins so, those of just this name first."""
+    """Return the companies whose name begins with this text, exact names first."""
     key = company_key(name)
     if not key:
         return []
@@ -84,7 +84,7 @@ class Names:
 
 
 async def source_names(session: AsyncSession, source: str, company_ids: Collection[str]) -> Mapping[str, Names]:
-    """The names of these companies, by the id as given; those never looked up are missing."""
+    """Return the names of these companies, by the id as given; those never looked up are missing."""
     known = await companies_by_id(session, company_ids)
     query = select(CompanyKey).where(col(CompanyKey.company_id).in_({each.id for each in known.values()}))
     keys = (await session.scalars(query.order_by(col(CompanyKey.value)))).all()
@@ -156,7 +156,7 @@ async def _met(session: AsyncSession, source: str, source_id: str, domain: str) 
 
 
 async def _is_another(session: AsyncSession, source: str, company_id: str) -> bool:
-    """Whether the source knows the company already, then by another id."""
+    """Return whether the source knows the company already, then by another id."""
     query = select(col(CompanyKey.value)).where(
         col(CompanyKey.company_id) == company_id, col(CompanyKey.kind) == BY_SOURCE, col(CompanyKey.source) == source
     )

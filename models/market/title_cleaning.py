@@ -159,7 +159,7 @@ _STEM = 4
 
 
 def clean(title: str) -> str:
-    """The title as a search phrase: without gender marks, contract, hours, pay, level, brackets, place or employer.
+    """Return the title as a search phrase: no gender mark, contract, hours, pay, level, brackets, place or employer.
 
     Seniority words and what follows a comma stay. Cleaning twice changes nothing more. Where nothing would be left,
     the title itself is given with its white space collapsed; an empty title stays empty.
@@ -173,12 +173,12 @@ def clean(title: str) -> str:
 
 
 def normalise(title: str) -> str:
-    """The key of the cleaned title: equal for two advertised spellings of the same title."""
+    """Return the key of the cleaned title: equal for two advertised spellings of the same title."""
     return title_key(clean(title))
 
 
 def collapsed(text: str) -> str:
-    """One space for any white space, composed letters, no character references."""
+    """Return the text with single spaces, composed letters and no character references."""
     return SPACES.sub(" ", unicodedata.normalize("NFC", html.unescape(text)).replace("\x00", " ")).strip()
 
 
@@ -241,7 +241,7 @@ def _without_levels(text: str) -> str:
 
 
 def _main_part(text: str) -> str:
-    """Of parts set off by dashes, bars or colons the first that says something; a generic one takes the next along."""
+    """Return the first telling part between dashes, bars or colons; a generic one takes the next along."""
     parts = [part for part in (_trim(piece) for piece in SEPARATOR.split(text)) if part]
     telling = [part for part in parts if not _CODE.fullmatch(part)] or parts
     if not telling:
@@ -252,7 +252,7 @@ def _main_part(text: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """Leave out the employer, place or task after a preposition, unless only a generic word would stay."""
+    """Drop the employer, place or task after a preposition, unless only a generic word would stay."""
     for cut in CUTS:
         found = cut.search(text, 1)
         if found and not is_generic(text[: found.start()]):
@@ -308,7 +308,7 @@ def _without_seniority(text: str) -> str:
 
 
 def alternatives(title: str) -> Iterator[str]:
-    """The parts of a title that names several occupations: `Recruiter / Personalreferent`."""
+    """Return the parts of a title that names several occupations: `Recruiter / Personalreferent`."""
     parts = [part.strip(" ,-") for part in _SPLIT.split(core(title))]
     if len(parts) > 1:
         yield from (part for part in parts if len(title_key(part)) >= _SHORTEST and not is_generic(part))
@@ -387,7 +387,7 @@ _FIRST_WORDS = frozenset(phrase.split(" ", 1)[0] for phrase in _ORDER)
 
 
 def seniority(title: str) -> Seniority | None:
-    """The level the words of a title state; null when they state none."""
+    """Return the level the words of a title state; null when they state none."""
     key = title_key(collapsed(title))
     if _FIRST_WORDS.isdisjoint(key.split()):
         return None

@@ -63,7 +63,7 @@ class Word:
 
 
 def _letters() -> dict[int, str]:
-    """Every accented Latin letter to its plain form."""
+    """Return every accented Latin letter to its plain form."""
     table = {"ß": "ss", "ø": "o", "ł": "l", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
     for code in range(0xC0, 0x250):
         letter = chr(code).lower()
@@ -79,7 +79,7 @@ _LETTERS = _letters()
 
 
 def fold(text: str) -> str:
-    """Lower case without accents; umlauts lose their dots, other scripts stay."""
+    """Fold case and accents; umlauts lose their dots, other scripts stay."""
     plain = text.lower()
     if plain.isascii():
         return plain
@@ -88,7 +88,7 @@ def fold(text: str) -> str:
 
 
 def words(text: str) -> list[Word]:
-    """The words of a text with their offsets; a gender ending belongs to its word but not to the key."""
+    """Return the words of a text with their offsets; a gender ending belongs to its word but not to the key."""
     return list(_joined(_single(text)))
 
 
@@ -118,7 +118,7 @@ def _joined(parts: Iterable[Word]) -> Iterator[Word]:
 
 
 def title_key(text: str) -> str:
-    """The folded words of a title parted by one space: `Full-Stack` and `fullstack` give the same."""
+    """Return the folded words of a title parted by one space: `Full-Stack` and `fullstack` give the same."""
     if not _PLAIN.fullmatch(text) or "In" in text:
         return " ".join(word.key for word in words(text))
     parts = [_SAME_WORD.get(word, word) for word in fold(text.translate(_APART)).split()]
@@ -128,12 +128,12 @@ def title_key(text: str) -> str:
 
 
 def key_contains(key: str, phrase: str) -> bool:
-    """Whether the words of the key `phrase` stand together, in order, in the key `key`."""
+    """Return whether the words of the key `phrase` stand together, in order, in the key `key`."""
     return f" {phrase} " in f" {key} "
 
 
 def inflected(word: str) -> list[str]:
-    """The word, then what it may be the plural or another case of."""
+    """Return the word, then what it may be the plural or another case of."""
     if len(word) <= _SHORTEST_INFLECTED or word[-1] not in "sne":
         return [word]
     stems = [word[: -len(ending)] for ending in _ENDINGS if word.endswith(ending)]
@@ -195,7 +195,7 @@ _TELLING = tuple(f" {phrase} " for phrase in _TELLING_PHRASES.split("|"))
 
 
 def is_generic(title: str) -> bool:
-    """Whether the words of the title leave open which occupation it is."""
+    """Return whether the words of the title leave open which occupation it is."""
     key = title_key(title)
     if not all(word in _GENERIC or word in _LINKS or word.isdigit() for word in key.split()):
         return False
@@ -224,7 +224,7 @@ class LabelsByWord(Protocol):
     """Titles beyond the curated ones, by their first word."""
 
     def starting_with(self, word: str) -> frozenset[str]:
-        """The keys that begin with that word and are no word of everyday prose."""
+        """Return the keys that begin with that word and are no word of everyday prose."""
         ...
 
 
@@ -238,11 +238,11 @@ class Phrases:
         self._labels = labels
 
     def find(self, text: str) -> tuple[Occurrence, ...]:
-        """The longest phrases from left to right, none overlapping another."""
+        """Return the longest phrases from left to right, none overlapping another."""
         return tuple(_walk(words(text), self._known))
 
     def find_keys(self, text: str) -> tuple[Occurrence, ...]:
-        """The same among the keys alone, without the labels."""
+        """Return the same among the keys alone, without the labels."""
         return tuple(_walk(words(text), self._by_first.get))
 
     def _known(self, first: str) -> frozenset[str] | set[str]:

@@ -40,7 +40,7 @@ class Family:
     wordings: Mapping[TitleLanguage, tuple[tuple[str, ...], ...]]
 
     def titles(self, language: TitleLanguage) -> tuple[str, ...]:
-        """All wordings of a language: the best in every spelling, the others in one, then their other spellings."""
+        """Return all wordings of a language: the best in all spellings, the others in one, then in their others."""
         synonyms = self.wordings.get(language, ())
         usual = (spellings[0] for spellings in synonyms[1:])
         rare = (spelling for spellings in synonyms[1:] for spelling in spellings[1:])
@@ -48,7 +48,7 @@ class Family:
 
 
 def expand(pattern: str) -> tuple[str, ...]:
-    """The spellings of `Java {Developer,Engineer}`, in the order of the alternatives."""
+    """Return the spellings of `Java {Developer,Engineer}`, in the order of the alternatives."""
     if "{" not in pattern:
         return (pattern,)
     pieces = _BRACES.split(pattern)
@@ -57,7 +57,7 @@ def expand(pattern: str) -> tuple[str, ...]:
 
 
 def parse_families(lines: Iterable[str]) -> Iterator[Family]:
-    """Families from their file: a head line `id, function, share, neighbours`, then a line for each language.
+    """Read families from their file: a head line `id, function, share, neighbours`, then a line for each language.
 
     Cells are parted by tabs, neighbours by spaces, wordings by `|`; a wording line begins with a tab.
     Raises `ValueError` for a line of another shape.
@@ -101,11 +101,11 @@ class Classified:
         self._occupations = occupations
 
     def knows(self, title: str) -> bool:
-        """Whether it is a label of any occupation."""
+        """Return whether it is a label of any occupation."""
         return bool(self._occupations.labelled(title))
 
     def synonyms(self, title: str) -> Iterator[str]:
-        """Labels of the title's occupation with the same head noun; its own names in other languages.
+        """Return labels of the title's occupation with the same head noun; its own names in other languages.
 
         Nothing when several occupations claim the title and none of them prefers it: such labels are too loose.
         """
@@ -119,7 +119,7 @@ class Classified:
             yield from (label.text for label in labels if label.preferred and label.language != matched.language)
 
     def related(self, title: str) -> Iterator[str]:
-        """Names of related occupations in the title's language: O*NET's primary tiers, then the ISCO group."""
+        """Return names of related occupations in the title's language: O*NET's primary tiers, then the ISCO group."""
         labels = self._occupations.labelled(title)
         american = next((label for label in labels if label.concept.isco is None), None)
         if american:
@@ -150,7 +150,7 @@ class Classified:
 
 
 def _head(label: Label) -> str:
-    """The noun that says what kind of job it is: the first word in French, else the last before a preposition."""
+    """Return the noun that names the kind of job: the first word in French, else the last before a preposition."""
     parts = label_key(label.text).split()
     if label.language == "fr":
         return parts[0]
@@ -197,19 +197,19 @@ class Titles:
         return self._families.values()
 
     def exact(self, title: str) -> tuple[str, ...]:
-        """Phrases that mean the title, at most fifteen: the cleaned title first, then other wordings, best first.
+        """Return at most fifteen phrases that mean the title: the cleaned title, then other wordings, best first.
 
         Empty for an empty title.
         """
         return self._exact(title)
 
     def nearby(self, title: str, *, exclude: Collection[str] = ()) -> tuple[str, ...]:
-        """Neighbouring titles, nearest first, at most twelve; none contains an exact or an excluded one."""
+        """Return neighbouring titles, nearest first, at most twelve; none contains an exact or an excluded one."""
         taken = [title_key(other) for other in (*self.exact(title), *exclude)]
         return _distinct(self._find_nearby(title), taken=taken, most=MOST_NEARBY)
 
     def family(self, title: str) -> Family | None:
-        """The curated family of a title, or of the one inside it: an `Automotive Store Manager` is a store manager."""
+        """Return the family of a title, or of the one inside it: an `Automotive Store Manager` is a store manager."""
         own = self._own(title)
         if own:
             return own[0][0]
@@ -217,21 +217,21 @@ class Titles:
         return inside[0] if inside else None
 
     def function(self, title: str) -> str | None:
-        """The function as the people source names it; null when the title is in no family."""
+        """Return the function as the people source names it; null when the title is in no family."""
         family = self.family(title)
         return family.function if family else None
 
     def seniority(self, title: str) -> Seniority | None:
-        """The level the title states; null when it states none."""
+        """Return the level the title states; null when it states none."""
         return seniority(title)
 
     def known(self, title: str) -> bool:
-        """Whether the title, as a whole, is one of the curated or classified ones."""
+        """Return whether the title, as a whole, is one of the curated or classified ones."""
         keys = [title_key(form) for form in (clean(title), core(title))]
         return any(key in self._curated or self._classified.knows(key) for key in keys)
 
     def occurrences(self, text: str) -> tuple[Occurrence, ...]:
-        """The known titles in a text from left to right: the longest ones, on word boundaries, none overlapping."""
+        """Return the longest known titles in a text from left to right, on word boundaries, none overlapping."""
         return self._phrases.find(text)
 
     # --- exact
@@ -246,7 +246,7 @@ class Titles:
         return _distinct((first, core(title), *others), taken=(), most=MOST_EXACT, keep_first=True)
 
     def _own(self, title: str) -> list[tuple[Family, TitleLanguage]]:
-        """The families of the whole title, or of each occupation it names."""
+        """Return the families of the whole title, or of each occupation it names."""
         for form in (collapsed, clean, core):
             if found := self._curated.get(title_key(form(title))):
                 return [found]
@@ -267,7 +267,7 @@ class Titles:
         yield from self._classified.related(core(title))
 
     def _inside(self, title: str) -> tuple[Family, TitleLanguage] | None:
-        """The family of the longest curated title within this one, unless a word beside it makes it a helper's job."""
+        """Return the family of the longest curated title in this one, unless a word beside it makes it a helper."""
         found = [one.key for one in self._phrases.find_keys(clean(title))]
         if not found:
             return None
@@ -277,7 +277,7 @@ class Titles:
 
 
 def _wordings(family: Family, language: TitleLanguage) -> Iterator[str]:
-    """The wordings of a family, those of one language first, then those of all in turn."""
+    """Return the wordings of a family, those of one language first, then those of all in turn."""
     own = family.titles(language)
     yield from own[:OWN_LANGUAGE_FIRST]
     others = [family.titles(other) for other in TitleLanguage if other is not language]
@@ -287,7 +287,7 @@ def _wordings(family: Family, language: TitleLanguage) -> Iterator[str]:
 
 
 def _short_list(family: Family, language: TitleLanguage, *, most: int) -> list[str]:
-    """The best wordings of a family in one language and, behind them, in English."""
+    """Return the best wordings of a family in one language and, behind them, in English."""
     return [*family.titles(language)[:most], *family.titles(TitleLanguage.EN)[:1]]
 
 
@@ -297,7 +297,7 @@ def _in_turn(lists: Sequence[Iterable[str]]) -> Iterator[list[str]]:
 
 
 def _distinct(titles: Iterable[str], *, taken: Iterable[str], most: int, keep_first: bool = False) -> tuple[str, ...]:
-    """Titles in order without those that contain another of them or a taken key, and without generic ones."""
+    """Return titles in order without those that contain another of them or a taken key, and without generic ones."""
     kept: dict[str, str] = {}
     covered = list(taken)
     for title in titles:

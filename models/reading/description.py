@@ -14,16 +14,16 @@ from models.reading.years import read_years
 
 
 def read_advertisement(text: str, reference: ReadingKnowledge) -> IntentReading:
-    """The intent of an advertisement."""
+    """Return the intent of an advertisement."""
     document, draft = Document(text), ReadingDraft(text)
     language = text_language(text)
     titles = read_titles(document, language, places=reference.places, titles=reference.titles)
     for title in titles.searched:
         draft.add(DraftBlock.MUST, "titles", title.title, start=title.start, end=title.end)
     if titles.mentioned:
-        draft.warn("Nothing announces the title: it is one that the text merely mentions. Please check it.")
+        draft.warn("The text does not announce a title; the one chosen is only mentioned. Please check it.")
     if titles.searched and is_generic(titles.searched[0].title):
-        draft.warn(f"“{titles.searched[0].title}” alone says little: name the occupation to find the right people.")
+        draft.warn(f"“{titles.searched[0].title}” alone is too general: add the occupation to find the right people.")
     place = read_place(text, places=reference.places, language=language)
     draft.set_place(place)
     years = read_years(document)
@@ -49,13 +49,13 @@ def _add_languages(document: Document, draft: ReadingDraft) -> None:
         block = DraftBlock.NICE if language.welcome or language.alternative else DraftBlock.MUST
         draft.add(block, "languages", language.language, start=language.start, end=language.end)
     if any(language.alternative for language in spoken):
-        draft.warn("The text asks for one language or another: such languages are wished for, not required.")
+        draft.warn("The text asks for one language or another: these languages are preferred, not required.")
     if any(language.level for language in spoken):
         draft.ignore_language_levels()
 
 
 def read_description(text: str, *, reference: ReadingKnowledge) -> IntentReading:
-    """The intent behind an advertisement or a few words; no titles when none can be read (contract, section 5).
+    """Return the intent behind an advertisement or a few words; no titles when none can be read (contract, section 5).
 
     Nothing is guessed: what is unclear or cannot be searched for stands in `warnings` and `ignored_fields`.
     Any text is taken; offsets of the evidence count characters of `text`.

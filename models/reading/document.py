@@ -1,4 +1,4 @@
-"""What reading a text asks of the shipped knowledge."""
+"""A text cut into lines and sections, the language it is in, and the reference data that its readers use."""
 
 import re
 from bisect import bisect_right
@@ -43,7 +43,7 @@ class SkillKnowledge(Protocol):
     """The known skills."""
 
     def find(self, text: str) -> Sequence[SkillMention]:
-        """The skills that a text names, from left to right, none overlapping."""
+        """Return the skills that a text names, from left to right, none overlapping."""
         ...
 
 
@@ -64,12 +64,6 @@ class ReadingKnowledge(Protocol):
     def skills(self) -> SkillKnowledge:
         """All known skills."""
         ...
-
-
-# Lists of phrases written over several lines, as one regular expression group.
-
-
-# A text cut into lines and sections, every piece with its offsets in the text given.
 
 
 LINE = re.compile(r"[^\r\n\u2028\u2029\x0b\x0c\x85]+")
@@ -97,7 +91,7 @@ _HEADING = {
     Section.OFFER: re.compile(phrases(lambda each: each.headings.offer), re.IGNORECASE),
 }
 
-"""Tried in this order: what is welcome before what is required, the role before `about …`."""
+"""Tried in this order: nice-to-have before required, the role before `about …`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +110,7 @@ class TextLine:
 
 
 def section_of(line: str) -> Section | None:
-    """The section that a line opens, when it is a heading."""
+    """Return the section that a line opens, when it is a heading."""
     short = line[: LONGEST_HEADING + 1].strip(" \t*#_:?!.-–—")
     if not short or len(short) > LONGEST_HEADING:
         return None
@@ -162,13 +156,10 @@ class Document:
         return [line.start for line in opened], [line.section for line in opened]
 
     def section_at(self, offset: int) -> Section:
-        """The section that an offset lies in."""
+        """Return the section that an offset lies in."""
         starts, sections = self._sections
         at = bisect_right(starts, offset)
         return sections[at - 1] if at else Section.OPENING
-
-
-# Which of the four languages a text is written in, by its most frequent small words.
 
 
 WORD = re.compile(r"[^\W\d_]+")
@@ -180,7 +171,7 @@ _LANGUAGES_OF = {
 
 
 def text_language(text: str) -> str | None:
-    """`en`, `de`, `fr` or `nl`; null when the small words do not decide."""
+    """Return the code of the language that a text is in, by its small words; null when they do not decide."""
     counts: Counter[str] = Counter()
     for number, found in enumerate(WORD.finditer(text)):
         if number == SAMPLE_WORDS:

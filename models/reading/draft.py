@@ -1,4 +1,4 @@
-"""What a reader gathers while it reads: values with their evidence, warnings, and what it cannot serve."""
+"""The intent that readers draft: values with their evidence, warnings, and demands that cannot be searched for."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,7 +10,7 @@ from models.reading.places.workplace import PlaceReading
 from models.reading.years import YearsFound
 
 MOST = {"titles": 3, "skills": 15, "languages": 10}
-"""As many values of a field as a reading gives; what comes later in a text matters less."""
+"""The most values of a field that a reading gives; later ones matter less."""
 
 
 class DraftBlock(StrEnum):
@@ -23,7 +23,7 @@ class DraftBlock(StrEnum):
 
 @dataclass(slots=True)
 class ReadingDraft:
-    """An intent in the making. Values come once each, in order, every one with the stretch it was read from."""
+    """An intent in the making: distinct values in order, each with the stretch it was read from."""
 
     text: str
     values: dict[tuple[DraftBlock, str], list[str]] = field(default_factory=dict)
@@ -34,9 +34,9 @@ class ReadingDraft:
     ignored: list[str] = field(default_factory=list)
 
     def add(self, block: DraftBlock, name: str, value: str, *, start: int, end: int) -> None:
-        """A value of a list field; a repeated one, or one beyond the most, is left out."""
+        """Add a value of a list field; a repeated one, or one beyond the most, is left out."""
         if block is DraftBlock.EXCLUDE and value.casefold() in map(str.casefold, self._tuple(DraftBlock.MUST, name)):
-            self.warn(f"“{value}” is both wanted and excluded; it stays wanted.")
+            self.warn(f"“{value}” is both wanted and excluded; the exclusion was dropped.")
             return
         values = self.values.setdefault((block, name), [])
         if value in values or len(values) >= MOST[name]:
@@ -45,14 +45,14 @@ class ReadingDraft:
         self.prove(f"{block}.{name}", value, start=start, end=end)
 
     def set_years(self, found: YearsFound) -> None:
-        """The required years of experience."""
+        """Set the required years of experience."""
         self.years = Range(min=found.low, max=found.high)
         for name, value in (("min", found.low), ("max", found.high)):
             if value is not None:
                 self.prove(f"must.experience_years.{name}", value, start=found.start, end=found.end)
 
     def set_place(self, place: PlaceReading) -> None:
-        """Where the people sought should live, with all that its reader noted."""
+        """Set where the people sought should live, with the evidence and warnings of its reader."""
         if place.location is not None:
             self.locations[DraftBlock.MUST] = place.location
         if place.excluded is not None:
@@ -62,42 +62,47 @@ class ReadingDraft:
             self.warn(warning)
 
     def prove(self, name: str, value: str | int, *, start: int, end: int) -> None:
-        """The stretch that a value was read from."""
+        """Note the stretch that a value was read from."""
         self.evidence.append(Evidence(field=name, value=value, quote=self.text[start:end], start=start, end=end))
 
     def warn(self, text: str) -> None:
-        """Something the caller should know before searching."""
+        """Note something the caller should know before searching."""
         if text not in self.warnings:
             self.warnings.append(text)
 
     def ignore(self, name: str, why: str) -> None:
-        """Something asked for that no filter can express."""
+        """Note a demand that no filter can express."""
         if name not in self.ignored:
             self.ignored.append(name)
         self.warn(why)
 
     def ignore_language_levels(self) -> None:
         """Note that how well a language is spoken is not searched for."""
-        self.ignore("must.languages.level", "Language levels cannot be searched for; the languages themselves are.")
+        self.ignore(
+            "must.languages.level", "Language levels cannot be searched for; the languages are searched without them."
+        )
 
     def ignore_working_place(self, text: str) -> None:
         """Note that remote, hybrid or office work is not searched for, when the text asks for it."""
         found = REMOTE.search(text)
         if found:
-            self.ignore("remote", f"Where people work ({found.group()}) cannot be searched for, only where they live.")
+            self.ignore(
+                "remote",
+                f"“{found.group()}” cannot be searched for: the search covers where people live, not where they work.",
+            )
 
     def ignore_exclusion(self, what: str) -> None:
         """Note that no filter excludes what the text rules out."""
-        self.ignore("exclude", f"“{what}” cannot be excluded: no filter expresses it.")
+        self.ignore("exclude", f"“{what}” cannot be excluded: there is no filter for it.")
 
     def exclude_freelancers(self, *, start: int, end: int) -> None:
         """Exclude people whose titles say that they are freelancers."""
         for title in ("freelance", "freelancer"):
             self.add(DraftBlock.EXCLUDE, "titles", title, start=start, end=end)
-        self.warn("Freelancers are recognised by their titles alone.")
+        self.warn("Freelancers can be excluded only by their titles.")
 
     def reading(self, *, candidates: tuple[str, ...], language: str | None) -> IntentReading:
-        """Everything gathered."""
+        """Return the reading."""
         return IntentReading(
             intent=Intent(
                 must=IntentBlock(
@@ -128,7 +133,7 @@ class ReadingDraft:
 
 
 def barred(location: IntentLocation) -> IntentLocation:
-    """A place to exclude. Each value of the block excludes on its own, so a city comes without its country."""
+    """Return a place as it is excluded: each value excludes on its own, so a city comes without its country."""
     if location.anchor_location_id is None and not location.location_ids:
         return location
     if location.radius_km is not None:

@@ -46,7 +46,7 @@ class Exclusions:
 
 
 def read_exclusions(text: str) -> Exclusions:
-    """Everything that a short intent rules out, one entry for each thing; what is merely not required is none."""
+    """Return what a short intent rules out, one entry for each thing; what is merely not required does not count."""
     said = list(EXCLUSION.finditer(text))
     found = [exclusion for one in said if not NOT_NEEDED.search(one["what"]) for exclusion in _things(text, one)]
     return Exclusions(found=tuple(found), taken=tuple(one.span() for one in said))

@@ -20,7 +20,7 @@ _OF = word_set(lambda each: each.titles.of.replace("|", " "))
 
 @lru_cache(maxsize=20_000)
 def is_head_word(word: str) -> bool:
-    """Whether the word names a kind of work, alone or as the last part of a compound; plural forms included."""
+    """Return whether the word names a kind of work, alone or as the last part of a compound; plural forms included."""
     low = word.lower()
     return any(_known(form) for form in _forms(low))
 
@@ -41,7 +41,7 @@ def _forms(low: str) -> tuple[str, ...]:
 
 
 def _inflects(stem: str) -> bool:
-    """Whether a stem is a German or Dutch word for work; English and French ones take no `-en`."""
+    """Return whether a stem belongs to a language whose words for work take `-en`."""
     return stem in _TAKING_EN or stem.endswith(ENDINGS)
 
 
@@ -54,12 +54,12 @@ def _known(form: str) -> bool:
 
 
 def head_words(text: str) -> list[str]:
-    """The words of a phrase that name a kind of work."""
+    """Return the words of a phrase that name a kind of work."""
     return [found.group() for found in WORD.finditer(text) if is_head_word(found.group())]
 
 
 def names_work(text: str) -> bool:
-    """Whether a phrase reads like a title: a word for work, or one of the doubtful ones where a head stands."""
+    """Return whether a phrase reads like a title: a word for work, or one of the doubtful ones where a head stands."""
     words = WORD.findall(text)
     for number, word in enumerate(words):
         if not is_head_word(word):
@@ -81,7 +81,7 @@ _ENDINGS = (
 
 
 def singular_title(title: str) -> str:
-    """The title with its word for work in the singular; what is singular already stays as it is."""
+    """Return the title with its word for work in the singular; what is singular already stays as it is."""
     found = [word for word in WORD.finditer(title) if is_head_word(word.group()) or word.group().lower() in SHORT_FORMS]
     for word in reversed(found):
         single = _single(word.group())

@@ -82,9 +82,6 @@ class IntentReading(Strict):
     ignored_fields: tuple[str, ...] = ()
 
 
-# How an intent comes about: read from a description, then changed field by field by what the caller gives.
-
-
 BLOCKS = ("must", "nice", "exclude")
 
 Changes = Mapping[str, Any]
@@ -100,7 +97,7 @@ class DraftedIntent(Strict):
     ignored_fields: tuple[str, ...] = ()
 
     def without(self, replaced: frozenset[str]) -> "DraftedIntent":
-        """The same once these fields were given by the caller."""
+        """Return the draft without the fields that the caller has given."""
         return self.model_copy(
             update={
                 "fields": tuple(field for field in self.fields if field not in replaced),
@@ -111,7 +108,7 @@ class DraftedIntent(Strict):
 
 
 def drafted_from(reading: IntentReading) -> DraftedIntent:
-    """What to remember of a reading; the text itself is not kept."""
+    """Return what to remember of a reading; the text itself is not kept."""
     return DraftedIntent(
         fields=tuple(sorted(_given_fields(reading.intent))),
         evidence=reading.evidence,
@@ -121,7 +118,7 @@ def drafted_from(reading: IntentReading) -> DraftedIntent:
 
 
 def with_changes(intent: Intent, changes: Changes) -> Intent:
-    """The intent with each given field replaced (contract, section 5: merge per block)."""
+    """Return the intent with each given field replaced (contract, section 5: merge per block)."""
     content = intent.model_dump()
     for name, change in changes.items():
         if change is None:
@@ -135,14 +132,14 @@ def with_changes(intent: Intent, changes: Changes) -> Intent:
 
 
 def _without_nulls(value: object) -> object:
-    """A place or a range as it was given: `null` within it is what is not given."""
+    """Drop the nulls within a place or a range: they are what is not given."""
     if isinstance(value, dict):
         return {name: inner for name, inner in value.items() if inner is not None}
     return value
 
 
 def touched(changes: Changes) -> frozenset[str]:
-    """The dotted fields that the changes replace or clear."""
+    """Return the dotted fields that the changes replace or clear."""
     fields: set[str] = set()
     for name, change in changes.items():
         if name not in BLOCKS:

@@ -54,7 +54,7 @@ class AskedPlace:
 
 
 def read_short(text: str, *, places: Places) -> PlaceReading:
-    """The places of a short intent; nothing is taken for a place that may be a word."""
+    """Return the places of a short intent; nothing is taken for a place that may be a word."""
     findings = Findings(text)
     asked = list(_asked(text, places, findings))
     groups = list(_groups(text, places, [one.span for one in asked]))
@@ -99,7 +99,7 @@ def _led(before: str, *, follows: bool) -> bool:
 
 
 def _span(spot: Spot, item: NamedPlace, before: str, after: str, *, excluded: bool) -> tuple[Span, int | None]:
-    """The stretch with its preposition and radius, and the radius."""
+    """Return the stretch with its preposition and radius, and the radius."""
     within, beyond = WITHIN.search(before), WITHIN_AFTER.match(after)
     lead = NOT_BEFORE.search(before) if excluded else None
     lead = lead or within or BEFORE_PLACE.search(before)
@@ -127,13 +127,13 @@ def _meant(text: str, spot: Spot, item: NamedPlace, places: Places, findings: Fi
     rivals = [place for place in choices[1:] if place.population * 2 > choices[0].population]
     if rivals:
         labels = ", ".join(place.label for place in [choices[0], *rivals][:5])
-        findings.warnings.append(f"“{text[spot.start : spot.end]}” can mean {labels}; none is chosen.")
+        findings.warnings.append(f"“{text[spot.start : spot.end]}” can mean {labels}; none was chosen.")
         return None
     return choices[0]
 
 
 def _least(*, led: bool, capital: bool, everyday: bool) -> int:
-    """How many people a place must have: the fewer signs stand beside its name, the more."""
+    """Return how many people a place must have: the fewer signs stand beside its name, the more."""
     if everyday:
         return LARGE if led and capital else 5 * LARGE
     if led:
@@ -177,7 +177,7 @@ def _location(wanted: list[AskedPlace], countries: tuple[str, ...], findings: Fi
             findings.read("radius_km", single.radius_km, *single.span)
         return IntentLocation(countries=codes, anchor_location_id=single.place.id, radius_km=single.radius_km)
     if len(points) > 1 and any(one.radius_km for one in wanted):
-        findings.warnings.append("A radius works around one place only; the places themselves are searched.")
+        findings.warnings.append("A radius works around one place only; the named places are searched without it.")
     return IntentLocation(countries=codes, location_ids=tuple(points))
 
 
@@ -229,7 +229,7 @@ class Piece:
 
 
 def is_short(text: str) -> bool:
-    """Whether a text is an intent in a few words and not an advertisement."""
+    """Return whether a text is an intent in a few words and not an advertisement."""
     stripped = text.strip()
     if len(stripped) > LONGEST_INTENT or len(text) > 2 * LONGEST_INTENT:
         return False
@@ -243,7 +243,7 @@ def is_short(text: str) -> bool:
 
 
 def _sentence_words(text: str) -> int:
-    """How many words of a full sentence follow a possible `We are looking for`."""
+    """Return how many words of a full sentence follow a possible `We are looking for`."""
     asking = ASKING.match(text)
     return len(SENTENCE_WORDS.findall(text, asking.end() if asking else 0))
 
@@ -264,7 +264,7 @@ def short_years(text: str) -> YearsFound | None:
 
 
 def short_languages(text: str) -> list[Spoken]:
-    """The languages that a short intent names; before a word for work they belong to the title: `German teacher`."""
+    """Return the languages that a short intent names, except those that belong to a title: `German teacher`."""
     found: list[Spoken] = []
     for name in NAME.finditer(text):
         after = text[name.end() : name.end() + LANGUAGE_REACH]
@@ -287,7 +287,7 @@ def short_languages(text: str) -> list[Spoken]:
 
 
 def title_pieces(text: str, masked: list[tuple[int, int]]) -> list[Piece]:
-    """The stretches that no other reader took, those that name work first."""
+    """Return the stretches that no other reader took, those that name work first."""
     left = hidden(text, masked)
     asking = ASKING.match(left)
     begin = asking.end() if asking else 0
@@ -299,7 +299,7 @@ def title_pieces(text: str, masked: list[tuple[int, int]]) -> list[Piece]:
 
 
 def hidden(text: str, spans: list[tuple[int, int]]) -> str:
-    """The text with line breaks in place of the spans; offsets stay."""
+    """Return the text with line breaks in place of the spans; offsets stay."""
     shown = list(text)
     for start, end in spans:
         shown[start:end] = "\n" * (end - start)
@@ -334,7 +334,7 @@ SHORTEST_KNOWN = 3
 
 
 def read_short_intent(text: str, reference: ReadingKnowledge) -> IntentReading:
-    """The intent of a few words, such as `3y Go devs near Ghent, not agencies`."""
+    """Return the intent of a few words, such as `3y Go devs near Ghent, not agencies`."""
     draft, language = ReadingDraft(text), text_language(text)
     exclusions = read_exclusions(text)
     place = read_short(text, places=reference.places)
@@ -375,7 +375,7 @@ def _take_languages(text: str, draft: ReadingDraft) -> list[Span]:
 def _add_titles(
     text: str, taken: list[Span], skills: Sequence[SkillMention], draft: ReadingDraft, reference: ReadingKnowledge
 ) -> list[Span]:
-    """Where the titles stand."""
+    """Return where the titles stand."""
     found: list[Span] = []
     for piece in title_pieces(text, taken):
         said = text[piece.start : piece.end]
@@ -384,12 +384,12 @@ def _add_titles(
             draft.add(DraftBlock.MUST, "titles", title, start=piece.start, end=piece.end)
             found.append((piece.start, piece.end))
         elif _without(said, skills, offset=piece.start):
-            draft.ignore("other", f"“{said}” has no effect: it is no title, place, skill or language that we know.")
+            draft.ignore("other", f"“{said}” was ignored: it is not a known title, place, skill or language.")
     return found
 
 
 def _without(said: str, skills: Sequence[SkillMention], *, offset: int) -> list[str]:
-    """The telling words of a piece that are no skills."""
+    """Return the telling words of a piece that are no skills."""
     spans = [(skill.start - offset, skill.end - offset) for skill in skills if skill.start >= offset]
     left = hidden(said, [span for span in spans if span[1] <= len(said)])
     return [word for word in INTENT_WORD.findall(left) if word.lower() not in AROUND_SKILLS]
@@ -407,7 +407,7 @@ def _add_skills(text: str, skills: Sequence[SkillMention], titles: Sequence[Span
             block = DraftBlock.NICE if (choice and not titled) or welcome else DraftBlock.MUST
             draft.add(block, "skills", skill.name, start=skill.start, end=skill.end)
         if choice and len(group) > 1:
-            draft.warn("The text asks for one skill or another: such skills are wished for, not required.")
+            draft.warn("The text asks for one skill or another: these skills are preferred, not required.")
 
 
 def _is_known(title: str, reference: ReadingKnowledge) -> bool:
@@ -431,6 +431,6 @@ def _exclude(exclusion: Exclusion, draft: ReadingDraft, reference: ReadingKnowle
 
 
 def _whole(said: str, reference: ReadingKnowledge) -> str | None:
-    """The skill that the words as a whole name."""
+    """Return the skill that the words as a whole name."""
     found = reference.skills.find(said)
     return found[0].name if len(found) == 1 and found[0].end - found[0].start == len(said) else None

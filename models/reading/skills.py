@@ -15,7 +15,7 @@ from models.reading.spoken import IDEALLY, REACH, WELCOME, clause_around
 MOST_REQUIRED = 3
 MOST_WELCOME = 12
 CERTAIN = 3
-"""So many signs make a skill of an advertisement a requirement."""
+"""This many signs make a skill of an advertisement a requirement."""
 TECHNOLOGIES = frozenset(
     {
         SkillField.PROGRAMMING_LANGUAGES,
@@ -67,7 +67,7 @@ class _Mention:
 
 
 def read_skills(document: Document, found: Sequence[SkillMention], *, title: tuple[int, int]) -> list[SoughtSkill]:
-    """What an advertisement with its title at `title` asks for, the most wanted first, then what it rules out.
+    """Return what an advertisement with its title at `title` asks for, the most wanted first, then what it rules out.
 
     A search requires every skill of `must`, so only the few that are plainly required come there.
     """
@@ -88,7 +88,7 @@ def read_skills(document: Document, found: Sequence[SkillMention], *, title: tup
 
 
 def _that_count(document: Document, found: Sequence[SkillMention], title: tuple[int, int]) -> list[_Mention]:
-    """Mentions in the title and where work and people are described; anywhere but in praise where nothing is headed."""
+    """Return the mentions in the title, tasks and requirements; in texts without such headings also elsewhere."""
     groups = skill_groups(document.text, found)
     mentions = [mention for group in groups for mention in _mentions(document, group, title)]
     headed = any(mention.section in _ASKING for mention in mentions)
@@ -100,7 +100,7 @@ def _that_count(document: Document, found: Sequence[SkillMention], title: tuple[
 
 
 def skill_groups(text: str, matches: Iterable[SkillMention]) -> list[list[SkillMention]]:
-    """The matches in groups, each a list within a sentence: `Java, Kotlin or Scala`."""
+    """Return the matches in groups, each a list within a sentence: `Java, Kotlin or Scala`."""
     groups: list[list[SkillMention]] = []
     for match in matches:
         if groups and LISTED.fullmatch(text[groups[-1][-1].end : match.start].lower()):
@@ -111,7 +111,7 @@ def skill_groups(text: str, matches: Iterable[SkillMention]) -> list[list[SkillM
 
 
 def one_of_several(text: str, group: Sequence[SkillMention]) -> bool:
-    """Whether a list leaves a choice, or names examples."""
+    """Return whether a list leaves a choice, or names examples."""
     before, after = clause_around(text, group[0].start, group[-1].end)
     gaps = (LISTED.fullmatch(text[left.end : right.start].lower()) for left, right in pairwise(group))
     return bool(any(gap and gap["or"] for gap in gaps) or EXAMPLE_BEFORE.search(before) or EXAMPLE_AFTER.match(after))
@@ -138,7 +138,7 @@ def _mentions(document: Document, group: Sequence[SkillMention], title: tuple[in
 
 
 def _signs(said: Sequence[_Mention]) -> int:
-    """How many signs there are that a skill is required; none for what a text only welcomes."""
+    """Return how many signs there are that a skill is required; 0 for a skill that is only welcome."""
     field = said[0].match.field
     firmly = [mention for mention in said if not mention.open]
     if field not in TECHNOLOGIES or not firmly:
@@ -157,6 +157,6 @@ def _rank(said: Sequence[_Mention]) -> tuple[int, bool, int]:
 
 
 def _sought(said: Sequence[_Mention], block: DraftBlock) -> SoughtSkill:
-    """Proved by a firm mention among the requirements before others."""
+    """Return the skill with its best evidence: a firm mention among the requirements before others."""
     telling = min(said, key=lambda mention: (mention.open, mention.section is not Section.REQUIRED)).match
     return SoughtSkill(telling.name, telling.start, telling.end, block, mentions=len(said))

@@ -58,7 +58,7 @@ class Spoken:
 
 
 def read_spoken(document: Document) -> list[Spoken]:
-    """Each language once, where it is first asked for."""
+    """Return each language once, where it is first asked for."""
     found: dict[str, Spoken] = {}
     for name in NAME.finditer(document.text):
         spoken = _spoken(document, name)
@@ -92,13 +92,13 @@ def _spoken(document: Document, name: re.Match[str]) -> Spoken | None:
 
 
 def _is_welcome(after: str) -> bool:
-    """Said to be a plus; in `English is required, Polish is a plus` that is said of another language."""
+    """Return whether it is said to be a plus; in `English is required, Polish is a plus` another language is meant."""
     welcome = WELCOME.search(after)
     return welcome is not None and not REQUIRED.search(after, 0, welcome.start())
 
 
 def clause_around(text: str, start: int, end: int) -> tuple[str, str]:
-    """What stands before and after a stretch within its sentence, at most 120 characters each."""
+    """Return what stands before and after a stretch within its sentence, at most 120 characters each."""
     before = text[max(0, start - WINDOW) : start]
     before = before[max((found.end() for found in CLAUSE.finditer(before)), default=0) :]
     after = text[end : end + WINDOW]

@@ -27,7 +27,7 @@ DOUBLE_FORM = re.compile(phrases(lambda each: each.titles.double_forms))
 
 
 WORKING_TIME = word_set(lambda each: each.titles.working_time)
-"""Words that alone make up a piece of a title line which says how and when the work is done."""
+"""Words of pieces of a title line that say how and when the work is done."""
 PAY = re.compile(r"(?:[$€£]\s?\d|\d[\d.,]*\s?(?:[$€£]|eur|k\b)|\(?\d{4,}\)?$)", re.IGNORECASE)
 
 _ARTICLE = rf"(?:{phrases(lambda each: each.titles.article)}\s)?"
@@ -51,13 +51,13 @@ PLUS_ENDS = ("c++", "c#", "+")
 
 
 def without_gender(text: str) -> str:
-    """The text without gender marks and second halves of double forms."""
+    """Return the text without gender marks and second halves of double forms."""
     plain = GENDER_MARK.sub(" ", text)
     return DOUBLE_FORM.sub("", plain)
 
 
 def tidy(text: str) -> str:
-    """Single spaces, nothing hanging at the edges."""
+    """Return the text with single spaces and without signs at its edges."""
     plain = SPACES.sub(" ", text.replace("\\", "").replace("**", " ").replace("&amp;", "&")).strip()
     stripped = plain.strip(EDGES)
     for end in PLUS_ENDS:
@@ -67,7 +67,7 @@ def tidy(text: str) -> str:
 
 
 def clean_title(raw: str) -> str:
-    """A title as it is searched for: no gender mark, no brackets, no working time, no pay, no lead-in word."""
+    """Return a title as it is searched for: no gender mark, no brackets, no working time, no pay, no lead-in word."""
     plain = PREFIX.sub("", without_gender(raw), count=1) if PREFIX.match(without_gender(raw)) else without_gender(raw)
     plain = CLOSED_BEFORE.sub("", plain)
     plain = OPEN_BRACKET.sub("", BRACKETS.sub(" ", plain))
@@ -110,7 +110,7 @@ class LineTitle:
 
 
 def line_titles(document: Document, places: Places) -> list[LineTitle]:
-    """The first lines that read like a title."""
+    """Return the first lines that read like a title."""
     found: list[LineTitle] = []
     for number, line in enumerate(document.lines[:FIRST_LINES]):
         score = line_score(line, number=number)
@@ -123,7 +123,7 @@ def line_titles(document: Document, places: Places) -> list[LineTitle]:
 
 
 def line_score(line: TextLine, *, number: int) -> float:
-    """How much a line looks like a title; zero or less when it does not."""
+    """Return how much a line looks like a title; zero or less when it does not."""
     text = line.text
     if len(text) > LONGEST_TITLE_LINE or section_of(text) is not None or PAY.match(text):
         return 0.0
@@ -146,7 +146,7 @@ def line_score(line: TextLine, *, number: int) -> float:
 
 
 def _headless_score(line: TextLine, plain: str, *, number: int) -> float:
-    """The very first line may be a title without a word for work: `Customer Success`; nothing else speaks for it."""
+    """Score a first line without a word for work, which may still be a title: `Customer Success`."""
     words = plain.split()
     if number or len(words) > MOST_HEADLESS_WORDS or len(plain) < LEAST_HEADLESS or not plain[0].isupper():
         return 0.0
@@ -161,7 +161,7 @@ def _headless_score(line: TextLine, plain: str, *, number: int) -> float:
 
 
 def title_wordings(raw: str, places: Places) -> tuple[str, ...]:
-    """The title as it stands in a line, best first: without what is no title, the occupation alone, and as written."""
+    """Return the wordings of the title in a line, best first: without noise, the occupation alone, and as written."""
     field = best_field(raw)
     stated = clean_title(without_title_noise(field, places))
     core = clean(stated) if names_work(clean(stated)) or not names_work(stated) else stated
@@ -171,7 +171,7 @@ def title_wordings(raw: str, places: Places) -> tuple[str, ...]:
 
 
 def best_field(raw: str) -> str:
-    """Of `Company | Title | City` the piece that names work; a line without such breaks is one piece."""
+    """Return the piece of `Company | Title | City` that names work; a line without such breaks is one piece."""
     fields = [field for field in FIELD_BREAK.split(raw) if tidy(field)]
     if len(fields) < 2:  # noqa: PLR2004 - one field
         return raw
@@ -181,7 +181,7 @@ def best_field(raw: str) -> str:
 
 
 def without_title_noise(field: str, places: Places) -> str:
-    """The field without pieces that say when, where or for how much, and without a company's name before it."""
+    """Return the field without pieces that say when, where or for how much, and without a company's name before it."""
     shown = without_gender(field)
     kept: list[str] = []
     for mark, piece in _pieces(shown):
@@ -194,7 +194,7 @@ def without_title_noise(field: str, places: Places) -> str:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """The pieces of a title line, each with the signs before it."""
+    """Return the pieces of a title line, each with the signs before it."""
     start, mark = 0, ""
     for cut in PIECE_BREAK.finditer(text):
         yield mark, text[start : cut.start()]
@@ -203,7 +203,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
 
 
 def without_place(text: str, places: Places) -> str:
-    """The text without a closing `in Lyon`."""
+    """Return the text without a closing `in Lyon`."""
     tail = IN_PLACE.search(tidy(BRACKETS.sub("", text)))
     if tail and is_place(tail["place"], places):
         return tidy(BRACKETS.sub("", text))[: tail.start()]
@@ -211,7 +211,7 @@ def without_place(text: str, places: Places) -> str:
 
 
 def _without_last_place(text: str, places: Places) -> str:
-    """`Conducteur de cars Aubenas (07)`: the last word goes when brackets follow it and it is a town's name."""
+    """Drop a last word that is a town's name with brackets behind it: `Conducteur de cars Aubenas (07)`."""
     bare = BRACKETS.sub("", text).split()
     if not BRACKETS.search(text) or len(bare) < 2 or head_words(bare[-1]) or not names_work(" ".join(bare[:-1])):  # noqa: PLR2004
         return text
@@ -222,7 +222,7 @@ def _without_last_place(text: str, places: Places) -> str:
 
 
 def is_title_noise(piece: str, places: Places) -> bool:
-    """Whether a piece of a title line says nothing about the work."""
+    """Return whether a piece of a title line says nothing about the work."""
     plain = tidy(BRACKETS.sub("", piece))
     if not plain or PAY.match(plain) or CODE_ONLY.fullmatch(plain) or LEVEL_ONLY.fullmatch(plain):
         return True
@@ -233,12 +233,12 @@ def is_title_noise(piece: str, places: Places) -> bool:
 
 
 def is_place(name: str, places: Places) -> bool:
-    """Whether a name is that of a known place, standing where places stand in title lines."""
+    """Return whether a name is that of a known place, standing where places stand in title lines."""
     if not name[:1].isupper():
         return False
     return bool(places.named(tidy(name)) or places.country_code(tidy(name)))
 
 
 def is_wording(text: str) -> bool:
-    """Whether anything searchable is left."""
+    """Return whether the text can be searched for as a title."""
     return 1 < len(text) <= 120 and any(letter.isalpha() for letter in text)  # noqa: PLR2004

@@ -30,8 +30,6 @@ NOT_IN_TITLE = frozenset(
 GLUED_END = re.compile(rf"(?<=[a-zäöüß]){phrases(lambda each: each.titles.glued)}$")
 """A following word that lost its space, as where bold type ended."""
 
-# The words before a title in running text, and the words that end it.
-
 
 class LeadInPattern(NamedTuple):
     """A way to announce a title: how much it is worth, and in which language its phrase goes on."""
@@ -71,7 +69,7 @@ SECTION_WEIGHT = {
 FOREIGN = 0.8
 """An announcement in another language than the text's."""
 CONFUSED = {(language.code, language.titles.announces_like) for language in LANGUAGES}
-"""German and Dutch announce with the same words."""
+"""Languages that announce titles with the same words."""
 CAPITALISED = frozenset(language.code for language in LANGUAGES if language.titles.capitalised_nouns)
 """Languages in which a title does not begin with a small letter."""
 TRAINING = re.compile(phrases(lambda each: each.titles.training) + r"\W+(?:\w+\W+){0,4}$", re.IGNORECASE)
@@ -88,7 +86,7 @@ class Phrase:
 
 
 def title_phrases(document: Document, language: str | None) -> Iterator[Phrase]:
-    """Every stretch worth looking at, in no order; of each kind as many as an honest advertisement has."""
+    """Return every stretch worth looking at, in no order; of each kind as many as an honest advertisement has."""
     lines = [line for line in document.lines if line.start <= MOST_CHARACTERS]
     yield from islice((phrase for line in lines for phrase in _labelled(document.text, line)), MOST_OF_A_KIND)
     marked = (phrase for line in lines for phrase in _marked(document.text, line, language or "en"))
@@ -104,7 +102,7 @@ def _labelled(text: str, line: TextLine) -> Iterator[Phrase]:
 
 
 def _marked(text: str, line: TextLine, language: str) -> Iterator[Phrase]:
-    """The words before a gender mark, back to where the sentence or the announcement begins."""
+    """Return the words before a gender mark, back to where the sentence or the announcement begins."""
     for mark in GENDER_MARK.finditer(text, line.start, line.end):
         start = _phrase_start(text, max(line.start, mark.start() - LONGEST_PHRASE), mark.start(), language)
         if start >= mark.start():
@@ -117,7 +115,7 @@ def _marked(text: str, line: TextLine, language: str) -> Iterator[Phrase]:
 
 
 def _extended(text: str, end: int, line_end: int) -> int:
-    """After the mark a title may go on: ` - Agent Solutions`."""
+    """Return where the title ends when it goes on after the mark: ` - Agent Solutions`."""
     more = GOES_ON.match(text, end, line_end)
     return more.end() if more else end
 
@@ -145,7 +143,7 @@ def _announced(document: Document, lead: LeadInPattern, language: str | None) ->
 
 
 def announced_span(text: str, start: int, language: str) -> tuple[int, int]:
-    """The phrase that begins here: until a break, a gender mark, or a word that no title goes on with."""
+    """Return the phrase that begins here: until a break, a gender mark, or a word that no title goes on with."""
     while start < len(text) and text[start] in OPENING_SIGNS:
         start += 1
     limit = min(len(text), start + LONGEST_PHRASE)
@@ -167,7 +165,7 @@ def announced_span(text: str, start: int, language: str) -> tuple[int, int]:
 
 
 def _break_at(text: str, start: int, limit: int) -> int:
-    """The first break; a comma after words that say nothing alone is none: `Senior Manager, Finance`."""
+    """Return the first break; a comma after generic words is none: `Senior Manager, Finance`."""
     for found in BREAK.finditer(text, start, limit):
         if not (found.group().startswith(",") and is_generic(text[start : found.start()])):
             return found.start()
@@ -175,20 +173,17 @@ def _break_at(text: str, start: int, limit: int) -> int:
 
 
 def bare(token: str) -> str:
-    """A word in lower case without the signs around it."""
+    """Return a word in lower case without the signs around it."""
     return token.strip(AROUND_WORDS).lower()
 
 
 def _after_leading(text: str, start: int, end: int, language: str) -> int:
-    """Past articles and praise: `passionate`, `engagierten`, `gedreven`."""
+    """Return the offset behind articles and praise: `passionate`, `engagierten`, `gedreven`."""
     for token in TOKEN.finditer(text, start, end):
         praised = bare(token.group()) in LEADING[language]
         if not (praised or (language in CAPITALISED and token.group().lstrip(AROUND_WORDS)[:1].islower())):
             return token.start()
     return end
-
-
-# Which title an advertisement is about: every phrase that may name it, weighed.
 
 
 LINE_WEIGHT = 2.0
@@ -250,7 +245,7 @@ class Ballot:
         self.contenders: dict[str, Contender] = {}
 
     def vote(self, titles: tuple[str, ...], *, weight: float, start: int, end: int, line: bool = False) -> None:
-        """Count one place in the text, in the wordings it gives, best first; repeated places count less."""
+        """Count one place in the text with its wordings, best first; repeated places count less."""
         usable = [title for title in titles if is_wording(title) and title_key(title)]
         if not usable:
             return
@@ -267,7 +262,7 @@ class Ballot:
 
 
 def read_titles(document: Document, language: str | None, *, places: Places, titles: Titles) -> TitleReading:
-    """The titles of an advertisement; nothing when none can be read."""
+    """Return the titles of an advertisement; nothing when none can be read."""
     ballot = Ballot()
     for line in line_titles(document, places):
         ballot.vote(line.wordings, weight=LINE_WEIGHT * line.score, start=line.start, end=line.end, line=True)
@@ -284,7 +279,7 @@ def read_titles(document: Document, language: str | None, *, places: Places, tit
 
 
 def _telling(title: str, *, raw: str, language: str | None, titles: Titles) -> float:
-    """How much an announced phrase is worth by its words; a French title begins with its word for work."""
+    """Return the weight of an announced phrase by its words; some languages begin a title with its word for work."""
     if language in HEAD_FIRST and names_work(title) and not head_words(" ".join(title.split()[:FIRST_WORDS])):
         return WITHOUT_WORK
     if names_work(title) or titles.known(title):
@@ -293,7 +288,7 @@ def _telling(title: str, *, raw: str, language: str | None, titles: Titles) -> f
 
 
 def _vote_mentions(ballot: Ballot, document: Document, titles: Titles) -> None:
-    """Known titles that the prose merely mentions; asked only when nothing announces a title."""
+    """Vote for known titles that the prose merely mentions; used only when nothing announces a title."""
     for found in titles.occurrences(document.text[:MENTIONS_WITHIN]):
         title = singular_title(clean_title(document.text[found.start : found.end]))
         weight = MENTIONED * SECTION_WEIGHT[document.section_at(found.start)]
@@ -322,7 +317,7 @@ def _chosen(ballot: Ballot, text: str) -> TitleReading:
 
 
 def _searched(stated: Wording) -> tuple[Wording, ...]:
-    """The title as stated, the occupation in it, what it says before a comma, and each of several titles in it."""
+    """Return the stated title, the occupation in it, the part before a comma, and each of several titles in it."""
     before_comma = stated.title.partition(",")[0]
     titles = [stated.title, clean(stated.title)]
     titles += [before_comma] if names_work(before_comma) and not is_generic(before_comma) else []
@@ -332,13 +327,13 @@ def _searched(stated: Wording) -> tuple[Wording, ...]:
 
 
 def _alternatives(wording: Wording) -> list[Wording]:
-    """The titles that one wording names: `Recruiter / Personalreferent`."""
+    """Return the titles that one wording names: `Recruiter / Personalreferent`."""
     titles = [title for title in alternatives(wording.title) if names_work(title)]
     return [Wording(title, wording.start, wording.end, wording.weight) for title in titles] if len(titles) > 1 else []
 
 
 def _head(wording: Wording) -> Wording:
-    """The title up to its first preposition: `cuisinier` of `cuisinier en collectivité`."""
+    """Return the title up to its first preposition: `cuisinier` of `cuisinier en collectivité`."""
     head = BEFORE_PREPOSITION.match(wording.title)
     title = tidy(head.group()) if head and names_work(head.group()) and not is_generic(head.group()) else wording.title
     return Wording(title, wording.start, wording.end, wording.weight)

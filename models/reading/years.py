@@ -8,7 +8,7 @@ from models.reading.languages import LANGUAGES, OR, phrases, word_set
 
 MOST_YEARS = 25
 BOAST_YEARS = 11
-"""From here on years belong to the company rather than to the person, unless they are plainly asked for."""
+"""From this number on, years belong to the company rather than to the person, unless they are plainly asked for."""
 WINDOW = 110
 EXPERIENCE_REACH = 70
 NUMBER_WORDS = {
@@ -58,7 +58,7 @@ class YearsFound:
 
 
 def read_years(document: Document) -> YearsFound | None:
-    """The experience that the text requires: the first that it states outside of what is merely welcome."""
+    """Return the experience that the text requires: the first that it states outside of what is merely welcome."""
     text = document.text
     compound = [_compound(found) for found in COMPOUND.finditer(text)]
     counted = [_counted(text, found) for found in YEARS.finditer(text)]
@@ -98,7 +98,7 @@ def _is_experience(before: str, after: str) -> bool:
 
 
 def _is_boast(before: str, years: int) -> bool:
-    """Whether the years are the company's own."""
+    """Return whether the years are the company's own."""
     if years >= BOAST_YEARS and not ASKED.search(before):
         return True
     return bool(BOAST.search(before) and not READER.search(before))

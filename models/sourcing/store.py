@@ -35,7 +35,7 @@ class WrittenIntent:
 
 
 async def add_intent(session: AsyncSession, tenant: Tenant, written: WrittenIntent) -> IntentRow:
-    """A new intent."""
+    """Add an intent."""
     now = await service_time(session)
     row = IntentRow(
         id=new_id("int", now),
@@ -52,7 +52,7 @@ async def add_intent(session: AsyncSession, tenant: Tenant, written: WrittenInte
 
 
 async def load_intent(session: AsyncSession, tenant: Tenant, intent_id: str, *, lock: bool = False) -> IntentRow:
-    """The tenant's intent. Raises `NotFound`."""
+    """Return the tenant's intent. Raises `NotFound`."""
     query = select(IntentRow).where(col(IntentRow.id) == intent_id, col(IntentRow.tenant_id) == tenant.id)
     row = (await session.scalars(query.with_for_update() if lock else query)).one_or_none()
     if row is None:
@@ -70,7 +70,7 @@ async def write_intent(session: AsyncSession, row: IntentRow, written: WrittenIn
 
 
 async def page_of_intents(session: AsyncSession, tenant: Tenant, page: Page) -> Slice[IntentRow]:
-    """The tenant's intents, newest first."""
+    """Return the tenant's intents, newest first."""
     created_at = col(IntentRow.created_at)
     query = select(IntentRow).where(col(IntentRow.tenant_id) == tenant.id)
     return await fetch(session, query, page, order=newest_first(created_at, col(IntentRow.id)), created_at=created_at)
@@ -80,7 +80,7 @@ async def page_of_intents(session: AsyncSession, tenant: Tenant, page: Page) -> 
 
 
 async def add_plan(session: AsyncSession, tenant: Tenant, plan: SearchPlanValue, *, intent_id: str) -> SearchPlan:
-    """A new plan of a stored intent."""
+    """Add a plan of a stored intent."""
     now = await service_time(session)
     row = SearchPlan(
         id=new_id("plan", now),
@@ -96,7 +96,7 @@ async def add_plan(session: AsyncSession, tenant: Tenant, plan: SearchPlanValue,
 
 
 async def load_plan(session: AsyncSession, tenant: Tenant, plan_id: str) -> SearchPlan:
-    """The tenant's plan. Raises `NotFound`."""
+    """Return the tenant's plan. Raises `NotFound`."""
     query = select(SearchPlan).where(col(SearchPlan.id) == plan_id, col(SearchPlan.tenant_id) == tenant.id)
     row = (await session.scalars(query)).one_or_none()
     if row is None:
@@ -107,7 +107,7 @@ async def load_plan(session: AsyncSession, tenant: Tenant, plan_id: str) -> Sear
 async def page_of_plans(
     session: AsyncSession, tenant: Tenant, page: Page, *, unconfirmed: bool | None = None
 ) -> Slice[SearchPlan]:
-    """The tenant's plans, newest first; `unconfirmed` only those that were never run, or were."""
+    """Return the tenant's plans, newest first; `unconfirmed` only those that were never run, or were."""
     created_at = col(SearchPlan.created_at)
     query = select(SearchPlan).where(col(SearchPlan.tenant_id) == tenant.id)
     if unconfirmed is not None:
@@ -123,7 +123,7 @@ LIFE = timedelta(days=30)
 
 
 async def remembered_totals(session: AsyncSession, query_keys: Collection[str]) -> dict[str, int]:
-    """The remembered totals of these queries; those never asked, or too long ago, are missing."""
+    """Return the remembered totals of these queries; those never asked, or too long ago, are missing."""
     now = await service_time(session)
     rows = await session.scalars(
         select(QueryTotal).where(
@@ -143,7 +143,7 @@ class RunBudget:
 
 
 def run_subject(run_id: str) -> Subject:
-    """The run as a waiting row."""
+    """Return the run as a waiting row."""
     return Subject("run", run_id)
 
 
@@ -160,7 +160,7 @@ async def add_run(
     default_max_credits: int,
     mark_seen: bool,
 ) -> Run:
-    """A queued run, rung once: it starts when the transaction has committed."""
+    """Add a queued run and wake it: it starts when the transaction has committed."""
     now = await service_time(session)
     run = Run(
         id=new_id("run", now),
@@ -187,7 +187,7 @@ SHOWN = "select * from runs where id = $1 and tenant_id = $2"
 
 
 async def load_run(session: AsyncSession, tenant: Tenant, run_id: str, *, lock: bool = False) -> Run:
-    """The tenant's run. Raises `NotFound`."""
+    """Return the tenant's run. Raises `NotFound`."""
     query = select(Run).where(col(Run.id) == run_id, col(Run.tenant_id) == tenant.id)
     run = (await session.scalars(query.with_for_update() if lock else query)).one_or_none()
     if run is None:
@@ -196,7 +196,7 @@ async def load_run(session: AsyncSession, tenant: Tenant, run_id: str, *, lock: 
 
 
 async def show_run(statements: Statements, tenant: Tenant, run_id: str) -> Run:
-    """The tenant's run to look at, in one round trip. Raises `NotFound`."""
+    """Return the tenant's run for reading alone, in one round trip. Raises `NotFound`."""
     run = await statements.one(Run, SHOWN, run_id, tenant.id)
     if run is None:
         raise NotFound("There is no such run.")
@@ -206,7 +206,7 @@ async def show_run(statements: Statements, tenant: Tenant, run_id: str) -> Run:
 async def page_of_runs(
     session: AsyncSession, tenant: Tenant, page: Page, *, status: RunStatus | None = None
 ) -> Slice[Run]:
-    """The tenant's runs, newest first."""
+    """Return the tenant's runs, newest first."""
     created_at = col(Run.created_at)
     query = select(Run).where(col(Run.tenant_id) == tenant.id)
     if status is not None:
@@ -215,7 +215,7 @@ async def page_of_runs(
 
 
 async def run_of_plan(session: AsyncSession, plan: SearchPlan) -> Run | None:
-    """The first run that the plan was started as, null when there is none."""
+    """Return the first run that the plan was started as, null when there is none."""
     query = select(Run).where(
         col(Run.tenant_id) == plan.tenant_id,
         col(Run.plan_id) == plan.id,
@@ -292,7 +292,7 @@ class CandidateFilters:
 async def page_of_candidates(
     session: AsyncSession, tenant: Tenant, run_id: str, filters: CandidateFilters, page: Page
 ) -> Slice[Candidate]:
-    """A page of a run's candidates. The caller has checked that the run is the tenant's."""
+    """Return a page of a run's candidates. The caller has checked that the run is the tenant's."""
     query = select(Candidate).where(
         col(Candidate.run_id) == run_id,
         col(Candidate.tenant_id) == tenant.id,
@@ -323,7 +323,7 @@ _ENSURE = text(
     " select slot, 0, false from generate_series(1, cast(:slots as integer)) as slot"
     " where slot not in (select slot from upstream_slots) on conflict do nothing"
 )
-"""Rows that are there are not tried: `on conflict` would wait for whoever has one locked, who may be frozen."""
+"""Only missing rows are inserted: `on conflict` would wait for a process that has a row locked and may be frozen."""
 _TAKE = text(
     "update upstream_slots"  # noqa: S608 - built from constants
     f" set holder = :holder, fence = fence + 1, working = false, busy_until = clock_timestamp() + {_SECONDS}"
@@ -354,14 +354,14 @@ _FREE = text(
 
 @dataclass(frozen=True, slots=True)
 class SlotLease:
-    """A row taken: it is ours as long as its fence still has this number."""
+    """A taken row: it is held as long as its fence still has this number."""
 
     slot: int
     fence: int
 
 
 async def ensure_slots(session: AsyncSession, *, slots: int) -> None:
-    """Have the rows 1 to `slots`; rows above are left and no longer taken."""
+    """Create the missing rows 1 to `slots`; rows above stay and are no longer taken."""
     await session.execute(_ENSURE, {"slots": slots})
 
 
@@ -372,13 +372,13 @@ async def take_slot(session: AsyncSession, *, holder: str, slots: int, seconds: 
 
 
 async def keep_slots(session: AsyncSession, holds: Collection[SlotLease], *, seconds: float) -> frozenset[SlotLease]:
-    """Renew leases, never shortening one; the holds that are still ours, also after their time if nobody took them."""
+    """Renew leases, never shortening one; return those still held, expired ones included."""
     asked = {"slots": [h.slot for h in holds], "fences": [h.fence for h in holds], "seconds": seconds}
     return frozenset(SlotLease(slot=row.slot, fence=row.fence) for row in await session.execute(_KEEP, asked))
 
 
 async def begin_slot_call(session: AsyncSession, hold: SlotLease, *, seconds: float) -> bool:
-    """Say that a call begins which ends within so long; false when somebody else has the row by now."""
+    """Say that a call begins which ends within so long; false when another process has the row by now."""
     asked = {"slot": hold.slot, "fence": hold.fence, "seconds": seconds}
     return (await session.execute(_BEGIN, asked)).one_or_none() is not None
 

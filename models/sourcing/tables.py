@@ -183,7 +183,7 @@ class UpstreamCall(OwnedRow, table=True):
     """A synchronous call to the people source, which a standalone activity `call/<id>` makes.
 
     `ask` and `result` are sealed and emptied once the answer is handed over or the call has failed. `until` is wall
-    time: while the call waits, how long somebody waits for it; while it runs, when it counts as lost.
+    time: while the call waits, how long its caller waits for it; while it runs, when it counts as lost.
     """
 
     __tablename__ = "upstream_calls"
@@ -236,7 +236,7 @@ class ScrollPage(OwnedRow, table=True):
 
 
 class ScrollPerson(OwnedRow, table=True):
-    """Somebody who was on a page of a raw search, and is not shown again on a later one."""
+    """A person who was on a page of a raw search, and is not shown again on a later one."""
 
     __tablename__ = "scroll_people"
     __table_args__ = (
@@ -290,7 +290,7 @@ class JobInput(OwnedRow, table=True):
     """One person a job is to fetch, and what became of it; `status` is null before the first answer.
 
     What was given is sealed. An erasure empties it, together with `url_hash` (the keyed hash of a profile URL, by
-    which it is found when nobody is known by the URL yet) and `profile_id`.
+    which it is found when no person is known by the URL yet) and `profile_id`.
     """
 
     __tablename__ = "job_inputs"

@@ -68,7 +68,7 @@ class SourceAnswer:
 
 @contextlib.asynccontextmanager
 async def within_limit() -> AsyncIterator[None]:
-    """One question to the source, repetitions and all: `SourceBusy` when it takes longer than `CALL_SECONDS`."""
+    """Bound one question with all its retries. Raises `SourceBusy` after `CALL_SECONDS`."""
     try:
         async with asyncio.timeout(CALL_SECONDS):
             yield
@@ -78,7 +78,7 @@ async def within_limit() -> AsyncIterator[None]:
 
 
 def utc_now() -> datetime:
-    """Wall time."""
+    """Return the wall time."""
     return datetime.now(UTC)
 
 
@@ -151,7 +151,7 @@ class PeopleDataLabsClient:
             raise SourceBusy(f"{path} broke off", cooldown_seconds=FAULT_SECONDS) from None
 
     def _taken(self, path: str, response: httpx.Response) -> httpx.Response:
-        """A stream that is one. Raises what `streaming` raises."""
+        """Open the stream and check its status. Raises what `streaming` raises."""
         status = response.status_code
         log.info("people_data_labs.stream", operation=path, status=status)
         if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND}:
@@ -233,7 +233,7 @@ class PeopleDataLabsClient:
 
 
 def reset_time(headers: Mapping[str, str], *, now: datetime) -> datetime | None:
-    """The announced end of the rate window; null when it is absent, unreadable, past or more than a day ahead."""
+    """Return when the rate window ends; null when that is absent, unreadable, past or more than a day ahead."""
     try:
         reset = datetime.fromisoformat(headers.get("x-ratelimit-reset", "").strip())
     except ValueError:
@@ -243,7 +243,7 @@ def reset_time(headers: Mapping[str, str], *, now: datetime) -> datetime | None:
 
 
 def next_minute(now: datetime) -> datetime:
-    """The end of the current minute, when the source's rate windows end at the latest, spread a little."""
+    """Return the end of the current minute, the latest end of the source's rate windows, with a little jitter."""
     minute = now.replace(second=0, microsecond=0) + timedelta(minutes=1)
     return minute + timedelta(seconds=_jitter.uniform(0, RESET_JITTER_SECONDS))
 
@@ -254,7 +254,7 @@ def _repeated_enough(state: RetryCallState) -> bool:
 
 
 async def _read(response: httpx.Response) -> bytes:
-    """The decoded body, cut right after `MAX_BYTES`; empty when its encoding is unreadable."""
+    """Return the decoded body, cut right after `MAX_BYTES`; empty when its encoding is unreadable."""
     encoding = response.headers.get("content-encoding", "identity").lower()
     inflate = zlib.decompressobj(GZIP) if encoding == "gzip" else None
     if inflate is None and encoding != "identity":
@@ -292,6 +292,6 @@ def _usable(body: bytes, parsed: Any) -> SourceAnswer:  # noqa: ANN401 - JSON
 
 
 def _worse(status: int, parsed: Any) -> int:  # noqa: ANN401 - JSON
-    """The status repeated in the body may say something else: the worse of the two counts."""
+    """Return the worse of the response's status and the one that its body repeats, which may differ."""
     said = parsed.get("status") if isinstance(parsed, dict) else None
     return max(status, said) if isinstance(said, int) else status

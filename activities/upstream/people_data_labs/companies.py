@@ -12,7 +12,7 @@ FIRST_YEAR, LAST_YEAR = 1000, 2200
 
 
 def question(clue: CompanyClue, *, min_likelihood: int) -> dict[str, str]:
-    """The parameters of one question: by the source's id, else by domain, else by name and country."""
+    """Return the parameters of one question: by the source's id, else by domain, else by name and country."""
     likely = {"min_likelihood": str(min_likelihood)}
     if clue.source_id is not None:
         return {"pdl_id": clue.source_id} | likely
@@ -23,7 +23,7 @@ def question(clue: CompanyClue, *, min_likelihood: int) -> dict[str, str]:
 
 
 def found_company(record: Any) -> FoundCompany:  # noqa: ANN401 - JSON
-    """The company of an answer, which has its fields at the top level. Raises `SourceUnusable` for another shape."""
+    """Return the company of an answer, whose fields are at the top level. Raises `SourceUnusable` for other shapes."""
     if not isinstance(record, dict):
         raise SourceUnusable("the company answer has another shape")
     name, source_id = cased(record.get("display_name") or record.get("name"), letter_case.company), record.get("id")

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 from activities.upstream.ports.people import SourceUnusable
 
 LONGEST_LINE = 4096
-"""Bytes. A line that goes on is no list of ids."""
+"""Bytes. A longer line means that the answer is no list of ids."""
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 DIGIT = re.compile(r"[0-9]")
 
 
 async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """The lines of a stream, without their ends. Raises `SourceUnusable` for a line that does not end."""
+    """Return the lines of a stream, without their ends. Raises `SourceUnusable` for a line that does not end."""
     rest = b""
     async for chunk in chunks:
         *whole, rest = (rest + chunk).split(b"\n")
@@ -25,7 +25,7 @@ async def lines_of(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
 
 
 async def ids_of(lines: AsyncIterator[str]) -> AsyncIterator[str]:
-    """The id of each line: its first column, without quotes. A heading and whatever is no id are passed over."""
+    """Return the id of each line: its first column, without quotes. Anything else is skipped."""
     first = True
     async for line in lines:
         value = line.split(",", 1)[0].strip().strip("\"'\ufeff").strip()

@@ -43,7 +43,7 @@ def person_name(text: str) -> str:
 
 
 def family_name(text: str) -> str:
-    """As `person_name`, but particles at the beginning stay small: `van der Berg`."""
+    """Return the name as `person_name` does, but with small particles at the beginning: `van der Berg`."""
     first, space, rest = text.partition(" ")
     return f"{first} {family_name(rest)}" if space and first in PARTICLES else person_name(text)
 

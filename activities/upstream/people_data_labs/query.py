@@ -30,7 +30,7 @@ class InexpressibleFilters(SourceRefusedQuery):
 
 
 def query_of(filters: PeopleFilters, directory: Directory) -> Clause:
-    """The query body `{"bool": …}`; `match_all` without any filter.
+    """Return the query body `{"bool": …}`; `match_all` without any filter.
 
     Raises:
         InexpressibleFilters: a filter this source cannot apply, an id the directory does not know, or an empty member
@@ -43,7 +43,7 @@ def query_of(filters: PeopleFilters, directory: Directory) -> Clause:
 
 
 def shape(clause: Clause) -> str:
-    """The query without a single value: clauses, fields and numbers of values, for logs."""
+    """Return the query without a single value: clauses, fields and numbers of values, for logs."""
     ((kind, inner),) = clause.items()
     if kind == "bool":
         return "bool(" + ", ".join(f"{occur}[{', '.join(map(shape, part))}]" for occur, part in inner.items()) + ")"
@@ -54,7 +54,7 @@ def shape(clause: Clause) -> str:
 
 
 def plain(value: str) -> str:
-    """A value as the source compares it."""
+    """Return a value as the source compares it."""
     return " ".join(unicodedata.normalize("NFC", value).lower().split())
 
 
@@ -65,7 +65,7 @@ class Translation:
         self._directory = directory
 
     def whole(self, filters: PeopleFilters) -> Clause:
-        """The filters with everything in `all_of` and nothing in `none_of`."""
+        """Return the filters with everything in `all_of` and nothing in `none_of`."""
         must, must_not = self._sides(filters)
         if isinstance(filters, TierFilters):
             for also in filters.all_of:
@@ -159,12 +159,12 @@ def _traits(filters: PeopleFilters) -> Iterator[Clause]:
 
 
 def terms(field: str, values: Iterable[str]) -> Iterator[Clause]:
-    """Any of these values, as few clauses as the source's limit on values allows; none for no values."""
+    """Return clauses for any of these values, as few as the source's limit on values allows; none for no values."""
     return _ids(field, [spelling for value in values for spelling in _spellings(value)])
 
 
 def any_of(clauses: list[Clause]) -> Clause:
-    """At least one of the clauses."""
+    """Return a clause that matches when at least one of these does."""
     if not clauses:
         raise InexpressibleFilters("a filter has no value that this source understands")
     return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses}}
@@ -178,7 +178,7 @@ def _ids(field: str, values: Iterable[str]) -> Iterator[Clause]:
 
 
 def _spellings(value: str) -> Iterator[str]:
-    """A value as written and without diacritics: sources keep some names one way, some the other."""
+    """Return a value as written and without diacritics: sources keep some names one way, some the other."""
     yield plain(value)
     yield "".join(c for c in unicodedata.normalize("NFD", plain(value)) if not unicodedata.combining(c))
 
@@ -195,7 +195,7 @@ def _titles(titles: TitleFilter, values: Iterable[str]) -> Iterator[Clause]:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text that hold a letter or digit; others would match nobody."""
+    """Return the words of a text that hold a letter or digit; others would match no one."""
     return [word for word in dict.fromkeys(plain(text).split()) if any(map(str.isalnum, word))]
 
 

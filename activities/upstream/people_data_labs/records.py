@@ -57,7 +57,7 @@ _NOT_STORABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def found_person(record: Record) -> FoundPerson:
-    """A search row."""
+    """Return a search row."""
     return FoundPerson(
         source_id=source_id(record) or "",
         profile_url=_profile_url(record),
@@ -69,7 +69,7 @@ def found_person(record: Record) -> FoundPerson:
 
 
 def profile(record: Record, directory: Directory, *, as_of: date) -> Profile:
-    """A full profile without our id; facts are those of the day `as_of`."""
+    """Return a full profile without our id; facts are those of the day `as_of`."""
     entries = sorted(_objects(record.get("experience")), key=_newest_first)
     jobs = tuple(map(_job, entries))
     current = _current(record, entries, jobs)
@@ -97,18 +97,18 @@ def profile(record: Record, directory: Directory, *, as_of: date) -> Profile:
 
 
 def source_id(record: Record) -> str | None:
-    """The source's id of the person."""
+    """Return the source's id of the person."""
     value = record.get("id")
     return value if isinstance(value, str) and 0 < len(value) <= LINE else None
 
 
 def emails(record: Record) -> tuple[str, ...]:
-    """E-mail addresses, personal ones first."""
+    """Return the e-mail addresses, personal ones first."""
     return _values(record, ("recommended_personal_email", "personal_emails", "work_email"), ADDRESS)
 
 
 def phones(record: Record) -> tuple[str, ...]:
-    """Telephone numbers as `+` and digits, the mobile one first."""
+    """Return the telephone numbers as `+` and digits, the mobile one first."""
     return _values(record, ("mobile_phone", "phone_numbers"), NUMBER)
 
 
@@ -121,7 +121,7 @@ def _values(record: Record, fields: tuple[str, ...], form: re.Pattern[str]) -> t
 
 
 def held_before(record: Record, is_the_company: Callable[[Record], bool]) -> bool:
-    """Whether one and the same job was at such a company and has ended."""
+    """Return whether one and the same job was at such a company and has ended."""
     return any(
         _partial_date(entry.get("end_date")) and is_the_company(_object(entry.get("company")))
         for entry in _objects(record.get("experience"))
@@ -144,7 +144,7 @@ def _job(entry: Record) -> CareerEntry:
 
 
 def _current(record: Record, entries: list[Record], jobs: tuple[CareerEntry, ...]) -> CurrentJob | None:
-    """The source's main job; another open one when the main one has ended."""
+    """Return the source's main job; another open one when the main one has ended."""
     main = next((job for entry, job in zip(entries, jobs, strict=True) if entry.get("is_primary") is True), None)
     title = cased(record.get("job_title"), letter_case.title)
     company = cased(record.get("job_company_name"), letter_case.company)
@@ -262,25 +262,25 @@ def _partial_date(value: Any) -> str | None:  # noqa: ANN401 - JSON
 
 
 def cased(value: Any, case: Callable[[str], str]) -> str | None:  # noqa: ANN401 - JSON
-    """One line of text in the letter case that it is written in."""
+    """Return one line of text in the letter case that it is written in."""
     one = line(value)
     return case(one) if one else None
 
 
 def line(value: Any) -> str | None:  # noqa: ANN401 - JSON
-    """One line of text; null for anything else, a withheld field's boolean too."""
+    """Return one line of text; null for anything else, a withheld field's boolean too."""
     return " ".join(text.split())[:LINE].strip() or None if (text := _text(value)) else None
 
 
 def _text(value: Any) -> str | None:  # noqa: ANN401 - JSON
-    """Text the database can store: without NUL and other control characters, and without half characters."""
+    """Return text the database can store: without NUL and other control characters, and without half characters."""
     if not isinstance(value, str):
         return None
     return unicodedata.normalize("NFC", _NOT_STORABLE.sub("", value))[:TEXT].strip() or None
 
 
 def lines(value: Any) -> list[str]:  # noqa: ANN401 - JSON
-    """The lines of a list, without what is none."""
+    """Return the lines of a list, without what is none."""
     return [one for item in value[:MOST_ENTRIES] if (one := line(item))] if isinstance(value, list) else []
 
 

@@ -67,7 +67,7 @@ class PeopleDataLabs:
         await self._client.close()
 
     async def search(self, filters: PeopleFilters, directory: Directory, *, size: int, token: str | None) -> SearchPage:
-        """One page; a page that would be over 1 MiB is asked for again at half the size."""
+        """Fetch one page; one that would be over 1 MiB is asked for again at half the size."""
         _check_size(size)
         query = query_of(filters, directory)
         fields = records.SEARCH_FIELDS + (("experience",) if filters.past_company_ids else ())
@@ -87,7 +87,7 @@ class PeopleDataLabs:
         return SearchPage(people=tuple(map(records.found_person, rows)), next_token=page.next_token, total=page.total)
 
     async def fetch(self, asked: Sequence[str], directory: Directory) -> tuple[FetchedProfile, ...]:
-        """Full profiles in the order asked; what is asked twice is fetched once."""
+        """Fetch full profiles in the order asked; a profile asked for twice is fetched once."""
         _check_size(len(asked))
         distinct = list(dict.fromkeys(asked))
         async with within_limit():
@@ -99,7 +99,7 @@ class PeopleDataLabs:
         return tuple(fetched[each] for each in asked)
 
     async def identify(self, clues: PersonClues, directory: Directory) -> tuple[MatchCandidate, ...]:
-        """Up to twenty people. The source bills the call itself, whatever it finds."""
+        """Find up to twenty people. The source bills the call itself, whatever it finds."""
         ask = {
             "name": clues.name,
             "company": clues.companies[0] if clues.companies else None,
@@ -122,7 +122,7 @@ class PeopleDataLabs:
         return tuple(_possible(match, directory, as_of=as_of) for match in matches)
 
     async def contacts(self, source_ids: Sequence[str]) -> tuple[FoundContacts, ...]:
-        """Addresses and numbers in the order asked. On plans without contact data all of them are missing."""
+        """Fetch addresses and numbers in the order asked. On plans without contact data all of them are missing."""
         _check_size(len(source_ids))
         distinct = list(dict.fromkeys(source_ids))
         async with within_limit():
@@ -131,7 +131,7 @@ class PeopleDataLabs:
         return tuple(found[each] for each in source_ids)
 
     async def companies(self, clues: Sequence[CompanyClue]) -> tuple[FoundCompany | None, ...]:
-        """The best match for each clue, asked for one after the other."""
+        """Find the best match for each clue, one after the other."""
         found: list[FoundCompany | None] = []
         async with within_limit():
             for clue in clues:
@@ -142,7 +142,7 @@ class PeopleDataLabs:
         return tuple(found)
 
     async def opted_out(self, *, at_once: int) -> AsyncIterator[list[str]]:
-        """The source's ids of everybody who opted out there, up to `at_once` of them at a time, as they come."""
+        """Yield the source's ids of the people who opted out there, up to `at_once` at a time, as they arrive."""
         async with self._client.streaming("/v5/person/subjectrequest") as response:
             batch: list[str] = []
             async for source_id in feed.ids_of(feed.lines_of(response.aiter_bytes())):
@@ -187,7 +187,7 @@ class PeopleDataLabs:
 
 
 def _parameter(asked: str) -> str:
-    """What a profile is asked for by: ids of the source hold no address."""
+    """Return the parameter a profile is asked for by: a URL, or an id of the source, which contains no address."""
     return "profile" if asked.startswith("https://") else "pdl_id"
 
 
@@ -216,7 +216,7 @@ def _is_person(row: Any) -> bool:  # noqa: ANN401 - JSON
 
 
 def _worked_there_before(row: Record, filters: PeopleFilters, directory: Directory) -> bool:
-    """The source compares company and end of a job apart: look whether one ended job was at one of the companies."""
+    """Return whether one ended job was at one of the companies; the source compares company and end separately."""
     companies = [directory.company(company_id) for company_id in filters.past_company_ids]
     known = {
         *(("id", each) for company in companies for each in company.provider_ids),
@@ -227,7 +227,7 @@ def _worked_there_before(row: Record, filters: PeopleFilters, directory: Directo
 
 
 def _in_order(items: Any, *, count: int) -> list[Record]:  # noqa: ANN401 - JSON
-    """The items by the number we sent along, or in their own order when none was echoed."""
+    """Return the items by the number sent along, or in their own order when none was echoed."""
     if not isinstance(items, list) or len(items) != count or not all(isinstance(item, dict) for item in items):
         raise SourceUnusable("the bulk answer has another shape or length")
     numbers = [item["metadata"].get("n") if isinstance(item.get("metadata"), dict) else None for item in items]

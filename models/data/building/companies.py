@@ -49,7 +49,7 @@ class Firm(NamedTuple):
 
 
 def build(register: Path, country_codes: dict[str, str]) -> list[Firm]:
-    """Well-known firms, then listed ones, then the register's, each name once a country.
+    """Return well-known firms, then listed ones, then the register's; each name once in a country.
 
     `country_codes` maps English names.
     """
@@ -130,7 +130,7 @@ def _operates(entity: dict[str, Any]) -> bool:
 
 
 def written(name: str) -> str:
-    """A register's capitals as people write them: `ACME TOOLS GMBH` becomes `Acme Tools GmbH`."""
+    """Return a register's capitals as people write them: `ACME TOOLS GMBH` becomes `Acme Tools GmbH`."""
     if not name.isupper():
         return " ".join(name.split())
     return " ".join(_word(word) for word in name.split())

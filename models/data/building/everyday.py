@@ -14,7 +14,7 @@ OFTEN = 2
 
 
 def words_in_use(labour: Path, names: set[str]) -> list[str]:
-    """Names of one word that occur in labels of occupations and skills, or in the curated list; less those kept."""
+    """Return one-word names that occur in labels of occupations and skills or in the curated list, less those kept."""
     kept = {word for cells in curated.rows("everyday_names") for word in cells[0].split()}
     listed = {place_key(word) for cells in curated.rows("everyday_words") for word in cells[0].split()}
     counts: Counter[str] = Counter()

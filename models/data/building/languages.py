@@ -12,7 +12,7 @@ LANGUAGES = ("en", "de", "fr", "nl")
 
 
 def build() -> dict[str, str]:
-    """Keys of names in four languages, to the lower-case English name."""
+    """Return keys of names in four languages, to the lower-case English name."""
     from babel import Locale
 
     listed = {language: Locale(language).languages for language in LANGUAGES}
@@ -27,7 +27,7 @@ def build() -> dict[str, str]:
 
 
 def english_name(code: str, curated_name: str) -> str:
-    """The lower-case English name under which sources list a language."""
+    """Return the lower-case English name under which sources list a language."""
     from babel import Locale
 
     return curated_name.lower() if code in curated.names_by_key("languages") else Locale("en").languages[code].lower()

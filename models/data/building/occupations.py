@@ -47,7 +47,7 @@ def _read(path: Path, delimiter: str) -> Iterator[dict[str, str]]:
 
 
 def concepts(labour: Path) -> list[ConceptRow]:
-    """All occupations of both taxonomies."""
+    """Return all occupations of both taxonomies."""
     found: dict[str, ConceptRow] = {}
     for row in _read(labour / "esco_occupation_labels.csv.gz", ","):
         concept = f"esco:{row['occupation_id']}"
@@ -59,7 +59,7 @@ def concepts(labour: Path) -> list[ConceptRow]:
 
 
 def labels(labour: Path) -> list[LabelRow]:
-    """Every label once a concept and language, preferred ones winning; `directeur/directrice` counts as two."""
+    """Return every label once a concept and language, preferred ones winning; `directeur/directrice` counts as two."""
     best: dict[tuple[str, str, str], LabelRow] = {}
     for text, language, concept, preferred in _raw_labels(labour):
         for form in _forms(text, language):
@@ -91,7 +91,7 @@ def _forms(text: str, language: str) -> list[str]:
 
 
 def related(labour: Path) -> list[RelatedRow]:
-    """O*NET's relations, in its order."""
+    """Return O*NET's relations, in its order."""
     return [
         RelatedRow(
             concept=f"onet:{row['O*NET-SOC Code']}",

@@ -66,18 +66,18 @@ class PlaceSources:
     areas: Path
 
 
-def _load(path: Path) -> Any:  # noqa: ANN401 - JSON of somebody else
+def _load(path: Path) -> Any:  # noqa: ANN401 - JSON of another publisher
     return json.loads(path.read_text(encoding="utf-8"))
 
 
 def own_number(kind: str, code: str) -> int:
-    """A stable number for an area that our source does not number."""
+    """Return a stable number for an area that our source does not number."""
     digest = hashlib.blake2b(f"{kind}:{code}".encode(), digest_size=8).digest()
     return OWN_NUMBERS + int.from_bytes(digest, "big") % 100_000_000_000
 
 
 def build(sources: PlaceSources) -> list[PlaceRow]:
-    """Every place: cities by population descending, then regions, districts, countries, metros."""
+    """Return every place: cities by population descending, then regions, districts, countries, metros."""
     cities = _cities(sources)
     countries = _countries(sources)
     regions = _areas(sources, cities, Level.REGION)
@@ -127,7 +127,7 @@ def _without_article(name: str, country: str) -> list[str]:
 
 
 def _other_names(names: Iterable[str], *, population: int) -> Iterator[str]:
-    """Names in Latin letters that people write; transliterations and airport codes are left out."""
+    """Return names in Latin letters that people write; transliterations and airport codes are left out."""
     if population < SMALL_PLACE:
         return
     for name in names:
@@ -166,7 +166,7 @@ def _fill_districts(members: list[PlaceRow]) -> None:
 
 
 def _areas(sources: PlaceSources, cities: list[PlaceRow], level: Level) -> list[PlaceRow]:
-    """First- or second-level areas in which at least one city lies; their place is the centre of their people."""
+    """Return first- or second-level areas with at least one city, each placed at the centre of its people."""
     members: dict[str, list[PlaceRow]] = defaultdict(list)
     for city in cities:
         code = city.region if level is Level.REGION else city.district
@@ -252,13 +252,13 @@ def _countries(sources: PlaceSources) -> list[PlaceRow]:
 
 
 def load_countries(sources: PlaceSources) -> dict[str, Any]:
-    """GeoNames' countries by code."""
+    """Return GeoNames' countries by code."""
     countries: dict[str, Any] = _load(sources.geonames / "countries.json")
     return countries
 
 
 def country_names(sources: PlaceSources) -> dict[str, dict[str, str]]:
-    """Names of each country in four languages."""
+    """Return names of each country in four languages."""
     from babel import Locale
 
     territories = {language: Locale(language).territories for language in LANGUAGES}
@@ -269,7 +269,7 @@ def country_names(sources: PlaceSources) -> dict[str, dict[str, str]]:
 
 
 def country_keys(sources: PlaceSources) -> dict[str, str]:
-    """Every key that names a country, to its code; what two countries share names neither."""
+    """Return every key that names a country, to its code; what two countries share names neither."""
     countries = load_countries(sources)
     named: dict[str, set[str]] = defaultdict(set)
     for code, names in country_names(sources).items():
@@ -282,7 +282,7 @@ def country_keys(sources: PlaceSources) -> dict[str, str]:
 
 
 def groups() -> dict[str, list[str]]:
-    """Keys of groups of countries, to their members; an intent takes no more than `MOST_COUNTRIES`."""
+    """Return keys of groups of countries, to their members; an intent takes no more than `MOST_COUNTRIES`."""
     members = {names: codes.split() for names, codes in curated.rows("country_groups")}
     if any(len(codes) > MOST_COUNTRIES for codes in members.values()):
         raise ValueError("a group has more countries than an intent can name")
@@ -318,7 +318,7 @@ def _metros(cities: list[PlaceRow]) -> list[PlaceRow]:
 
 
 def keys(row: PlaceRow) -> dict[str, bool]:
-    """Every key a row is found by; the value says whether it is an alias. Codes of states keep their colon."""
+    """Return every key a row is found by; the value says whether it is an alias. Codes of states keep their colon."""
     found: dict[str, bool] = {}
     for name in (row.name, *row.aliases):
         found |= {place_key(name): False, place_key(spelled_out(name)): False}

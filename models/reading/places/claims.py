@@ -146,7 +146,7 @@ class PlaceClaim:
 
 
 def claims(text: str, found: Sequence[Spot], places: Places) -> list[PlaceClaim]:
-    """All claims of an advertisement; `found` are the names in it."""
+    """Return all claims of an advertisement; `found` are the names in it."""
     lines = [found for found in LINE.finditer(text) if found.group().strip()]
     return [
         *_header(text, lines[:HEADER_LINES], places),
@@ -253,7 +253,7 @@ def _title_qualified(text: str, spot: Spot, following: Spot | None, places: Plac
 
 
 def _title_name(text: str, spot: Spot, start: int, end: int, places: Places) -> PlaceClaim | None:
-    """A name behind a preposition, before the number of its département, or at the very end of the title."""
+    """Return a name behind a preposition, before the number of its département, or at the very end of the title."""
     before, after = text[max(start, spot.start - BEFORE) : spot.start], text[spot.end : end]
     numbered = re.match(r"\s*\((\d{2}|2[AB])\)", after)
     if numbered:
@@ -275,7 +275,7 @@ def _title_name(text: str, spot: Spot, start: int, end: int, places: Places) -> 
 
 
 def _title_parts(text: str, start: int, end: int, places: Places) -> Iterator[PlaceClaim]:
-    """What stands behind a dash, a bar, a comma or in brackets, when it is a place and nothing else; or before it."""
+    """Yield the parts of a title line, between dashes, bars, commas or brackets, that are places and nothing else."""
     at, first = start, True
     for cut in [*TITLE_PART.finditer(text, start, end), None]:
         stop = cut.start() if cut else end
@@ -289,7 +289,7 @@ def _title_parts(text: str, start: int, end: int, places: Places) -> Iterator[Pl
 
 
 def _is_bare_code(item: NamedPlace) -> bool:
-    """Whether two capitals stand for a country or state by themselves: more often they mean IT, HR or QA."""
+    """Return whether the name is a bare code of two capitals, which more often means IT, HR or QA than a state."""
     return not item.choices and len(item.key) == CODE_LENGTH and item.key not in ("uk", "us", "eu")
 
 
@@ -329,7 +329,7 @@ def _with_siblings(text: str, claim: PlaceClaim, following: Sequence[Spot]) -> P
 
 
 def named_spot(spot: Spot) -> NamedPlace:
-    """A spot as something named, with cities and areas told apart."""
+    """Return a spot as a named place, with cities and areas separated."""
     points = tuple(choice for choice in spot.choices if is_point(choice[0]))
     areas = tuple(place for place, _ in spot.choices if not is_point(place))
     return NamedPlace(spot.start, spot.end, spot.key, points, areas, whole=False)
@@ -369,7 +369,7 @@ def _strength(before: str, after: str, item: NamedPlace, *, everyday: bool) -> S
 
 
 def qualified(text: str, spot: Spot, following: Spot | None, places: Places) -> NamedPlace:
-    """The name with the state or country that follows it."""
+    """Return the name with the state or country that follows it."""
     item = named_spot(spot)
     state = STATE_AFTER.match(text, spot.end)
     if state and (len(state["code"]) == 2 or text[spot.end] in ",- ("):  # noqa: PLR2004 - two letters
@@ -396,7 +396,7 @@ SPOKEN = frozenset({"IN", "OR", "ME", "OK", "HI", "OH", "IT", "HR", "PR", "AI", 
 
 
 def _address(before: str, after: str, item: NamedPlace) -> NamedPlace | None:
-    """A postal code beside the name says the country."""
+    """Return the name narrowed to the country of the postal code beside it; null without one."""
     code = POSTAL_BEFORE.search(before)
     countries: frozenset[str] | None = None
     if code:
@@ -412,7 +412,7 @@ def _address(before: str, after: str, item: NamedPlace) -> NamedPlace | None:
 
 
 def within_km(before: str, after: str) -> int | None:
-    """The radius said beside a name, in whole kilometres; None when none is said or none can be used."""
+    """Return the radius beside a name in whole kilometres; null when there is none that can be used."""
     found = WITHIN.search(before) or WITHIN_AFTER.match(after)
     if not found:
         return None

@@ -134,7 +134,7 @@ MOST_TIMES = 3
 
 
 def _either_case(phrases: str) -> str:
-    """Phrases that begin in lower case may begin a sentence; names keep their capital."""
+    """Let phrases in lower case also begin a sentence; names keep their capital."""
     return re.sub(r"(?<![^|])([a-zàéèêäöü])", lambda letter: f"[{letter[1]}{letter[1].upper()}]", phrases)
 
 
@@ -160,7 +160,7 @@ _CUES = _compiled()
 
 
 def country_signs(text: str, language: str | None) -> dict[str, float]:
-    """How strongly each country is hinted at; about 2 is a language alone, 4 a sure sign."""
+    """Return how strongly each country is hinted at; about 2 is a language alone, 4 a sure sign."""
     signs: dict[str, float] = defaultdict(float, BY_CODE[language].places.country_weights if language else {})
     for code, weight, spoken, pattern in _CUES:
         if language is not None and spoken not in (None, language):
@@ -182,7 +182,7 @@ DOMINANT = 10
 
 
 def place_signs(found: Sequence[Spot], places: Places) -> dict[str, float]:
-    """How strongly each country is hinted at by names of countries, regions and large cities, each name once."""
+    """Return how strongly each country is hinted at by names of countries, regions and large cities, each name once."""
     signs: dict[str, float] = defaultdict(float)
     seen: set[str] = set()
     for spot in found:

@@ -15,12 +15,12 @@ NUMBER = re.compile(r"\d+\w?|[xX]\d+")
 
 
 def is_place_noise(part: str) -> bool:
-    """Whether a stretch holds nothing but such words and numbers."""
+    """Return whether a stretch holds nothing but such words and numbers."""
     return all(word in NOISE or NUMBER.fullmatch(word) for word in place_key(part).split())
 
 
 def without_place_noise(part: str) -> str:
-    """The stretch without such words, as a key."""
+    """Return the stretch without such words, as a key."""
     return " ".join(word for word in place_key(part).split() if word not in NOISE)
 
 
@@ -43,7 +43,7 @@ class Spot(NamedTuple):
 
 
 def spots(text: str, start: int, end: int, *, places: Places, any_case: bool = False) -> Iterator[Spot]:
-    """Names between two offsets that do not overlap; only words with a capital begin one unless `any_case`."""
+    """Return names between two offsets that do not overlap; only words with a capital begin one unless `any_case`."""
     words = list(WORD.finditer(text, start, end))
     at = 0
     while at < len(words):
@@ -160,13 +160,13 @@ def read_segment(text: str, start: int, end: int, *, places: Places, any_case: b
 
 
 def qualify(item: NamedPlace, areas: Sequence[Place], places: Places, *, end: int) -> NamedPlace | None:
-    """The item with only the choices that lie in one of the areas; None when none does."""
+    """Return the item with only the choices that lie in one of the areas; None when none does."""
     inside = tuple(choice for choice in item.choices if lies_in_any(choice[0], areas, places))
     return replace(item, choices=inside, qualified=True, end=max(item.end, end)) if inside else None
 
 
 def rather_area(item: NamedPlace) -> bool:
-    """Whether a name is rather that of its area: a country, or a region with far more people than the city."""
+    """Return whether a name more likely means its area: a country, or a region with far more people than the city."""
     if not item.choices or not item.areas:
         return bool(item.areas)
     city, area = item.choices[0][0], item.areas[0]
@@ -176,7 +176,7 @@ def rather_area(item: NamedPlace) -> bool:
 
 
 def lies_in_any(place: Place, areas: Sequence[Place], places: Places) -> bool:
-    """Whether one of the areas holds the place."""
+    """Return whether one of the areas holds the place."""
     return any(area.id != place.id and places.lies_in(place, area) for area in areas)
 
 
@@ -219,7 +219,7 @@ def _qualified_by_earlier(named: list[NamedPlace], places: Places) -> tuple[Name
 
 
 def _parts(text: str, start: int, end: int, places: Places) -> Iterator[tuple[int, int]]:
-    """The segment cut at commas and the like; names that hold a bracket, a stroke or `and` stay whole."""
+    """Yield the parts between commas and the like; names that contain a bracket, a slash or `and` stay whole."""
     for outer in _cut(OUTER, text, start, end):
         if places.with_key(place_key(text[slice(*outer)])):
             yield outer
@@ -274,7 +274,7 @@ def _part(text: str, start: int, end: int, places: Places, *, any_case: bool) ->
 
 
 def is_point(place: Place) -> bool:
-    """Whether a place is one that people live around: a city or a metropolitan area."""
+    """Return whether a place is one that people live around: a city or a metropolitan area."""
     return place.kind in (PlaceKind.CITY, PlaceKind.METRO)
 
 
@@ -294,7 +294,7 @@ def _whole(plain: str, places: Places, *, any_case: bool) -> tuple[Choice, ...]:
 
 
 def _merged(plain: str, places: Places) -> tuple[Choice, ...]:
-    """Two municipalities made one (`Nazareth-De Pinte`), or a part of a large city: what stands first."""
+    """Return the first name of two merged municipalities (`Nazareth-De Pinte`), or of a part of a large city."""
     one, dash, other = plain.partition("-")
     if not dash or not one[:1].isupper() or not other[:1].isupper():
         return ()
@@ -308,7 +308,7 @@ def _merged(plain: str, places: Places) -> tuple[Choice, ...]:
 
 
 def _seat_of(city: Place, area: Place) -> bool:
-    """Whether an area is named after the city in its middle."""
+    """Return whether an area is named after the city in its middle."""
     away = great_circle_km(city.lat, city.lon, area.lat, area.lon)
     return city.country_code == area.country_code and away < SEAT_KM
 

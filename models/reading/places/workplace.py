@@ -35,11 +35,11 @@ class Leaning:
     signs: Mapping[str, float]
 
     def share(self, code: str) -> float:
-        """0 to 1: how much a country is hinted at beside the one most hinted at, or beside a language's worth."""
+        """Return how strongly a country is hinted at, from 0 to 1, beside the strongest one or a language alone."""
         return self.signs.get(code, 0.0) / max([LANGUAGE_WORTH, *self.signs.values()])
 
     def likely(self, code: str) -> bool:
-        """Whether the text may well be about that country."""
+        """Return whether the text may well be about that country."""
         if self.stated:
             return code in self.stated
         return self.share(code) >= LIKELY
@@ -69,7 +69,7 @@ SMALLEST = {
 
 
 def resolve(item: NamedPlace, claim: PlaceClaim, leaning: Leaning, places: Places) -> Resolved | None:
-    """The place a name means here; None when nothing says that the name is meant as a place."""
+    """Return the place a name means here; None when nothing says that the name is meant as a place."""
     if not item.qualified and rather_area(item):
         return None
     everyday = places.is_everyday_word(item.key)
@@ -123,7 +123,7 @@ def _credible(
 
 
 def short_form(place: Place, key: str) -> bool:
-    """Whether a name is the beginning of the full one, as `Frankfurt` is."""
+    """Return whether a name is the beginning of the full one, as `Frankfurt` is."""
     return place_key(place.name).startswith(f"{key} ")
 
 
@@ -137,7 +137,7 @@ def _apart(one: Place, other: Place) -> bool:
 
 
 def near_all(first: Place, others: Iterable[Place], *, km: float) -> bool:
-    """Whether every place lies within a distance of the first."""
+    """Return whether every place lies within a distance of the first."""
     return all(great_circle_km(first.lat, first.lon, other.lat, other.lon) <= km for other in others)
 
 
@@ -150,7 +150,7 @@ class PlaceReading:
     """Where the people sought should live. `location` is null when the text does not say.
 
     A radius stands only when the text gives one. `spans` are the stretches of a short intent that speak of places,
-    prepositions included; `excluded` is where such an intent wants nobody.
+    prepositions included; `excluded` is where such an intent wants no one.
     """
 
     location: IntentLocation | None
@@ -169,19 +169,19 @@ class Findings:
     warnings: list[str] = field(default_factory=list)
 
     def read(self, name: str, value: str | int, start: int, end: int) -> None:
-        """A value of the location, and where it stands."""
+        """Note a value of the location, and where it was read."""
         quote = self.text[start:end]
         self.evidence.append(Evidence(field=f"must.location.{name}", value=value, quote=quote, start=start, end=end))
 
     def fitting(self, codes: Iterable[str]) -> tuple[str, ...]:
-        """The countries, each once; those past what an intent takes are left out with a warning."""
+        """Return the distinct countries; those beyond an intent's limit are left out with a warning."""
         distinct = tuple(dict.fromkeys(codes))
         if len(distinct) > MOST_COUNTRIES:
             self.warnings.append(f"More than {MOST_COUNTRIES} countries are named; the others are left out.")
         return distinct[:MOST_COUNTRIES]
 
     def reading(self, location: IntentLocation | None) -> PlaceReading:
-        """The outcome."""
+        """Return the reading with everything found."""
         return PlaceReading(location, tuple(self.evidence), tuple(dict.fromkeys(self.warnings)))
 
 
@@ -204,7 +204,7 @@ CLEAR_SHARE = 0.7
 
 
 def read_place_of_work(text: str, *, places: Places, language: str | None) -> PlaceReading:
-    """The place of work that a job advertisement names, with evidence; a warning in place of each guess."""
+    """Return the place of work that a job advertisement names, with evidence; a warning in place of each guess."""
     findings = Findings(text)
     spotted = list(islice(spots(text, 0, len(text), places=places), MOST_NAMES))
     found = _last_header_only(claims(text, spotted, places))
@@ -224,7 +224,7 @@ def read_place_of_work(text: str, *, places: Places, language: str | None) -> Pl
 
 
 def _last_header_only(found: Sequence[PlaceClaim]) -> list[PlaceClaim]:
-    """Of several header lines that are places, the last is the location; a firm's name stands before it."""
+    """Drop header lines but the last one that is a place: a firm's name stands before the location."""
     last = max((claim.line for claim in found if claim.strength is Strength.HEADER), default=0)
     return [claim for claim in found if claim.strength is not Strength.HEADER or claim.line == last]
 
@@ -238,7 +238,7 @@ def _leaning(found: Sequence[PlaceClaim], signs: Mapping[str, float]) -> Leaning
 
 
 def _stated_areas(found: Sequence[PlaceClaim]) -> tuple[Place, ...]:
-    """Regions that the strongest claim names outright: cities named elsewhere count only inside them."""
+    """Return regions that the strongest claim names outright: cities named elsewhere count only inside them."""
     strongest = max((claim.strength for claim in found if claim.named), default=None)
     if strongest is None or strongest < STATED:
         return ()
@@ -260,7 +260,7 @@ def _stated_countries(claim: PlaceClaim) -> Iterator[str]:
 
 
 def _chosen(resolved: Sequence[Resolved], findings: Findings) -> list[Resolved]:
-    """The claims that decide: those of the strongest kind that names a city clearly."""
+    """Return the claims that decide: those of the greatest strength that name a city clearly."""
     clear = [one for one in resolved if one.place is not None]
     for strength in sorted({one.claim.strength for one in clear}, reverse=True):
         group = [one for one in clear if one.claim.strength is strength]
@@ -270,7 +270,9 @@ def _chosen(resolved: Sequence[Resolved], findings: Findings) -> list[Resolved]:
         if favourite:
             return [favourite]
         names = [one.place.name for one in _distinct(group) if one.place]
-        findings.warnings.append(f"Several places are named ({_listed(names)}) and none stands out: no city is chosen.")
+        findings.warnings.append(
+            f"Several places are named ({_listed(names)}) and none stands out; no city was chosen."
+        )
         return []
     return []
 
@@ -284,7 +286,7 @@ def _distinct(group: Iterable[Resolved]) -> list[Resolved]:
 
 
 def _favourite(group: Sequence[Resolved]) -> Resolved | None:
-    """The place named at least twice as often as any other; places next to each other count together."""
+    """Return the place named at least twice as often as any other; places next to each other count together."""
     counts: dict[str, int] = {}
     for one in group:
         if one.place:
@@ -321,11 +323,11 @@ def _warn_unclear(resolved: Sequence[Resolved], findings: Findings) -> None:
         if one.place is None and one.claim.strength >= Strength.ADDRESS:
             quote = findings.text[one.item.start : one.item.end]
             labels = [place.label for place in one.alternatives]
-            findings.warnings.append(f"“{quote}” can mean {_listed(labels)}; none is chosen.")
+            findings.warnings.append(f"“{quote}” can mean {_listed(labels)}; none was chosen.")
 
 
 def _regions(found: Sequence[PlaceClaim], leaning: Leaning) -> list[tuple[PlaceClaim, Place, int, int]]:
-    """Regions and districts that the strongest claim names, when no city is known."""
+    """Return regions and districts that the strongest claim names, when no city is known."""
     for claim in sorted(found, key=lambda claim: -claim.strength):
         if claim.strength < Strength.WORKPLACE:
             break
@@ -361,7 +363,7 @@ def _in_countries(
         return IntentLocation(countries=codes)
     codes = _inferred(leaning)
     if not codes:
-        findings.warnings.append("The text does not say where the job is: no place is chosen.")
+        findings.warnings.append("The text does not say where the job is; no place was chosen.")
         return None
     unclear = "The country is not named and unclear" if len(codes) > 1 else "No place is named; the country is inferred"
     findings.warnings.append(f"{unclear} from the wording of the text: {_names(codes, places)}.")
@@ -384,7 +386,7 @@ def _inferred(leaning: Leaning) -> tuple[str, ...]:
 
 
 def _tied(ranked: Sequence[tuple[str, float]]) -> tuple[str, ...]:
-    """A language of two countries without any other sign: both."""
+    """Return the countries that speak the language, when nothing else decides."""
     return tuple(code for code, weight in ranked[:2] if weight >= 1.0)
 
 

@@ -51,7 +51,7 @@ R = TypeVar("R", bound=Kept)
 
 @dataclass(frozen=True, slots=True)
 class BegunCall:
-    """A call that is to be made now: what is asked, and for whom."""
+    """A call to make now: the question, and for whom it is asked."""
 
     id: str
     kind: CallKind
@@ -61,9 +61,9 @@ class BegunCall:
 
 
 async def find_open_call(session: AsyncSession, use: Use) -> str | None:
-    """The open call of an earlier attempt with this key; null when a new one is to be made.
+    """Return the open call of an earlier attempt with this key; null when a new one is to be made.
 
-    A call that nobody waited for, or that was lost on its way, is ended here. Raises
+    A call that no caller waited for any more, or that was lost on its way, is ended here. Raises
     `IdempotencyKeyReused` when the open call was asked for by another request.
     """
     query = select(UpstreamCall, func.clock_timestamp()).where(
@@ -144,7 +144,7 @@ async def _locked(session: AsyncSession, call_id: str) -> UpstreamCall | None:
 
 
 async def begin_call(session: AsyncSession, vault: Vault, call_id: str) -> BegunCall | None:
-    """Note that the call leaves the queue; null when it has ended or nobody waits for it any more."""
+    """Note that the call leaves the queue; null when it has ended or no caller waits for it any more."""
     row = await _locked(session, call_id)
     wall = await session.scalar(select(func.clock_timestamp()))
     if row is None or wall is None or row.status not in {CallStatus.WAITING, CallStatus.RUNNING} or row.ask is None:
@@ -165,7 +165,7 @@ async def begin_call(session: AsyncSession, vault: Vault, call_id: str) -> Begun
 
 
 async def running(session: AsyncSession, call_id: str) -> UpstreamCall | None:
-    """The call, locked, if it still waits for its end: whoever finds null changes nothing."""
+    """Return the call, locked, if it has not ended. Callers that find null must not change anything."""
     row = await _locked(session, call_id)
     return row if row is not None and row.status == CallStatus.RUNNING else None
 
@@ -186,7 +186,7 @@ async def fail(session: AsyncSession, call_id: str, error: ServiceError) -> None
 
 
 async def give_up_raw_call(session: AsyncSession, call_id: str) -> bool:
-    """Nobody waits any more: a call that has not started never will. False when it has started."""
+    """End a call whose caller waits no longer, unless it has started; return whether it was ended."""
     row = await _locked(session, call_id)
     if row is None or row.status != CallStatus.WAITING:
         return False
@@ -212,7 +212,7 @@ STATE = "select status, failure from upstream_calls where id = $1"
 
 
 async def ended(statements: Statements, call_id: str) -> bool:
-    """Whether the call is done. Raises the error it failed with."""
+    """Return whether the call is done. Raises the error it failed with."""
     row = await statements.one(_State, STATE, call_id)
     if row is None or row.status == CallStatus.COLLECTED:
         raise LookupError(call_id)
@@ -222,9 +222,9 @@ async def ended(statements: Statements, call_id: str) -> bool:
 
 
 async def collect(session: AsyncSession, vault: Vault, call_id: str, kind: type[R]) -> R:
-    """The result, which the row forgets with this transaction; its people are held from now on.
+    """Return the result, which the row forgets with this transaction, and lock its people.
 
-    Raises `LookupError` when somebody else has it, and the error that the call ended with, an erasure's too.
+    Raises `LookupError` when it was collected before, and the error that the call ended with, an erasure's too.
     """
     about = await session.scalar(select(col(UpstreamCall.about)).where(col(UpstreamCall.id) == call_id))
     await people.lock_people(session, [mark for mark in about or () if mark.startswith(PROFILE)])
@@ -244,7 +244,7 @@ async def collect(session: AsyncSession, vault: Vault, call_id: str, kind: type[
 
 
 def payment_refusal(*, required: int, balance: int, caps: Iterable[DailyCap], now: datetime) -> ServiceError | None:
-    """What stands in the way of paying so many credits: the balance, a daily cap, or nothing."""
+    """Return the error that keeps so many credits from being paid: the balance, a daily cap, or null."""
     if balance < required:
         return InsufficientCredits(required_credits=required, balance_credits=balance)
     cap = next((cap for cap in caps if cap.remaining < required), None)
@@ -252,7 +252,7 @@ def payment_refusal(*, required: int, balance: int, caps: Iterable[DailyCap], no
 
 
 async def pay(session: AsyncSession, payer: Payer, charges: list[CreditCharge]) -> int:
-    """Pay every charge; the credits paid. Raises `InsufficientCredits` or `DailyCreditCapReached`."""
+    """Pay every charge, and return the credits paid. Raises `InsufficientCredits` or `DailyCreditCapReached`."""
     required = sum(charge.credits for charge in charges)
     if required == 0:
         return 0
@@ -268,6 +268,6 @@ async def pay(session: AsyncSession, payer: Payer, charges: list[CreditCharge]) 
 async def lead_charges(
     session: AsyncSession, workspace_id: str, profile_ids: Iterable[str], *, subject_id: str
 ) -> list[CreditCharge]:
-    """Write these people into the lead register; a charge for each that is new to it."""
+    """Write these people into the lead register, and return a charge for each new one."""
     new = await credits.take_leads(session, workspace_id, profile_ids)
     return [CreditCharge(f"lead:{one}", "lead", subject_id, prices.LEAD) for one in sorted(new)]

@@ -1,4 +1,4 @@
-"""Contact lookups: priced, worked off in the background, and what was found sealed for the account that paid for it."""
+"""Contact lookups: priced, done in the background, and their results sealed for the account that paid for them."""
 
 import json
 from collections.abc import Collection, Container, Mapping, Sequence
@@ -30,7 +30,7 @@ from models.sourcing.tables import Contact, ContactAsked, ContactLookup
 
 
 def contacts_subject(lookup_id: str) -> Subject:
-    """The lookup as a waiting row."""
+    """Return the lookup as a waiting row."""
     return Subject("contacts", lookup_id)
 
 
@@ -42,7 +42,7 @@ async def create_contact_lookup(
     profile_ids: Sequence[str],
     want: Sequence[ContactKind],
 ) -> ContactLookup:
-    """A queued lookup, rung once: it starts when the transaction has committed. Rows are people, kinds within them."""
+    """Add a queued lookup and wake it: it starts after the commit. Rows are ordered by person and kind."""
     now = await service_time(session)
     lookup = ContactLookup(
         id=new_id("lkp", now),
@@ -79,19 +79,19 @@ class AskedContact:
 
 
 def pairs(profile_ids: Sequence[str], want: Sequence[ContactKind]) -> list[AskedContact]:
-    """Everything asked for: people in their order, kinds within them."""
+    """Return everything asked for: people in their order, kinds within them."""
     return [AskedContact(one, kind) for one in profile_ids for kind in want]
 
 
 async def contact_rows(session: AsyncSession, lookup_id: str) -> Sequence[ContactAsked]:
-    """The lookup's rows in their order; those of people erased since are gone."""
+    """Return the lookup's rows in their order; those of people erased since are gone."""
     query = select(ContactAsked).where(col(ContactAsked.lookup_id) == lookup_id)
     return (await session.scalars(query.order_by(col(ContactAsked.position)))).all()
 
 
 @dataclass(frozen=True, slots=True)
 class ContactStanding:
-    """One person and kind: who is meant, and how it stands without asking anybody; null for "to be asked for"."""
+    """One person and kind, with the status known without asking the source; null for "to be asked for"."""
 
     person: str | None
     kind: ContactKind
@@ -101,7 +101,7 @@ class ContactStanding:
 async def read_contacts(
     session: AsyncSession, tenant: Tenant, asked: Sequence[AskedContact | ContactAsked]
 ) -> list[ContactStanding]:
-    """How each person and kind stands now, in the order asked."""
+    """Return how each person and kind stands now, in the order asked."""
     known = await people.known_people(session, tenant, {each.profile_id for each in asked}, run_id="")
     paid = await _paid(session, tenant, {each.profile_id for each in known.values()})
     return [_standing(known.get(each.profile_id), ContactKind(each.kind), paid) for each in asked]
@@ -119,7 +119,7 @@ def _standing(known: KnownPerson | None, kind: ContactKind, paid: Container[tupl
 
 
 async def _paid(session: AsyncSession, tenant: Tenant, profile_ids: Collection[str]) -> dict[tuple[str, str], bytes]:
-    """What the account has paid for within the last twelve months, still sealed."""
+    """Return what the account has paid for within the last twelve months, still sealed."""
     now = await service_time(session)
     rows = await session.scalars(
         select(Contact).where(
@@ -132,12 +132,12 @@ async def _paid(session: AsyncSession, tenant: Tenant, profile_ids: Collection[s
 
 
 def price_contacts(standings: Sequence[ContactStanding]) -> int:
-    """The most that asking for the rest can cost."""
+    """Return the most that asking for the rest can cost."""
     return prices.CONTACT * len({(each.person, each.kind) for each in standings if each.status is None})
 
 
 async def begin_contact_call(session: AsyncSession, lookup_id: str, number: int) -> set[str] | None:
-    """Whom to ask for; null when the call is out of date."""
+    """Return whom to ask for; null when the call is out of date."""
     lookup = await LOOKUPS.begin(session, lookup_id, number)
     if lookup is None:
         return None
@@ -158,11 +158,11 @@ class Answered:
     again: Collection[str]
 
     def addresses(self, person: str) -> Sequence[str]:
-        """The e-mail addresses found of a person."""
+        """Return the e-mail addresses found of a person."""
         return self.values.get((person, ContactKind.EMAIL), ())
 
     def of(self, standing_for: Mapping[str, str]) -> "Answered":
-        """The same, by the ids that stand for the people now."""
+        """Return the same values, by the current ids of the people."""
         return Answered(
             {(standing_for.get(one, one), kind): found for (one, kind), found in self.values.items()},
             {standing_for.get(one, one) for one in self.again},
@@ -229,7 +229,7 @@ async def _keep(
 
 
 def _purpose(tenant: Tenant) -> str:
-    """Sealed for one account: no other can open it."""
+    """Seal the values for one account: no other can open them."""
     return f"contacts/{tenant.workspace_id}"
 
 
@@ -245,13 +245,13 @@ class ContactRow:
 
 
 async def show_contacts(session: AsyncSession, vault: Vault, tenant: Tenant, lookup: ContactLookup) -> list[ContactRow]:
-    """The answer so far; of somebody suppressed since nothing is shown."""
+    """Return the answer so far; of a person suppressed since, nothing is shown."""
     rows = await contact_rows(session, lookup.id)
     standing_for = await people.current_ids(session, {row.profile_id for row in rows})
     paid = await _paid(session, tenant, set(standing_for.values()))
     hidden = await suppressions.suppressed_among(
         session, tenant, set(standing_for.values())
-    )  # last: who opts out meanwhile too
+    )  # last, so that it covers people who opt out meanwhile
     result: list[ContactRow] = []
     for row in rows:
         person, kind = standing_for.get(row.profile_id, row.profile_id), ContactKind(row.kind)
@@ -266,7 +266,7 @@ async def show_contacts(session: AsyncSession, vault: Vault, tenant: Tenant, loo
 
 
 async def _tell(session: AsyncSession, lookup: ContactLookup, now: datetime) -> None:
-    """Nothing has been found whose row is still open."""
+    """Mark every row that is still open as not found."""
     await session.flush()
     left = (col(ContactAsked.lookup_id) == lookup.id, col(ContactAsked.status).is_(None))
     await session.execute(update(ContactAsked).where(*left).values(status=ContactStatus.ERROR))

@@ -1,4 +1,4 @@
-"""What every step of a run starts from: its row under lock, its plan, its checkpoints, its end."""
+"""What every step of a run starts from: its locked row, its plan, its checkpoints, its end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -64,12 +64,12 @@ class PlanRead:
 
 
 def tenant_of_run(run: Run) -> Tenant:
-    """Whose run it is."""
+    """Return the tenant of the run."""
     return Tenant(run.workspace_id, customer_of(run.tenant_id))
 
 
 def payer_of_run(run: Run) -> Payer:
-    """Who pays for the run."""
+    """Return who pays for the run."""
     return Payer(run.workspace_id, run.api_key_id, customer_of(run.tenant_id))
 
 
@@ -78,7 +78,7 @@ _PLANS_KEPT = 256
 
 
 async def plan_of(session: AsyncSession, run: Run) -> PlanRead:
-    """The run's plan; plans never change, so that a process reads each one once."""
+    """Return the run's plan; plans never change, so that a process reads each one once."""
     known = _PLANS.get(run.plan_id)
     if known is None:
         if len(_PLANS) >= _PLANS_KEPT:
@@ -98,13 +98,13 @@ def _read(content: Payload) -> PlanRead:
 
 
 async def lock_run(session: AsyncSession, run_id: str) -> tuple[Run, datetime]:
-    """The run, locked until the transaction ends, and service time after the lock was got."""
+    """Return the run, locked until the transaction ends, and the service time after the lock was taken."""
     run = (await session.scalars(select(Run).where(col(Run.id) == run_id).with_for_update())).one()
     return run, await service_time(session)
 
 
 async def called(session: AsyncSession, run_id: str, number: int) -> tuple[Run | None, datetime]:
-    """The run, locked, if this call is still the one it waits for; and service time."""
+    """Return the run, locked, if it still waits for this call; and the service time."""
     run, now = await lock_run(session, run_id)
     return (run if run.call_number == number and run.status not in FINAL else None), now
 
@@ -112,7 +112,7 @@ async def called(session: AsyncSession, run_id: str, number: int) -> tuple[Run |
 async def checkpoint(
     session: AsyncSession, workspace_id: str, query_key: str, number: int, now: datetime
 ) -> SearchPageRow | None:
-    """A page this workspace has paid for and that is not too old."""
+    """Return a page this workspace has paid for and that is not too old."""
     return (
         await session.scalars(
             select(SearchPageRow).where(
@@ -133,19 +133,19 @@ def start_call(run: Run, status: RunStatus, now: datetime) -> None:
 
 
 def end_call(run: Run) -> None:
-    """Take the call's answer: what comes of it once more, or later, is out of date, and it is not begun again."""
+    """End the current call: a later or repeated answer is out of date, and the call is not begun again."""
     run.call_number += 1
 
 
 def finish_run(session: AsyncSession, run: Run, stop: Stop, now: datetime) -> None:
-    """Bring the run to a final state, give back what it had set aside, and tell of it."""
+    """Bring the run to a final state, give back its reservation, and emit the event."""
     run.status = stop.status
     run.stop_reason = stop.reason
     run.finish_detail = stop.detail
     run.failure_code = stop.failure
     run.finished_at = now
     run.retry_at = run.wake_at = None
-    end_call(run)  # also of a call under way: an extension is not to hear of it
+    end_call(run)  # a call under way, too, is out of date: its answer must not reach an extension
     _drop_chunk(run)
     ended = RunEnded(
         run_id=run.id,
@@ -169,7 +169,7 @@ def _drop_chunk(run: Run) -> None:
 async def put_off_run(
     session: AsyncSession, run_id: str, number: int, *, after: timedelta | None, at_least: timedelta = timedelta()
 ) -> None:
-    """The source is busy: wait as it said; when it said nothing, twice as long each time, at least `at_least`."""
+    """Put the run off while the source is busy: as long as it said, else longer each time, at least `at_least`."""
     run, now = await called(session, run_id, number)
     if run is None:
         return
@@ -180,7 +180,7 @@ async def put_off_run(
 
 
 async def unusable(session: AsyncSession, run_id: str, number: int, *, final: bool) -> None:
-    """The source answered with something unusable: try again, and after a few times (or at once) fail."""
+    """Handle an unusable answer: try again, and after a few times (or at once) fail."""
     run, now = await called(session, run_id, number)
     if run is None:
         return
@@ -194,7 +194,7 @@ async def unusable(session: AsyncSession, run_id: str, number: int, *, final: bo
 
 
 async def still_queued(session: AsyncSession, run_id: str, number: int, *, look_again: timedelta) -> Decision:
-    """A call has queued for long: show the run as waiting for quota until it starts."""
+    """Show the run as waiting for quota, once a call has queued for long, until it starts."""
     run, now = await lock_run(session, run_id)
     if run.call_number == number and run.call_started_at is None and run.status not in FINAL:
         run.status = RunStatus.WAITING_FOR_QUOTA
@@ -251,7 +251,7 @@ async def decide_run(session: AsyncSession, run_id: str, *, queue_seconds: float
 
 
 async def _call(session: AsyncSession, run: Run, plan: PlanRead, now: datetime, *, queue_seconds: float) -> Decision:
-    """The call that works the run's chunk, or reads the next page."""
+    """Return the call that delivers the run's chunk, or reads the next page."""
     run.call_number += 1
     run.call_started_at = None
     call = partial(upstream_call, workspace_id=run.workspace_id, number=run.call_number, queue_seconds=queue_seconds)
@@ -290,7 +290,7 @@ def _decision(
 
 
 async def _needs_next_page(session: AsyncSession, run: Run, now: datetime) -> bool:
-    """Whether the page after this one is needed for certain, whatever comes of the chunk, and may still be paid."""
+    """Return whether the page after this one will be needed whatever the chunk yields, and may still be paid."""
     if run.query_key is None or run.candidates_delivered + len(run.chunk or ()) >= run.target:
         return False
     may_read = run.max_pages is None or run.spent_pages < run.max_pages
@@ -325,7 +325,7 @@ async def _next_people(session: AsyncSession, run: Run, plan: PlanRead, now: dat
 
 
 async def _before_page(session: AsyncSession, run: Run) -> Stop | None:
-    """Whether reading another page is ruled out: no pages left to read, or nothing to pay a person with."""
+    """Return whether reading another page is ruled out: no pages left to read, or nothing to pay a person with."""
     pages_used_up = run.max_pages is not None and run.spent_pages >= run.max_pages
     if pages_used_up or await _funds(session, run) < prices.LEAD:
         return Stop(RunStatus.COMPLETED, StopReason.BUDGET)
@@ -339,7 +339,7 @@ def _turn_page(run: Run, *, last: bool) -> None:
 
 
 async def _funds(session: AsyncSession, run: Run) -> int:
-    """Credits the run may still spend: its budget, the balance and the daily caps, as they are now."""
+    """Return the credits the run may still spend: the least of its budget, the balance and the daily caps."""
     return min(run.max_credits - run.spent_credits, await credits.spendable(session, payer_of_run(run)))
 
 
@@ -355,7 +355,7 @@ async def _sort_out(session: AsyncSession, run: Run, page_people: Sequence[str])
 
     return walk(
         [now_called[one] for one in page_people],
-        # Somebody erased has no row any more and counts as suppressed.
+        # An erased person has no row any more and counts as suppressed.
         suppressed={
             person for person in now_called.values() if person not in by_person or by_person[person].suppressed
         },

@@ -43,7 +43,7 @@ STANDING = text(
 async def work_forbidden(
     session: AsyncSession, tenant: Tenant, *, api_key_id: str, now: datetime
 ) -> FailureCode | None:
-    """Why the work may not go on, null when it may."""
+    """Return why the work may not go on, null when it may."""
     row = (await session.execute(STANDING, {"key": api_key_id, "customer": tenant.customer_id, "now": now})).one()
     if row.suspended:
         return FailureCode.WORKSPACE_SUSPENDED
@@ -52,7 +52,7 @@ async def work_forbidden(
     return None if row.key_valid else FailureCode.KEY_REVOKED
 
 
-# Work on people in the background: what every kind of it does under lock, step by step, each step fenced.
+# What every kind of background work does under lock, each step fenced.
 
 
 W = TypeVar("W", bound=BackgroundRow)
@@ -62,17 +62,17 @@ JOB_FETCH = "job.fetch"
 
 
 def tenant_of_row(row: BackgroundRow) -> Tenant:
-    """Whose work it is."""
+    """Return the tenant of the work."""
     return Tenant(row.workspace_id, customer_of(row.tenant_id))
 
 
 def payer_of_row(row: BackgroundRow) -> Payer:
-    """Who pays for it."""
+    """Return who pays for the work."""
     return Payer(row.workspace_id, row.api_key_id, customer_of(row.tenant_id))
 
 
 def _details(row: BackgroundRow) -> str:
-    """What an operator reads on the workflow's page."""
+    """Return what an operator reads on the workflow's page."""
     return f"**{row.status}**: {row.spent_credits} credits, call {row.call_number}"
 
 
@@ -90,7 +90,7 @@ class Background(Generic[W]):
     summary: str
 
     async def get(self, session: AsyncSession, tenant: Tenant, row_id: str) -> W:
-        """The tenant's row. Raises `NotFound`."""
+        """Return the tenant's row. Raises `NotFound`."""
         query = select(self.table).where(col(self.table.id) == row_id, col(self.table.tenant_id) == tenant.id)
         row = (await session.scalars(query)).one_or_none()
         if row is None:
@@ -102,7 +102,7 @@ class Background(Generic[W]):
         return (await session.scalars(query.with_for_update())).one(), await service_time(session)
 
     async def called(self, session: AsyncSession, row_id: str, number: int) -> tuple[W | None, datetime]:
-        """The row, locked, if this call is still the one it waits for; and service time."""
+        """Return the row, locked, if it still waits for this call; and the service time."""
         row, now = await self._locked(session, row_id)
         return (row if row.call_number == number and row.status not in FINAL else None), now
 
@@ -137,14 +137,14 @@ class Background(Generic[W]):
         return row
 
     async def put_off(self, session: AsyncSession, row_id: str, number: int, *, after: timedelta | None) -> None:
-        """The source is busy: wait as it said; when it said nothing, twice as long each time."""
+        """Put the work off while the source is busy: as long as it said, else twice as long each time."""
         row, now = await self.called(session, row_id, number)
         if row is not None:
             row.failures += 1
             self.wait(row, now + (retry_delay(row.failures) if after is None else after))
 
     async def unusable(self, session: AsyncSession, row_id: str, number: int, *, final: bool) -> None:
-        """The source answered with something unusable: try again, and after a few times (or at once) fail."""
+        """Handle an unusable answer: try again, and after a few times (or at once) fail."""
         row, now = await self.called(session, row_id, number)
         if row is None:
             return
@@ -155,19 +155,19 @@ class Background(Generic[W]):
             self.wait(row, now + retry_delay(row.failures))
 
     async def fail(self, session: AsyncSession, row_id: str, number: int, failure: JobFailure) -> None:
-        """End it with an error."""
+        """End the work with an error."""
         row, now = await self.called(session, row_id, number)
         if row is not None:
             await self.end(session, row, failure, now=now)
 
     def wait(self, row: W, until: datetime) -> None:
-        """Leave the source alone until then. The call is over: begun or answered again it changes nothing."""
+        """Wait until then. The call is over: begun or answered again, it changes nothing."""
         row.call_number += 1
         row.status = JobStatus.WAITING_FOR_QUOTA
         row.retry_at = until
 
     async def end(self, session: AsyncSession, row: W, failure: JobFailure | None, *, now: datetime) -> None:
-        """Bring it to a final state and tell of it."""
+        """Bring the work to a final state and emit its event."""
         row.status = JobStatus.COMPLETED if failure is None else JobStatus.FAILED
         row.failure_code = failure
         row.finished_at = now
@@ -175,21 +175,21 @@ class Background(Generic[W]):
         await self.tell(session, row, now)
 
 
-# Fetch jobs: created by an operation, then worked off in the background.
+# Fetch jobs: created by an operation, then done in the background.
 
 
 PURPOSE = "job"
 
 
 def job_subject(job_id: str) -> Subject:
-    """The job as a waiting row."""
+    """Return the job as a waiting row."""
     return Subject("job", job_id)
 
 
 async def create_job(
     session: AsyncSession, vault: Vault, tenant: Tenant, *, api_key_id: str, ask: FetchAsk, view: str
 ) -> Job:
-    """A queued job, rung once: it starts when the transaction has committed."""
+    """Add a queued job and wake it: it starts when the transaction has committed."""
     now = await service_time(session)
     job = Job(
         id=new_id("job", now),
@@ -223,18 +223,18 @@ def _input(vault: Vault, job: Job, position: int, one: WantedPerson) -> JobInput
 
 
 def given(vault: Vault, row: JobInput) -> WantedPerson | None:
-    """The person as they were asked for; null once they are erased."""
+    """Return the person as they were asked for; null once they are erased."""
     return None if row.sealed is None else WantedPerson.model_validate_json(vault.open(PURPOSE, row.sealed))
 
 
 async def inputs(session: AsyncSession, job_id: str, *, start: int = 0, limit: int | None = None) -> Sequence[JobInput]:
-    """The job's inputs in their order, from the `start`th (0-based) on."""
+    """Return the job's inputs in their order, from the `start`th (0-based) on."""
     query = select(JobInput).where(col(JobInput.job_id) == job_id, col(JobInput.position) >= start)
     return (await session.scalars(query.order_by(col(JobInput.position)).limit(limit))).all()
 
 
 async def count_job_inputs(session: AsyncSession, job_id: str) -> dict[str, int]:
-    """How many inputs there are of each status so far."""
+    """Return how many inputs there are of each status so far."""
     status = col(JobInput.status)
     query = select(status, func.count()).where(col(JobInput.job_id) == job_id, status.is_not(None)).group_by(status)
     return {str(each): count for each, count in await session.execute(query)}
@@ -243,7 +243,7 @@ async def count_job_inputs(session: AsyncSession, job_id: str) -> dict[str, int]
 async def begin_job_call(
     session: AsyncSession, vault: Vault, job_id: str, number: int
 ) -> tuple[Tenant, FetchAsk] | None:
-    """Whom the call is to fetch: everybody, later those refused before; null when the call is out of date."""
+    """Return the people to fetch: all of them, later those refused before; null when the call is out of date."""
     job = await JOBS.begin(session, job_id, number)
     if job is None:
         return None
@@ -251,7 +251,7 @@ async def begin_job_call(
 
 
 async def _open(session: AsyncSession, job_id: str) -> list[JobInput]:
-    """Inputs that nothing final is known of, but those emptied by an erasure."""
+    """Select the inputs without a final status, except those emptied by an erasure."""
     rows = await inputs(session, job_id)
     return [row for row in rows if row.sealed is not None and row.status in {None, RowStatus.ERROR}]
 
@@ -272,13 +272,13 @@ UNNAME_ERASED = text(
                       and (s.workspace_id is null or s.workspace_id = i.workspace_id))
     """
 )
-"""Of somebody who was erased before the job came to them, not even what the caller gave is kept."""
+"""Empty the inputs of people who were erased before the job came to them: not even what the caller gave is kept."""
 
 
 async def settle_job(
     session: AsyncSession, vault: Vault, job_id: str, number: int, *, people_ids: Collection[str], fetched: Fetched
 ) -> None:
-    """Charge and keep what the call gave; the last one ends the job. Raises what `pay` raises."""
+    """Charge and keep the answers of a call; the last one ends the job. Raises what `pay` raises."""
     await people.lock_people(session, people_ids)
     job, now = await JOBS.called(session, job_id, number)
     if job is None:
@@ -306,7 +306,7 @@ def _keep(row: JobInput, fresh: FetchedRow) -> None:
 
 
 async def _tell(session: AsyncSession, job: Job, now: datetime) -> None:
-    """Nobody has been fetched whose input is still open."""
+    """Mark every input that is still open as not found."""
     await session.flush()
     left = (col(JobInput.job_id) == job.id, col(JobInput.status).is_(None))
     await session.execute(update(JobInput).where(*left).values(status=RowStatus.ERROR))

@@ -1,4 +1,4 @@
-"""A page of a raw search becomes a result: sorted out, charged and kept in one transaction."""
+"""Results of raw searches and matches: sorted out, charged and kept in one transaction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,14 +34,14 @@ from models.sourcing.tables import ScrollPage, ScrollPerson
 
 @dataclass(frozen=True, slots=True)
 class PageFound:
-    """What the source gave: its people with our ids, in its order, and the token of the next page."""
+    """A page as the source gave it: its people with their profile ids, in its order, and the token of the next page."""
 
     people: tuple[FoundRow, ...]
     next_token: str | None
 
 
 async def page_before(session: AsyncSession, tenant: Tenant, scroll_id: str, number: int) -> ScrollPage | None:
-    """The page of a search that page `number` follows, if it is the tenant's and not too old."""
+    """Return the page of a search that page `number` follows, if it is the tenant's and not too old."""
     query = select(ScrollPage).where(
         col(ScrollPage.scroll_id) == scroll_id,
         col(ScrollPage.number) == number - 1,
@@ -54,7 +54,7 @@ async def page_before(session: AsyncSession, tenant: Tenant, scroll_id: str, num
 async def settle_search(
     session: AsyncSession, vault: Vault, call: BegunCall, *, ask: SearchAsk, page: PageFound
 ) -> None:
-    """Sort out, charge and keep the page. Raises what `pay` raises; the transaction then leaves nothing behind."""
+    """Sort out, charge and keep the page. Raises what `pay` raises; the transaction then keeps nothing."""
     everybody = [person.profile_id for person in page.people]
     await people.lock_people(session, everybody)
     row = await running(session, call.id)
@@ -134,12 +134,12 @@ async def _keep_page(
         await session.execute(insert(ScrollPerson), [page | {"profile_id": one} for one in kept])
 
 
-# A match becomes a result: suppressed people left out, near ties refused, charged in one transaction.
+# Matches: suppressed people are left out, near ties refused.
 
 
 @dataclass(frozen=True, slots=True)
 class MatchCandidate:
-    """Somebody whom the source named: `possible.person` is our id."""
+    """A person whom the source named: `possible.person` is the profile id."""
 
     possible: PossiblePerson
     profile: Profile
@@ -148,7 +148,7 @@ class MatchCandidate:
 async def settle_match(
     session: AsyncSession, vault: Vault, call: BegunCall, *, ask: MatchAsk, named: Sequence[MatchCandidate]
 ) -> None:
-    """Say who is meant, charge and keep it. Raises `Suppressed` for somebody suppressed, and what `pay` raises."""
+    """Decide who is meant, charge and keep it. Raises `Suppressed` for a suppressed person, and what `pay` raises."""
     await people.lock_people(session, {each.possible.person for each in named})
     row = await running(session, call.id)
     if row is None:

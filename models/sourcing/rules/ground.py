@@ -57,9 +57,9 @@ class _Resolved:
 
 
 class Surveyor:
-    """Finds the ground of one plan. `searchable` are the countries that the people source knows.
+    """Works out where one plan searches. `searchable` are the countries that the people source knows.
 
-    Its methods raise `InvalidRequest` for a place that nobody knows.
+    Its methods raise `InvalidRequest` for an unknown place.
     """
 
     def __init__(self, places: Places, *, searchable: Container[str], notes: Notes) -> None:
@@ -68,9 +68,9 @@ class Surveyor:
         self._notes = notes
 
     def wanted(self, location: IntentLocation | None, barred: Spots) -> Ground:
-        """The local area and the countries of an intent's `must` block.
+        """Return the local area and the countries of an intent's `must` block.
 
-        Countries that are given bind: of a local area that reaches over the border only their part is kept. Raises
+        Countries that are given bind: of a local area that crosses a border only their part is kept. Raises
         `InvalidRequest` when none is left.
         """
         if location is None or location.empty:
@@ -82,8 +82,7 @@ class Surveyor:
         countries = tuple(code for code in asked if code not in barred.countries and code in self._searchable)
         if not countries:
             raise InvalidRequest(
-                "Nobody can be searched in the wanted countries: they are excluded, or the people source does not know"
-                " them.",
+                "The wanted countries cannot be searched: they are excluded, or the people source does not know them.",
                 field="must.location.countries",
                 fix="Remove the country from `exclude`, or name another one.",
             )
@@ -99,7 +98,7 @@ class Surveyor:
         )
 
     def _inside(self, area: Iterable[Place], bounds: Container[str], barred: Spots) -> list[Place]:
-        """The places of an area where people may live; `bounds` empty binds nobody."""
+        """Return the places of an area where people may live; empty `bounds` allow every country."""
         known = list(area)
         inside = [
             place
@@ -111,7 +110,7 @@ class Surveyor:
         return inside
 
     def spots(self, location: IntentLocation | None, *, block: str) -> Spots:
-        """The places of an `exclude` or a `nice` block."""
+        """Return the places of an `exclude` or a `nice` block."""
         if location is None or location.empty:
             return Spots()
         found = self._resolve(location, block=block)
@@ -133,7 +132,9 @@ class Surveyor:
         countries = _distinct((*location.countries, *whole))
         self._tell(location, named, block=block)
         if unknown := [code for code in countries if code not in self._searchable]:
-            self._notes.warn(f"The people source does not know {join_words(unknown)}: nobody there can be told apart.")
+            self._notes.warn(
+                f"The people source does not know {join_words(unknown)}: places there cannot be searched or excluded."
+            )
         reached = tuple(place for place in area if place.country_code in self._searchable)
         return _Resolved(anchor, radius, local, countries, reached)
 
@@ -163,7 +164,7 @@ class Surveyor:
             self._notes.apply(f"{block}.location.countries", location.countries)
 
     def _ids(self, area: Iterable[Place], *, what: str) -> tuple[str, ...]:
-        """Those with most people, as many as fit a filter."""
+        """Return the ids of the most populous places, as many as fit a filter."""
         ids = tuple(place.id for place in area)
         if len(ids) > MOST_PLACES:
             self._notes.warn(
@@ -173,7 +174,7 @@ class Surveyor:
 
 
 def default_radius(anchor: Place) -> int:
-    """Kilometres around a place where nobody says: 50, or as far as a metropolitan area reaches."""
+    """Return the radius in kilometres when none is given: 50, or as far as a metropolitan area reaches."""
     return max(DEFAULT_RADIUS_KM, anchor.radius_km or 0)
 
 

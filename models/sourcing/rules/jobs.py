@@ -6,7 +6,7 @@ from enum import StrEnum
 LIFE = timedelta(hours=3)
 """How long a job waits for a busy source."""
 ATTEMPTS = 3
-"""How often people whom the source refuses for now are asked for, and unusable answers are borne."""
+"""How often people whom the source refuses for now are asked for, and how many unusable answers end a job."""
 
 
 class JobStatus(StrEnum):
@@ -44,11 +44,11 @@ FAILURE_MESSAGES = {
     JobFailure.DAILY_CREDIT_CAP_REACHED: "The daily credit cap was reached meanwhile.",
 }
 
-# Contact details: which kinds there are, what becomes of each asked for, and how long they are free to read again.
+# Contact details: their kinds, their statuses, and how long they are free to read again.
 
 
 KEPT = timedelta(days=365)
-"""A repeat within so long is free (contract, section 5 "Raw layer")."""
+"""A repeat within this time is free (contract, section 5 "Raw layer")."""
 
 
 class ContactKind(StrEnum):

@@ -38,7 +38,7 @@ class PlanTitles:
 
 
 def choose_titles(wanted: Sequence[str], excluded: Sequence[str], knowledge: TitleKnowledge) -> PlanTitles:
-    """The wanted titles first, then their other wordings in turn, then at most twelve neighbours of each.
+    """Return the wanted titles first, then their other wordings in turn, then at most twelve neighbours of each.
 
     A wanted title that is excluded too counts for nothing; `exact` is empty when none is left.
     """
@@ -52,7 +52,7 @@ def choose_titles(wanted: Sequence[str], excluded: Sequence[str], knowledge: Tit
 
 
 def contains_words(title: str, phrase: str) -> bool:
-    """Whether the words of `phrase` stand together, in order, in `title`."""
+    """Return whether the words of `phrase` stand together, in order, in `title`."""
     return _spaced(phrase) in _spaced(title)
 
 
@@ -66,7 +66,7 @@ def _in_turn(lists: Iterable[Sequence[str]]) -> Iterable[tuple[str, ...]]:
 
 
 def _without_contained(titles: Iterable[str], *, room: int, taken: Sequence[str]) -> tuple[str, ...]:
-    """Titles in order, leaving out those that a kept or taken one already covers."""
+    """Return titles in order, leaving out those that a kept or taken one already covers."""
     kept: list[str] = []
     for title in titles:
         if any(contains_words(title, phrase) for phrase in (*taken, *kept)) or not any(map(str.isalnum, title)):
@@ -95,7 +95,7 @@ class Conditions:
 
 
 def applicable(intent: Intent, source: PeopleSourceAbilities, notes: Notes) -> Intent:
-    """The intent without what the people source cannot apply; each such field is noted as ignored."""
+    """Return the intent without what the people source cannot apply; each such field is noted as ignored."""
     blocks = {
         "must": _block_for(source, "must", intent.must, notes),
         "nice": _block_for(source, "nice", intent.nice, notes),
@@ -109,9 +109,7 @@ def _block_for(source: PeopleSourceAbilities, name: str, block: IntentBlock, not
     for field in (*BLOCK_FIELDS, "profile_ids"):
         asked = getattr(block, field, None)
         if asked and SOURCE_FIELD.get((name, field), field) not in source.filters:
-            notes.ignore(
-                f"{name}.{field}", f"The people source cannot search by {field}: {name}.{field} has no effect."
-            )
+            notes.ignore(f"{name}.{field}", f"The people source cannot search by {field}: {name}.{field} was ignored.")
             dropped[field] = type(block).model_fields[field].get_default()
     return block.model_copy(update=dropped)
 
@@ -163,7 +161,7 @@ def _none_of(exclude: ExcludeBlock, barred: Spots) -> tuple[PeopleFilters, ...]:
 
 
 def _nice(nice: IntentBlock, must: IntentBlock, preferred: Spots) -> PeopleFilters | None:
-    """One conjunction: any of the values of each field; what is required anyway adds nothing."""
+    """Return one conjunction of any value of each field, without what is required anyway; null when nothing is left."""
     skills = _beyond(nice.skills, must.skills)
     titles = _beyond(nice.titles, must.titles)
     wish = PeopleFilters(
@@ -207,16 +205,16 @@ def _note(intent: Intent, notes: Notes) -> None:
                 notes.apply(f"{name}.{field}", tuple(values))
     if len(intent.must.skills) > MANY_SKILLS:
         notes.warn(
-            f"{len(intent.must.skills)} skills are all required: few profiles list so many. Move some to `nice`."
+            f"{len(intent.must.skills)} skills are all required, and few profiles list so many. Move some to `nice`."
         )
 
 
-# The ladder: searches that no person can satisfy two of, because each leaves out what all earlier ones take.
+# The ladder: disjoint searches, because each leaves out what the earlier ones take.
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A search and its label."""
+    """A search and its label, before it is priced."""
 
     label: str
     filters: TierFilters
@@ -224,7 +222,7 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """Whose titles a rung takes."""
+    """The titles of a tier."""
 
     label: str
     titles: TitleFilter | None
@@ -232,17 +230,17 @@ class _Words:
 
 @dataclass(frozen=True, slots=True)
 class _Where:
-    """Where a rung looks."""
+    """Where a tier searches."""
 
     label: str
     location_ids: tuple[str, ...]
     countries: tuple[str, ...]
     beyond: tuple[str, ...]
-    """Location ids that an earlier rung has taken."""
+    """Location ids that an earlier tier covers."""
 
 
 def ladder(titles: PlanTitles, ground: Ground, conditions: Conditions) -> Iterator[Rung]:
-    """Exact before nearby titles, the local area before the rest, people with the nice conditions before others."""
+    """Yield the tiers: the local area before the rest, exact before nearby titles, the nice conditions first."""
     for where in _places(ground):
         for words in _titles(titles):
             yield from _rungs(words, where, conditions)

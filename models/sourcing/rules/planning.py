@@ -46,7 +46,7 @@ NEW_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class TierReach:
-    """People of one tier; `counted` when the source said so, null where nobody knows."""
+    """People of one tier, null when unknown; `counted` when the source counted them."""
 
     people: int | None
     counted: bool
@@ -62,7 +62,7 @@ Count = Callable[[tuple[str, ...], tuple[str, ...], tuple[str, ...]], int | None
 
 
 def counting(statistics: PeopleStatistics) -> Count:
-    """The statistics, asked once for tiers of the same titles and places."""
+    """Return a count of people by the statistics, cached for tiers of the same titles and places."""
     return cache(
         lambda titles, location_ids, countries: statistics.people(
             titles, location_ids=location_ids, countries=countries
@@ -71,7 +71,7 @@ def counting(statistics: PeopleStatistics) -> Count:
 
 
 def reach(filters: TierFilters, *, total: int | None, count: Count) -> TierReach:
-    """The remembered total, else a rough count from statistics of occupations and places."""
+    """Return the remembered total, else a rough count from statistics of occupations and places."""
     if total is not None:
         return TierReach(total, counted=True)
     if filters.titles is None or not filters.titles.include or filters.company_ids:
@@ -105,7 +105,7 @@ def _years_share(span: Range | None) -> float:
 
 
 def _two_digits(people: float) -> int:
-    """Rounded so that it does not look counted."""
+    """Round to two digits, so that the number does not look counted."""
     if people < 10:  # noqa: PLR2004 - small numbers keep their only digit
         return round(people)
     scale: int = 10 ** (math.floor(math.log10(people)) - 1)
@@ -113,7 +113,7 @@ def _two_digits(people: float) -> int:
 
 
 def price_tiers(reaches: Sequence[TierReach], *, target: int) -> Estimate:
-    """Credits between a run whose people are all cached and one that fetches every profile live; pages likewise."""
+    """Return the credits and pages of a run: least when all people are cached, most when all are fetched live."""
     total = _total(reaches)
     expected = target if total is None else min(target, total)
     return Estimate(
@@ -126,7 +126,7 @@ def price_tiers(reaches: Sequence[TierReach], *, target: int) -> Estimate:
 
 
 def target_range(reaches: Sequence[TierReach]) -> TargetRange:
-    """What the role can yield: 30 to 60 people, fewer where fewer exist."""
+    """Return how many people the role can yield: 30 to 60, fewer where fewer exist."""
     total = _total(reaches)
     if total is None:
         return TargetRange(min=MIN_TARGET, max=MAX_TARGET)
@@ -139,7 +139,7 @@ def _total(reaches: Sequence[TierReach]) -> int | None:
 
 
 def _pages(reaches: Sequence[TierReach], *, need: int, unknown: int) -> Iterator[int]:
-    """Pages read tier by tier until `need` people were met; a tier of unknown size has `unknown` people."""
+    """Yield the pages of each tier until `need` people were found; a tier of unknown size has `unknown` people."""
     for tier in reaches:
         if need <= 0:
             return
@@ -151,14 +151,14 @@ def _pages(reaches: Sequence[TierReach], *, need: int, unknown: int) -> Iterator
 def summary(
     intent: Intent, *, titles: PlanTitles, ground: Ground, conditions: Conditions, places: Places, price: str
 ) -> str:
-    """The whole plan in a few sentences."""
+    """Return the whole plan in a few sentences."""
     who = join_words(titles.exact, most=5, last="or") if titles.exact else "People at the wanted companies"
     steps = [ground.local_label, f"then {ground.rest_label}"] if ground.local else [ground.rest_label]
     sentences = [f"{who} {', '.join(steps)}."]
     if titles.nearby:
         sentences.append(f"Nearby titles: {join_words(titles.nearby, most=12)}.")
     if demands := required(conditions.common, conditions.all_of):
-        sentences.append(f"Everybody has {demands}.")
+        sentences.append(f"Everyone must have {demands}.")
     if conditions.nice_words:
         sentences.append(f"People with {conditions.nice_words} come first.")
     if gone := excluded(intent.exclude, places):
@@ -167,7 +167,7 @@ def summary(
 
 
 def price_sentence(target: int, estimate: Estimate) -> str:
-    """What the plan costs, the last sentence of its summary."""
+    """Return what the plan costs, the last sentence of its summary."""
     return f"Up to {target} people for {estimate.credits_min} to {estimate.credits_max} credits."
 
 
@@ -179,7 +179,7 @@ FIX = "Find the id with GET /v1/lookups/companies and put it into must.company_i
 
 
 def target_company_ids(names: Sequence[str], companies: Companies, notes: Notes) -> tuple[str, ...]:
-    """Ids of the companies that are unambiguous; the others become warnings with their alternatives."""
+    """Return the ids of the unambiguous companies, and warn about the others with their alternatives."""
     found: dict[str, str] = {}
     for name in dict.fromkeys(names):
         choices = companies.named(name)
@@ -195,9 +195,7 @@ def target_company_ids(names: Sequence[str], companies: Companies, notes: Notes)
     if found:
         notes.apply("target_companies", tuple(found.values()))
     elif names:
-        notes.ignore(
-            "target_companies", "None of the target companies is certain: people of all companies are searched."
-        )
+        notes.ignore("target_companies", "No target company could be identified: people of all companies are searched.")
     return tuple(found)
 
 
@@ -218,7 +216,7 @@ class DraftPlan:
     knowledge: Knowledge
 
     def priced(self, totals: Mapping[str, int], *, target: int) -> SearchPlanValue:
-        """The plan. `totals` are the people last counted for a query key, at most 30 days ago."""
+        """Return the priced plan. `totals` are the people last counted for a query key, at most 30 days ago."""
         if not MIN_TARGET <= target <= MAX_TARGET:
             raise ValueError(f"a target is {MIN_TARGET} to {MAX_TARGET} people")
         count = counting(self.knowledge.statistics)
@@ -260,7 +258,7 @@ class DraftPlan:
 
 
 def draft(intent: Intent, knowledge: Knowledge, *, described: Collection[str] = ()) -> DraftPlan:
-    """The ladder of an intent. `described` are the dotted fields that were read from a description.
+    """Draft the ladder of an intent. `described` are the dotted fields that were read from a description.
 
     Raises:
         InvalidRequest: neither a title nor a company, an unknown place, or a demand that excludes itself.
@@ -308,7 +306,7 @@ def plan_search(
 
 
 def retargeted(plan: SearchPlanValue, target: int) -> SearchPlanValue:
-    """The same ladder, priced for another number of people."""
+    """Return the same ladder, priced for another number of people."""
     estimate = price_tiers([TierReach(tier.estimated_people, counted=False) for tier in plan.tiers], target=target)
     before, after = price_sentence(plan.target, plan.estimate), price_sentence(target, estimate)
     told = plan.summary.removesuffix(before) + after
@@ -333,7 +331,7 @@ def _titles(intent: Intent, knowledge: Knowledge, notes: Notes) -> PlanTitles:
 def _nobody_asked(intent: Intent) -> InvalidRequest:
     if intent.target_companies:
         return InvalidRequest(
-            "None of the target companies is certain, and no title is given.",
+            "No target company could be identified, and no title is given.",
             field="target_companies",
             fix="Find company ids with GET /v1/lookups/companies and give them as must.company_ids, or add a title.",
         )
@@ -343,13 +341,13 @@ def _nobody_asked(intent: Intent) -> InvalidRequest:
 def _doubts(reaches: list[TierReach]) -> list[str]:
     doubts = []
     if any(known.people is None for known in reaches):
-        doubts.append("How many people some tiers hold is not known; the first run counts them.")
+        doubts.append("The number of people in some tiers is unknown until the first run counts them.")
     if any(known.people is not None and not known.counted for known in reaches):
-        doubts.append("Numbers of people are rough, from statistics of occupations and places.")
+        doubts.append("Numbers of people are rough estimates from statistics of occupations and places.")
     if all(known.people is not None for known in reaches):
         total = sum(known.people or 0 for known in reaches)
         if total < MIN_TARGET:
             doubts.append(
-                f"The whole ladder may hold only {total} people; {prices.MOST_PER_PERSON} credits each at most."
+                f"The whole plan may find only {total} people, at no more than {prices.MOST_PER_PERSON} credits each."
             )
     return doubts

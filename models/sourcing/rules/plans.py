@@ -116,7 +116,7 @@ class PeopleSourceAbilities:
         return {code: tuple(names) for code, names in read["countries"].items()}
 
     def inapplicable(self, filters: PeopleFilters) -> Inapplicable | None:
-        """The first thing in `filters` that this source cannot apply (specification, `unsupported_filter`)."""
+        """Return the first thing in `filters` that this source cannot apply (specification, `unsupported_filter`)."""
         for name in filters.model_fields_set:
             if name not in self.filters and getattr(filters, name) not in (None, ()):
                 return Inapplicable(name)
@@ -178,7 +178,7 @@ class AppliedFilter(Strict):
 
 
 class Tier(Strict):
-    """One rung of the ladder; `tier` counts from 1. People and pages are null where nobody can estimate them."""
+    """One search of the ladder; `tier` counts from 1. People and pages are null where they cannot be estimated."""
 
     tier: int
     label: str
@@ -234,7 +234,7 @@ class SearchPlanValue(Strict):
     warnings: tuple[str, ...]
 
 
-# The words of a plan: how places, conditions, tiers and the whole plan are put to a person.
+# How places and conditions are worded for people.
 
 
 WITH_ARTICLE = frozenset({"AE", "BS", "CF", "CG", "CD", "CZ", "DO", "GB", "GM", "KM", "MV", "NL", "PH", "SB", "US"})
@@ -242,7 +242,7 @@ MOST_SHOWN = 8
 
 
 def join_words(words: Sequence[str], *, most: int = MOST_SHOWN, last: str = "and") -> str:
-    """`a, b and c`; what is beyond `most` is counted."""
+    """Join words as `a, b and c`; those beyond `most` are counted."""
     shown = list(words[:most])
     if len(words) > most:
         shown.append(f"{len(words) - most} more")
@@ -250,14 +250,14 @@ def join_words(words: Sequence[str], *, most: int = MOST_SHOWN, last: str = "and
 
 
 def countries_in_words(codes: Sequence[str], places: Places) -> str:
-    """Countries in English, as they stand in a sentence."""
+    """Return countries in English, as they stand in a sentence."""
     return join_words(
         [f"{'the ' if code in WITH_ARTICLE else ''}{places.country_name(code)}" for code in codes], most=3
     )
 
 
 def years(span: Range) -> str:
-    """A range of years in words."""
+    """Return a range of years in words."""
     if span.max is None:
         return f"at least {span.min} years"
     if not span.min:
@@ -266,7 +266,7 @@ def years(span: Range) -> str:
 
 
 def conditions(filters: PeopleFilters, *, place: str = "") -> str:
-    """A conjunction of filters in words, for `with …` and `without …`."""
+    """Return a conjunction of filters in words, for `with …` and `without …`."""
     parts = []
     if filters.skills and filters.skills.any:
         parts.append(join_words(filters.skills.any, most=4, last="or"))
@@ -284,7 +284,7 @@ def conditions(filters: PeopleFilters, *, place: str = "") -> str:
 
 
 def required(common: PeopleFilters, all_of: Sequence[PeopleFilters]) -> str:
-    """What everybody must have, in words; empty when nothing."""
+    """Return what every person must have, in words; empty when nothing."""
     parts = []
     if common.skills and common.skills.all:
         parts.append(join_words(common.skills.all))
@@ -300,7 +300,7 @@ def required(common: PeopleFilters, all_of: Sequence[PeopleFilters]) -> str:
 
 
 def excluded(block: ExcludeBlock, places: Places) -> str:
-    """Who is left out, in words; empty when nobody."""
+    """Return who is left out, in words; empty when no one is."""
     place = block.location or IntentLocation()
     spots = [*place.location_ids, *([place.anchor_location_id] if place.anchor_location_id else [])]
     parts = [
@@ -323,11 +323,11 @@ def _counted(number: int, one: str, more: str) -> str:
     return f"one {one}" if number == 1 else f"{number} {more}"
 
 
-# The query key: one name for one search at one source, by which its pages and totals are remembered.
+# The query key of a search at one source, by which its pages and totals are remembered.
 
 
 def query_key(filters: PeopleFilters, *, source: str) -> str:
-    """SHA-256 of the source's name and the filters; the order, letter case and repetition of values do not matter."""
+    """Return a SHA-256 of the source and the filters, whatever the order, letter case and repetition of values."""
     canonical = json.dumps(_canonical(filters.model_dump(mode="json", exclude_defaults=True)), sort_keys=True)
     return hashlib.sha256(f"{source}\n{canonical}".encode()).hexdigest()
 
@@ -343,18 +343,18 @@ def _canonical(value: object) -> object:
     return value.casefold() if isinstance(value, str) else value
 
 
-# What the planner asks of the shipped knowledge.
+# The reference data that the planner reads.
 
 
 class TitleKnowledge(Protocol):
     """Titles that mean the same, and titles next to them."""
 
     def exact(self, title: str) -> Sequence[str]:
-        """Other wordings of the title, best first; empty when it is not known."""
+        """Return other wordings of the title, best first; empty when it is not known."""
         ...
 
     def nearby(self, title: str) -> Sequence[str]:
-        """Neighbouring titles, nearest first; empty when it is not known."""
+        """Return neighbouring titles, nearest first; empty when it is not known."""
         ...
 
 
@@ -362,7 +362,7 @@ class PeopleStatistics(Protocol):
     """A rough count of people from shipped occupation and place statistics."""
 
     def people(self, titles: Sequence[str], *, location_ids: Sequence[str], countries: Sequence[str]) -> int | None:
-        """How many people with such a title live there; null when the statistics do not say."""
+        """Return how many people with such a title live there; null when the statistics do not say."""
         ...
 
 
@@ -377,7 +377,7 @@ class Knowledge:
     source: PeopleSourceAbilities
 
 
-# The notes a planner takes while it works: what was applied, what was ignored, what to warn about.
+# What was applied, what was ignored, and what to warn about.
 
 
 @dataclass(slots=True)
@@ -390,26 +390,26 @@ class Notes:
     warnings: list[str] = field(default_factory=list)
 
     def apply(self, name: str, value: str | int | tuple[str, ...] | dict[str, int]) -> None:
-        """A filter the caller or the description gave."""
+        """Note a filter that the caller or the description gave."""
         read = any(name == field or name.startswith(f"{field}.") for field in self.described)
         origin = Origin.DESCRIPTION if read else Origin.INTENT
         self.applied.append(AppliedFilter(field=name, value=value, origin=origin))
 
     def default(self, name: str, value: int | tuple[str, ...]) -> None:
-        """A filter nobody gave."""
+        """Note a filter that was not given."""
         self.applied.append(AppliedFilter(field=name, value=value, origin=Origin.DEFAULT))
 
     def ignore(self, name: str, why: str) -> None:
-        """A field that has no effect, and why."""
+        """Note a field that has no effect, and why."""
         self.ignored.append(name)
         self.warn(why)
 
     def warn(self, text: str) -> None:
-        """Something to read before paying."""
+        """Note something to read before paying."""
         self.warnings.append(text)
 
     def sorted_filters(self) -> tuple[AppliedFilter, ...]:
-        """What was applied, block by block as an intent lists them, each in the order of its fields."""
+        """Return what was applied, block by block as an intent lists them, each in the order of its fields."""
         return tuple(sorted(self.applied, key=_place))
 
 

@@ -90,7 +90,7 @@ class MatchAsk(Kept):
 
 
 class Alternative(Kept):
-    """Somebody it could have been."""
+    """A person it could have been."""
 
     person: str
     full_name: str | None
@@ -99,7 +99,7 @@ class Alternative(Kept):
 
 
 class MatchResult(Kept):
-    """The one person meant, or nobody and who it could have been."""
+    """The person meant; null when it is unclear, with the people it could have been."""
 
     profile: Profile | None
     confidence: float | None
@@ -198,7 +198,7 @@ class CompaniesResult(Kept):
 
 
 def agrees(*, domain: str | None, name: str | None, found: CompanyDetails, other_names: tuple[str, ...]) -> bool:
-    """Whether what a source answered is what was asked for: its best match can be another firm, never a guess."""
+    """Return whether a source answered with the company asked for: its best match can be another firm."""
     if domain is not None:
         at = plain_domain(found.domain or "")
         return at == domain or (bool(at) and domain.endswith(f".{at}"))

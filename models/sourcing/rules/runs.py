@@ -67,7 +67,7 @@ def upstream_call(
     queued: str | None = None,
     queue_seconds: float = QUEUE_SECONDS,
 ) -> Call:
-    """A call of the people source for work in the background, in the workspace's turn.
+    """Return the next step that calls the people source for background work, in the workspace's turn.
 
     `queued` is the step that shows on the row that the call has waited for `queue_seconds`.
     """
@@ -86,7 +86,7 @@ def upstream_call(
 
 
 def retry_delay(failures: int) -> timedelta:
-    """How long to leave a busy source alone when it does not say: 30 s doubling up to 15 minutes."""
+    """Return how long to leave a busy source alone when it does not say: 30 s doubling up to 15 minutes."""
     doublings = min(max(failures, 1) - 1, 10)
     return min(timedelta(seconds=30) * (1 << doublings), timedelta(minutes=15))
 
@@ -97,7 +97,7 @@ def retry_delay(failures: int) -> timedelta:
 CHUNK = 50
 """People whose profiles are fetched in one upstream call."""
 UNUSABLE_ANSWERS = 3
-"""After so many unusable answers in a row a run fails."""
+"""A run fails after this many unusable answers in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class RunStanding:
 
 
 def stop_now(standing: RunStanding, now: datetime) -> Stop | None:
-    """Whether the run ends here, whatever is left to search."""
+    """Return whether the run ends here, whatever is left to search."""
     if standing.cancelled:
         return Stop(RunStatus.ABORTED)
     forbidden = _forbidden(standing)
@@ -146,12 +146,12 @@ def _forbidden(standing: RunStanding) -> FailureCode | None:
 
 
 def failed_stop(code: FailureCode) -> Stop:
-    """A run stopped by an error."""
+    """Return the end of a run that an error stopped."""
     return Stop(RunStatus.FAILED, failure=code)
 
 
 def exhausted(*, delivered: int) -> Stop:
-    """Nobody is left on the ladder."""
+    """Return the end of a run that has read the whole ladder."""
     if delivered == 0:
         return Stop(RunStatus.COMPLETED_NO_AUDIENCE)
     return Stop(RunStatus.COMPLETED, StopReason.FINISH, FinishDetail.LADDER_EXHAUSTED)
@@ -200,7 +200,7 @@ def walk(
 ) -> Walk:
     """Sort out one page: leave out suppressed and known people, stop at the room's end.
 
-    `known` are people the tenant has seen or the run has delivered. Somebody twice on the page counts as known.
+    `known` are people the tenant has seen or the run has delivered. A person who is on the page twice counts as known.
     """
     chunk: dict[str, Price] = {}
     duplicates = omitted = walked = 0
@@ -239,7 +239,7 @@ def _limit(prices: Sequence[Price], room: Room) -> StopReason | None:
 
 
 def affordable(prices: Sequence[int], credits: int) -> int:
-    """How many of the people, in order, the credits pay for."""
+    """Return how many of the people, in order, the credits can pay for."""
     spent = 0
     for count, price in enumerate(prices):
         spent += price

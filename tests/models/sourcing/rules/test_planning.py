@@ -361,7 +361,7 @@ def test_the_summary_tells_the_whole_plan() -> None:
     assert planned.summary == (
         "Data Engineer, data platform engineer or dataingenieur within 20 km of Ghent, then in the rest of Belgium."
         " Nearby titles: analytics engineer, etl developer and backend engineer."
-        " Everybody has sql, Dutch, 2 to 6 years of experience and a job at the wanted company."
+        " Everyone must have sql, Dutch, 2 to 6 years of experience and a job at the wanted company."
         " People with Kafka come first."
         " Up to 30 people for 30 to 90 credits."
     )
