@@ -176,7 +176,7 @@ def _backwards(partial: str | None) -> list[int]:
 
 
 def _seniority(value: Any) -> str | None:  # noqa: ANN401 - JSON
-    levels = [value] if isinstance(value, str) else lines(value)
+    levels = lines([value] if isinstance(value, str) else value)
     known = [level for level in levels if level in SENIORITY_RANK]
     return max(known, key=SENIORITY_RANK.__getitem__) if known else next(iter(levels), None)
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from activities.upstream.people_data_labs import letter_case, records
@@ -216,6 +216,7 @@ JSON = st.recursive(
 )
 
 
+@example({"job_title": "chef", "job_title_levels": "\ud800"})
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(records.PROFILE_FIELDS, JSON)))
 def test_any_record_gives_a_profile_that_can_be_stored(record: dict[str, Any]) -> None:
     profile = profile_of(record | {"id": "x"})
