@@ -212,15 +212,15 @@ def load_skills() -> Skills:
 
 COLUMNS = "company.id, company.name, company.country, company.domain"
 BY_ID = f"SELECT {COLUMNS} FROM company WHERE id = ?"  # noqa: S608 - constants
-BY_DOMAIN = f"SELECT {COLUMNS} FROM company WHERE domain = ? ORDER BY number"  # noqa: S608
+BY_DOMAIN = f"SELECT {COLUMNS} FROM company WHERE domain = ? ORDER BY number"  # noqa: S608 - constants
 COMPANIES_BY_KEY = f"""
     SELECT {COLUMNS} FROM company_key JOIN company ON company.number = company_key.company
     WHERE company_key.key = ? ORDER BY company.number
-"""  # noqa: S608
+"""  # noqa: S608 - constants
 BEGINNING = f"""
     SELECT DISTINCT {COLUMNS} FROM company_key JOIN company ON company.number = company_key.company
     WHERE company_key.key >= ? AND company_key.key < ? ORDER BY company.number LIMIT ?
-"""  # noqa: S608
+"""  # noqa: S608 - constants
 
 
 class StoredCompanies:

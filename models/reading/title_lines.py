@@ -213,7 +213,7 @@ def without_place(text: str, places: Places) -> str:
 def _without_last_place(text: str, places: Places) -> str:
     """Drop a last word that is a town's name with brackets behind it: `Conducteur de cars Aubenas (07)`."""
     bare = BRACKETS.sub("", text).split()
-    if not BRACKETS.search(text) or len(bare) < 2 or head_words(bare[-1]) or not names_work(" ".join(bare[:-1])):  # noqa: PLR2004
+    if not BRACKETS.search(text) or len(bare) < 2 or head_words(bare[-1]) or not names_work(" ".join(bare[:-1])):  # noqa: PLR2004 - one word
         return text
     known = places.named(bare[-1]) if bare[-1][:1].isupper() else []
     if known and known[0].kind is PlaceKind.CITY and known[0].population >= LEAST_TOWN:
@@ -241,4 +241,4 @@ def is_place(name: str, places: Places) -> bool:
 
 def is_wording(text: str) -> bool:
     """Return whether the text can be searched for as a title."""
-    return 1 < len(text) <= 120 and any(letter.isalpha() for letter in text)  # noqa: PLR2004
+    return 1 < len(text) <= 120 and any(letter.isalpha() for letter in text)  # noqa: PLR2004 - a title field

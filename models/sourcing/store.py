@@ -333,22 +333,22 @@ _TAKE = text(
     " returning slot, fence"
 )
 _KEEP = text(
-    "update upstream_slots as held"  # noqa: S608
+    "update upstream_slots as held"  # noqa: S608 - constants
     f" set busy_until = greatest(busy_until, clock_timestamp() + {_SECONDS})"
     " from unnest(cast(:slots as integer[]), cast(:fences as bigint[])) as mine (slot, fence)"
     " where held.slot = mine.slot and held.fence = mine.fence and held.holder is not null"
     " returning held.slot, held.fence"
 )
 _BEGIN = text(
-    f"update upstream_slots set working = true, busy_until = clock_timestamp() + {_SECONDS}"  # noqa: S608
+    f"update upstream_slots set working = true, busy_until = clock_timestamp() + {_SECONDS}"  # noqa: S608 - constants
     f" where {_MINE} returning slot"
 )
 _END = text(
-    f"update upstream_slots set working = false, busy_until = clock_timestamp() + {_SECONDS}"  # noqa: S608
+    f"update upstream_slots set working = false, busy_until = clock_timestamp() + {_SECONDS}"  # noqa: S608 - constants
     f" where {_MINE} returning slot"
 )
 _FREE = text(
-    f"update upstream_slots set holder = null, busy_until = null, working = false where {_MINE}"  # noqa: S608
+    f"update upstream_slots set holder = null, busy_until = null, working = false where {_MINE}"  # noqa: S608 - constants
 )
 
 

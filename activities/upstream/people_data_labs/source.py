@@ -78,7 +78,7 @@ class PeopleDataLabs:
             async with within_limit():
                 rows, page = await self._page(ask, size=size)
         except SourceRefusedQuery:
-            log.error("people_data_labs.query_refused", query=shape(query), token=token is not None)  # noqa: TRY400
+            log.error("people_data_labs.query_refused", query=shape(query), token=token is not None)  # noqa: TRY400 - the stack says nothing
             if token is not None:
                 raise TokenRefused("the source no longer takes this page token") from None
             raise

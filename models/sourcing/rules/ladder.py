@@ -85,7 +85,7 @@ SOURCE_FIELD = {("exclude", "company_ids"): "exclude_company_ids", ("exclude", "
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """`common` narrows every tier; `nice` is what the first half of each rung asks for on top, with its words."""
+    """`common` narrows every tier; `nice` is what the first tier of each pair asks for on top, with its words."""
 
     common: PeopleFilters
     all_of: tuple[PeopleFilters, ...]
@@ -213,7 +213,7 @@ def _note(intent: Intent, notes: Notes) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Rung:
+class DraftTier:
     """A search and its label, before it is priced."""
 
     label: str
@@ -239,11 +239,11 @@ class _Where:
     """Location ids that an earlier tier covers."""
 
 
-def ladder(titles: PlanTitles, ground: Ground, conditions: Conditions) -> Iterator[Rung]:
+def ladder(titles: PlanTitles, ground: Ground, conditions: Conditions) -> Iterator[DraftTier]:
     """Yield the tiers: the local area before the rest, exact before nearby titles, the nice conditions first."""
     for where in _places(ground):
         for words in _titles(titles):
-            yield from _rungs(words, where, conditions)
+            yield from _tiers(words, where, conditions)
 
 
 def _places(ground: Ground) -> Iterator[_Where]:
@@ -262,14 +262,14 @@ def _titles(titles: PlanTitles) -> Iterator[_Words]:
         yield _Words("Nearby titles", TitleFilter(include=titles.nearby, exclude=(*titles.exact, *titles.excluded)))
 
 
-def _rungs(words: _Words, where: _Where, conditions: Conditions) -> Iterator[Rung]:
+def _tiers(words: _Words, where: _Where, conditions: Conditions) -> Iterator[DraftTier]:
     label = f"{words.label} {where.label}"
     if conditions.nice is None:
-        yield Rung(label, _filters(words, where, conditions))
+        yield DraftTier(label, _filters(words, where, conditions))
         return
     wish = conditions.nice
-    yield Rung(f"{label}, with {conditions.nice_words}", _filters(words, where, conditions, all_of=(wish,)))
-    yield Rung(f"{label}, without {conditions.nice_words}", _filters(words, where, conditions, none_of=(wish,)))
+    yield DraftTier(f"{label}, with {conditions.nice_words}", _filters(words, where, conditions, all_of=(wish,)))
+    yield DraftTier(f"{label}, without {conditions.nice_words}", _filters(words, where, conditions, none_of=(wish,)))
 
 
 def _filters(

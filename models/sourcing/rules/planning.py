@@ -12,7 +12,15 @@ from models.market.companies import Companies
 from models.market.places import Places
 from models.reading.intents import Intent
 from models.sourcing.rules.ground import Ground, Spots, Surveyor
-from models.sourcing.rules.ladder import Conditions, PlanTitles, Rung, applicable, choose_titles, conditions_of, ladder
+from models.sourcing.rules.ladder import (
+    Conditions,
+    DraftTier,
+    PlanTitles,
+    applicable,
+    choose_titles,
+    conditions_of,
+    ladder,
+)
 from models.sourcing.rules.plans import (
     PAGE_SIZE,
     Estimate,
@@ -210,7 +218,7 @@ class DraftPlan:
     titles: PlanTitles
     ground: Ground
     conditions: Conditions
-    rungs: tuple[Rung, ...]
+    tiers: tuple[DraftTier, ...]
     query_keys: tuple[str, ...]
     notes: Notes
     knowledge: Knowledge
@@ -221,8 +229,8 @@ class DraftPlan:
             raise ValueError(f"a target is {MIN_TARGET} to {MAX_TARGET} people")
         count = counting(self.knowledge.statistics)
         reaches = [
-            reach(rung.filters, total=totals.get(key), count=count)
-            for rung, key in zip(self.rungs, self.query_keys, strict=True)
+            reach(tier.filters, total=totals.get(key), count=count)
+            for tier, key in zip(self.tiers, self.query_keys, strict=True)
         ]
         estimate = price_tiers(reaches, target=target)
         return SearchPlanValue(
@@ -239,14 +247,14 @@ class DraftPlan:
             tiers=tuple(
                 Tier(
                     tier=number,
-                    label=rung.label,
-                    filters=rung.filters,
+                    label=tier.label,
+                    filters=tier.filters,
                     query_key=key,
                     estimated_people=known.people,
                     estimated_pages=known.pages,
                 )
-                for number, (rung, key, known) in enumerate(
-                    zip(self.rungs, self.query_keys, reaches, strict=True), start=1
+                for number, (tier, key, known) in enumerate(
+                    zip(self.tiers, self.query_keys, reaches, strict=True), start=1
                 )
             ),
             estimate=estimate,
@@ -280,14 +288,14 @@ def draft(intent: Intent, knowledge: Knowledge, *, described: Collection[str] = 
         preferred=surveyor.spots(usable.nice.location, block="nice"),
         notes=notes,
     )
-    rungs = tuple(ladder(titles, ground, conditions))
+    tiers = tuple(ladder(titles, ground, conditions))
     return DraftPlan(
         intent=usable,
         titles=titles,
         ground=ground,
         conditions=conditions,
-        rungs=rungs,
-        query_keys=tuple(query_key(rung.filters, source=knowledge.source.name) for rung in rungs),
+        tiers=tiers,
+        query_keys=tuple(query_key(tier.filters, source=knowledge.source.name) for tier in tiers),
         notes=notes,
         knowledge=knowledge,
     )

@@ -81,7 +81,7 @@ def test_an_unknown_figure_is_null_with_a_warning() -> None:
     unknown = plan_search(INTENT, knowledge(people=None), totals={})
     assert [(tier.estimated_people, tier.estimated_pages) for tier in unknown.tiers] == [(None, None)] * 2
     assert unknown.estimate.pages_max is None
-    assert "not known" in doubts(unknown)
+    assert "unknown until" in doubts(unknown)
     companies = plan_search(Intent(target_companies=("Acme",)), knowledge(), totals={})
     assert companies.tiers[0].estimated_people is None
 
