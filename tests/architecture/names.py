@@ -123,12 +123,12 @@ CHECKS: dict[str, Callable[[], list[str]]] = {
 CEILINGS = {
     "shared_classes": 2,
     "shared_functions": 24,
-    "dialect_in_names": 8,
+    "dialect_in_names": 7,
     "private_imports": 0,
-    "silenced_without_reason": 31,
+    "silenced_without_reason": 18,
     "long_files": 0,
-    "riddles": 193,
-    "dialect_in_prose": 87,
+    "riddles": 113,
+    "dialect_in_prose": 73,
 }
 """How many offenders there may be. Only ever lowered."""
 
