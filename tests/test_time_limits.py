@@ -13,7 +13,7 @@ LIMITS = {"timeout", "command_timeout", "start_to_close_timeout", "schedule_to_c
 MUST_SAY = {
     ("asyncpg", "connect"),
     ("aiosmtplib", "SMTP"),
-    ("transport", "SpannedClient"),
+    ("calls", "SpannedClient"),
     ("pool", "acquire"),
     ("workflow", "execute_activity"),
     ("workflow", "execute_local_activity"),
