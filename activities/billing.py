@@ -1,4 +1,4 @@
-"""Payments: what is due, asking the provider, working its callbacks in, and auto-refill."""
+"""Payments, the provider's callbacks, auto-refill, and charging for outreach accounts."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -24,7 +24,7 @@ from models.base.clock import service_time
 from models.base.database import Database
 from models.base.secrets import Vault
 from models.base.steps import Do, NextStep, Step
-from models.billing.engine import callbacks, outreach_plans, refills
+from models.billing.engine import callbacks, outreach_plans
 from models.billing.engine import payments as engine_payments
 from models.billing.engine.outreach_plans import OutreachPlanOrder
 from models.billing.engine.payments import CheckoutPage, PaymentOrder
@@ -32,11 +32,14 @@ from models.billing.rules.payments import PaymentEvent, PaymentKind, PaymentStat
 from models.billing.rules.prices import OFFER_OF
 from models.billing.store import payments as store_payments
 
+Note = Callable[[AsyncSession], Awaitable[None]]
+"""How to write what the provider answered."""
+
 log = structlog.get_logger(__name__)
 
 
 class PaymentSteps:
-    """What a payment asks of the database and of the provider."""
+    """The steps of a payment. A method that calls the provider returns how to write the result."""
 
     def __init__(self, database: Database, payments: Payments) -> None:
         self._database = database
@@ -44,13 +47,13 @@ class PaymentSteps:
 
     @activity.defn(name="payment.next")
     async def next(self, step: Step) -> NextStep:
-        """Say whether the provider is to be asked, or what is waited for."""
+        """Return whether to call the provider, or what to wait for."""
         decision = await self._database.run(lambda session: engine_payments.decide_payment(session, step.id))
         return decision.next_step
 
     @activity.defn(name=engine_payments.PAYMENT_CALL)
     async def call(self, step: Step) -> NextStep:
-        """Ask the provider once, or look up what became of an earlier call, and write what is known then."""
+        """Call the provider once, or read back the result of an earlier call, and write the result."""
         order = await self._database.run(
             lambda session: engine_payments.begin_payment_call(session, step.id, step.number)
         )
@@ -61,7 +64,7 @@ class PaymentSteps:
 
     @activity.defn(name=engine_payments.PAYMENT_END_PLANS)
     async def end_plans(self, step: Step) -> NextStep:
-        """Have the provider end the plans that the one just bought takes the place of."""
+        """Have the provider end the plans that the one just bought replaces."""
         async with self._database.reading() as session:
             payment = await store_payments.find_payment(session, step.id)
             plans = await store_payments.plans_to_end(session, payment) if payment is not None else []
@@ -75,8 +78,8 @@ class PaymentSteps:
             await self._database.run(partial(store_payments.note_replaced, plan_id=plan_id))
         return await self.next(step)
 
-    async def _ask(self, order: PaymentOrder) -> Callable[[AsyncSession], Awaitable[None]]:
-        """Ask, and say what is to be written about it."""
+    async def _ask(self, order: PaymentOrder) -> Note:
+        """Call the provider and return how to write its answer, or that there was none."""
         try:
             customer = order.customer_id or await self._introduce(order)
             if order.repeated:
@@ -96,7 +99,7 @@ class PaymentSteps:
             return lambda session: engine_payments.note_unclear(session, order.payment_id)
 
     async def _introduce(self, order: PaymentOrder) -> str:
-        """Make the workspace known to the provider. Without an answer nothing was bought: that is asked again."""
+        """Add the workspace as the provider's customer. Without an answer nothing was bought, so it is repeated."""
         try:
             customer = await self._payments.customer(Buyer(order.workspace_id, order.workspace_name, order.email))
         except PaymentsUnclear as error:
@@ -109,7 +112,7 @@ class PaymentSteps:
         await self._database.run(remember)
         return customer
 
-    async def _buy(self, order: PaymentOrder, customer: str) -> Callable[[AsyncSession], Awaitable[None]]:
+    async def _buy(self, order: PaymentOrder, customer: str) -> Note:
         offer = OFFER_OF[order.item]
         if order.kind is PaymentKind.CHECKOUT:
             page = CheckoutAsk(
@@ -121,7 +124,7 @@ class PaymentSteps:
         asked = ChargeAsk(order.payment_id, order.workspace_id, customer, order.method_id, offer)
         return _charged(order, await self._payments.charge(asked))
 
-    async def _look(self, order: PaymentOrder, customer: str) -> Callable[[AsyncSession], Awaitable[None]]:
+    async def _look(self, order: PaymentOrder, customer: str) -> Note:
         if order.kind is PaymentKind.CHECKOUT:
             checkout = await self._payments.find_checkout(order.payment_id, customer)
             return _absent(order) if checkout is None else _opened(order, checkout)
@@ -131,28 +134,28 @@ class PaymentSteps:
         return _absent(order) if charge is None else _charged(order, charge)
 
 
-def _opened(order: PaymentOrder, checkout: Checkout) -> Callable[[AsyncSession], Awaitable[None]]:
+def _opened(order: PaymentOrder, checkout: Checkout) -> Note:
     opened = CheckoutPage(checkout.session_id, checkout.url, checkout.expires_at)
     return lambda session: engine_payments.note_opened(session, order.payment_id, opened)
 
 
-def _charged(order: PaymentOrder, charge: ProviderCharge) -> Callable[[AsyncSession], Awaitable[None]]:
+def _charged(order: PaymentOrder, charge: ProviderCharge) -> Note:
     if charge.declined is not None or charge.charge_id is None:
         return _declined(order, charge.declined)
     charge_id = charge.charge_id
     return lambda session: engine_payments.note_taken(session, order.payment_id, charge_id)
 
 
-def _declined(order: PaymentOrder, reason: str | None) -> Callable[[AsyncSession], Awaitable[None]]:
+def _declined(order: PaymentOrder, reason: str | None) -> Note:
     return lambda session: engine_payments.note_ended(session, order.payment_id, PaymentStatus.DECLINED, reason)
 
 
-def _absent(order: PaymentOrder) -> Callable[[AsyncSession], Awaitable[None]]:
+def _absent(order: PaymentOrder) -> Note:
     return lambda session: engine_payments.note_absent(session, order.payment_id)
 
 
 class CallbackSteps:
-    """What a callback asks of the database."""
+    """The step of a callback."""
 
     def __init__(self, database: Database, vault: Vault, payments: Payments) -> None:
         self._database = database
@@ -161,7 +164,7 @@ class CallbackSteps:
 
     @activity.defn(name="callback.next")
     async def next(self, step: Step) -> NextStep:
-        """Work the callback in, and empty it, in one transaction."""
+        """Apply the callback and empty it in one transaction."""
 
         async def work(session: AsyncSession) -> None:
             row = await callbacks.lock_waiting_callback(session, step.id)
@@ -169,8 +172,8 @@ class CallbackSteps:
                 return
             body = self._vault.open(callbacks.BODY_PURPOSE, row.body)
             now = await service_time(session)
-            for happening in self._read(step.id, body):
-                await callbacks.apply(session, happening, now=now)
+            for event in self._read(step.id, body):
+                await callbacks.apply_payment_event(session, event, now=now)
             row.body, row.processed_at = None, now
 
         await self._database.run(work)
@@ -185,7 +188,7 @@ class CallbackSteps:
 
 
 class RefillSteps:
-    """What a workspace's auto-refill asks of the database; `configured`: there is a payment provider."""
+    """The step of a workspace's auto-refill; `configured`: there is a payment provider."""
 
     def __init__(self, database: Database, *, configured: bool) -> None:
         self._database = database
@@ -193,10 +196,10 @@ class RefillSteps:
 
     @activity.defn(name="refill.next")
     async def next(self, step: Step) -> NextStep:
-        """Buy a pack when it is time, or say what is waited for."""
+        """Buy a pack when it is time, or return what to wait for."""
         configured = self._configured
         verdict, now = await self._database.run(
-            lambda session: refills.decide_auto_refill(session, step.id, configured=configured)
+            lambda session: engine_payments.decide_auto_refill(session, step.id, configured=configured)
         )
         if verdict.over:
             return NextStep(do=Do.DONE, details=verdict.reason)
@@ -205,14 +208,8 @@ class RefillSteps:
         return NextStep(do=Do.WAIT, wait_seconds=wait, reason=reason, details=reason)
 
 
-# Charging for outreach accounts: what is due, and bringing the payment provider's side to it.
-
-
-Note = Callable[[AsyncSession], Awaitable[None]]
-
-
 class OutreachPlanSteps:
-    """What a workspace's outreach plan asks of the database and of the provider; `configured`: there is one."""
+    """The steps of a workspace's outreach plan; `configured`: there is a payment provider."""
 
     def __init__(self, database: Database, payments: Payments, *, configured: bool) -> None:
         self._database = database
@@ -221,7 +218,7 @@ class OutreachPlanSteps:
 
     @activity.defn(name="outreach_plan.next")
     async def next(self, step: Step) -> NextStep:
-        """Say whether the provider is to be asked, or what is waited for."""
+        """Return whether to call the provider, or what to wait for."""
         decision = await self._database.run(
             lambda session: outreach_plans.decide_outreach_plan(session, step.id, configured=self._configured)
         )
@@ -229,7 +226,7 @@ class OutreachPlanSteps:
 
     @activity.defn(name=outreach_plans.OUTREACH_PLAN_CALL)
     async def call(self, step: Step) -> NextStep:
-        """Bring the provider's side to the change that is open, or look at it, and write what is known then."""
+        """Bring the provider's subscription to the open change, or read it, and write the result."""
         order = await self._database.run(lambda session: outreach_plans.begin_plan_call(session, step.id, step.number))
         await self._database.run(await self._ask(order))
         return await self.next(step)

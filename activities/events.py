@@ -20,7 +20,7 @@ AGENT = "sourcing-and-outreach-webhooks/1"
 
 
 class DeliverySteps:
-    """What a delivery asks of the database and of the receiver. Without a `guard` it makes no attempts."""
+    """The steps of a delivery. Without a `guard` it makes no attempts."""
 
     def __init__(self, database: Database, vault: Vault, guard: Guard | None) -> None:
         self._database = database
@@ -29,13 +29,13 @@ class DeliverySteps:
 
     @activity.defn(name="delivery.next")
     async def next(self, step: Step) -> NextStep:
-        """Say whether an attempt is due now, later, when its turn comes, or no more."""
+        """Return whether an attempt is due now, later, when its turn comes, or no more."""
         decision = await self._database.run(lambda session: deliveries.decide_delivery(session, step.id))
         return decision.next_step
 
     @activity.defn(name=DELIVERY_ATTEMPT)
     async def attempt(self, step: Step) -> NextStep:
-        """Take the turn, POST the signed event once and write what came of it; without a turn say what is next."""
+        """Take the turn, POST the signed event once and write the result; without a turn return what is next."""
         decision, request = await self._database.run(lambda session: self._begin(session, step))
         if request is None:
             return decision.next_step
@@ -50,21 +50,21 @@ class DeliverySteps:
 
     async def _begin(self, session: AsyncSession, step: Step) -> tuple[Decision, "_Request | None"]:
         """Sign within the transaction: a rotation waits for it, so that the old secret signs nothing afterwards."""
-        decision, parcel = await deliveries.begin_attempt(session, step.id, step.number)
-        return decision, None if parcel is None else self._signed(step.id, parcel)
+        decision, content = await deliveries.begin_attempt(session, step.id, step.number)
+        return decision, None if content is None else self._signed(step.id, content)
 
-    def _signed(self, delivery_id: str, parcel: DeliveryContent) -> "_Request":
-        body = parcel.event.body()
-        secret = self._vault.open(deliveries.SECRET_PURPOSE, parcel.sealed_secret).decode()
+    def _signed(self, delivery_id: str, content: DeliveryContent) -> "_Request":
+        body = content.event.body()
+        secret = self._vault.open(deliveries.SECRET_PURPOSE, content.sealed_secret).decode()
         headers = {
             "Content-Type": "application/json",
             "User-Agent": AGENT,
             "X-Service-Signature": signature(secret, at=int(time.time()), body=body),
-            "X-Service-Event": parcel.event.type,
-            "X-Service-Event-Id": parcel.event.id,
+            "X-Service-Event": content.event.type,
+            "X-Service-Event-Id": content.event.id,
             "X-Service-Delivery": delivery_id,
         }
-        return _Request(parcel.url, body, headers, parcel.at)
+        return _Request(content.url, body, headers, content.at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ async def reread(database: Database, payments: Payments, since: datetime) -> Rer
     bodies = [body async for body in payments.callbacks_since(since - OVERLAP)]
     for body in reversed(bodies):
         await _apply(whole, payments, body, done)
-    await whole.run(lambda session: outreach_plans.look_again(session, before=LOOK_EVERY))
+    await whole.run(lambda session: outreach_plans.read_all_again(session, before=LOOK_EVERY))
     return done
 
 
@@ -66,7 +66,7 @@ async def _apply(database: Database, payments: Payments, body: bytes, done: Rere
         now = await service_time(session)
         known, written = await _known(session, purchase, now)
         for event in occurred if known else ():
-            await engine_callbacks.apply(session, event, now=now)
+            await engine_callbacks.apply_payment_event(session, event, now=now)
         return known, written
 
     known, written = await database.run(work)
@@ -79,11 +79,11 @@ async def _known(session: AsyncSession, purchase: Purchase | None, now: datetime
     """Return whether the purchase's workspace exists, and whether its payment had to be added again."""
     if purchase is None:
         return True, False
-    if not await store_payments.is_there(session, purchase.workspace_id):
+    if not await store_payments.workspace_exists(session, purchase.workspace_id):
         log.warning("payment.of_no_workspace", payment_id=purchase.payment_id)
         return False, False
     await store_payments.remember_customer(session, purchase.workspace_id, purchase.customer_id, now=now)
-    written = await store_payments.write_again(
+    written = await store_payments.restore_payment(
         session, purchase.payment_id, purchase.workspace_id, purchase.kind, purchase.item, now=now
     )
     return True, written

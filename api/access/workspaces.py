@@ -223,7 +223,7 @@ async def _mail_link(ctx: Context, workspace: Workspace) -> datetime:
 
 
 async def _grant(ctx: Context, workspace: Workspace) -> int:
-    return await credits.grant(
+    return await credits.grant_credits(
         ctx.session,
         workspace_id=workspace.id,
         source=SIGNUP,

@@ -14,12 +14,13 @@ from models.access.rules.keys import Scope
 from models.base import outbox
 from models.base.database import Database
 from models.base.errors import PaymentRefused, PaymentsUnavailable
-from models.billing.engine import callbacks, refills
-from models.billing.engine.refills import Wishes
+from models.billing.engine import callbacks
+from models.billing.engine import payments as engine_payments
+from models.billing.engine.payments import RefillSettings
 from models.billing.rules.payments import UNASKED, PaymentKind, PaymentStatus
 from models.billing.rules.prices import OFFER_OF, Offer
 from models.billing.store import payments
-from models.billing.store.payments import Return
+from models.billing.store.payments import ReturnUrls
 
 WAIT_SECONDS = 25.0
 FIRST_LOOK_SECONDS = 0.03
@@ -44,7 +45,7 @@ async def open_checkout(ctx: Context, ask: OpenCheckout) -> Awaited[CheckoutView
         raise PaymentsUnavailable
     payment = await payments.find_open_payment(ctx.session, ctx.use, now=ctx.now)
     if payment is None:
-        back = Return(ask.success_url, ask.cancel_url)
+        back = ReturnUrls(ask.success_url, ask.cancel_url)
         payment = payments.add_payment(
             ctx.session, workspace_id, PaymentKind.CHECKOUT, offer, now=ctx.now, use=ctx.use, back=back
         )
@@ -75,7 +76,7 @@ async def _until_asked(database: Database, payment_id: str) -> None:
     """Wait until the provider has answered. An equal request goes on waiting for the same payment."""
     deadline = asyncio.get_running_loop().time() + WAIT_SECONDS
     pause = FIRST_LOOK_SECONDS
-    while await payments.status_of(database.statements, payment_id) in UNASKED:
+    while await payments.payment_status_of(database.statements, payment_id) in UNASKED:
         if asyncio.get_running_loop().time() >= deadline:
             raise PaymentsUnavailable(retry_after=RETRY_SECONDS)
         await asyncio.sleep(pause)
@@ -105,15 +106,15 @@ async def get_auto_refill(ctx: Context, _: None) -> AutoRefillView:
 async def set_auto_refill(ctx: Context, ask: SetAutoRefill) -> AutoRefillView:
     """Buy a pack when the balance falls below a threshold, up to so much a UTC month."""
     workspace_id = ctx.tenant.workspace_id
-    wished = Wishes(ask.enabled, ask.threshold_credits, ask.monthly_cap_cents)
-    await refills.save(ctx.session, workspace_id, wished, now=ctx.now)
-    await ctx.ring(refills.refill_subject(workspace_id))
+    wished = RefillSettings(ask.enabled, ask.threshold_credits, ask.monthly_cap_cents)
+    await engine_payments.save_refill_settings(ctx.session, workspace_id, wished, now=ctx.now)
+    await ctx.ring(engine_payments.refill_subject(workspace_id))
     await ctx.note("auto_refill.changed", subject_id=workspace_id, data=ask.model_dump(mode="json"))
     return await _view(ctx)
 
 
 async def _view(ctx: Context) -> AutoRefillView:
-    found = await refills.refill_standing(
+    found = await engine_payments.refill_standing(
         ctx.session, ctx.tenant.workspace_id, now=ctx.now, configured=ctx.settings.sells
     )
     return AutoRefillView(

@@ -12,7 +12,7 @@ from api.kernel.operation import OPERATIONS, Effect, Operation
 from api.kernel.routing import OperationRoute
 from models.access.rules.keys import CURRENT_VERSION, SUPPORTED_VERSIONS, Scope
 from models.base.errors import ERROR_MEANINGS
-from models.events.rules.catalogue import DATA_OF, EVENT_MEANINGS, EventType
+from models.events.rules.catalogue import EventType
 
 SUMMARY = (
     "An open, self-hosted backend of recruiting: durable search runs over a people source, and outreach sequences that"
@@ -82,7 +82,7 @@ ANSWER = (
 
 def event_schemas() -> Document:
     """The data of each type, by the name of its class."""
-    return {data.__name__: data.model_json_schema() for data in DATA_OF.values()}
+    return {data.__name__: data.model_json_schema() for data in dict.fromkeys(kind.data for kind in EventType)}
 
 
 def webhooks() -> Document:
@@ -91,12 +91,12 @@ def webhooks() -> Document:
 
 
 def _described(kind: EventType) -> Document:
-    data = {"$ref": f"#/components/schemas/{DATA_OF[kind].__name__}"}
+    data = {"$ref": f"#/components/schemas/{kind.data.__name__}"}
     own = {"type": "object", "properties": {"type": {"const": kind.value}, "data": data}}
     return {
         "operationId": f"on.{kind.value}",
         "summary": kind.value,
-        "description": EVENT_MEANINGS[kind],
+        "description": kind.description,
         "tags": ["Events"],
         "security": [],
         "parameters": [

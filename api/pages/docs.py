@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from api.kernel.openapi import HEADERS
 from models.base.errors import ERROR_MEANINGS
-from models.events.rules.catalogue import DATA_OF, EVENT_MEANINGS
+from models.events.rules.catalogue import EventType
 
 Document = Mapping[str, Any]
 
@@ -70,9 +70,7 @@ class EventRow:
 
 def events() -> list[EventRow]:
     """The table of event types."""
-    return [
-        EventRow(kind, text(meaning), tuple(DATA_OF[kind].model_fields)) for kind, meaning in EVENT_MEANINGS.items()
-    ]
+    return [EventRow(kind, text(kind.description), tuple(kind.data.model_fields)) for kind in EventType]
 
 
 def event_headers() -> dict[str, Markup]:

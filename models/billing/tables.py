@@ -1,4 +1,4 @@
-"""Credit grants, the ledger, daily counters and the register of leads already charged."""
+"""Credits (grants, ledger, leads), payments and plans, the provider's callbacks, auto-refill, and outreach plans."""
 
 from datetime import date, datetime
 
@@ -12,7 +12,7 @@ from models.billing.rules.prices import OFFER_OF, GrantSource, LedgerKind
 
 
 class Grant(Row, table=True):
-    """A block of credits with an expiry. `reference` is what granted it, once."""
+    """A block of credits with an expiry. `reference` names what granted it, and is unique in the workspace."""
 
     __tablename__ = "grants"
     __table_args__ = (
@@ -31,7 +31,7 @@ class Grant(Row, table=True):
     remaining_credits: int
     expires_at: datetime = Field(sa_type=TIME)
     low_told: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
-    """Whether `credits.low` was told while this was the newest grant."""
+    """Whether `credits.low` was emitted while this was the newest grant."""
     expiry_told: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
     created_at: datetime = Field(sa_type=TIME)
 
@@ -60,7 +60,7 @@ class LedgerEntry(Row, table=True):
 
 
 class Lead(Row, table=True):
-    """A person whose lead this workspace has paid for; never charged twice."""
+    """A person whose lead this workspace has paid for, and is never charged for again."""
 
     __tablename__ = "leads"
     __table_args__ = (Index("ix_leads_profile_id", "profile_id"),)
@@ -70,15 +70,12 @@ class Lead(Row, table=True):
     created_at: datetime = Field(sa_type=TIME)
 
 
-# Payments, plans, payment methods, the provider's callbacks, auto-refill, and what outreach accounts cost.
-
-
 OPEN_CHANGE = "status in ('pending', 'calling')"
 IN_FLIGHT = "kind = 'refill' and status in ('pending', 'calling', 'processing')"
 
 
 class BillingAccount(Row, table=True):
-    """What the payment provider knows a workspace by."""
+    """The payment provider's customer id of a workspace."""
 
     __tablename__ = "billing_accounts"
     __table_args__ = (UniqueConstraint("provider_customer_id"),)
@@ -90,10 +87,10 @@ class BillingAccount(Row, table=True):
 
 @waiting("payment")
 class Payment(WaitingRow, table=True):
-    """One purchase, written before the provider hears of it; its id is the provider's idempotency key.
+    """One purchase, written before the provider is called; its id is the provider's idempotency key.
 
-    `call_number` fences calls. `unclear`: a call was not answered, and what became of it is read back; `looks` counts
-    how often. `use_key` and `use_fingerprint` lead a repeat of the request to it.
+    `call_number` fences calls. `unclear`: a call was not answered, and its result is read back; `looks` counts how
+    often. `use_key` and `use_fingerprint` lead a repeated request to it.
     """
 
     __tablename__ = "payments"
@@ -132,7 +129,7 @@ class Payment(WaitingRow, table=True):
 class Plan(Row, table=True):
     """A monthly plan that a workspace pays for; its id is the provider's. `changed_at` is the provider's time.
 
-    `replaced`: another plan was bought, and the provider was told to end this one with its present month.
+    `replaced`: another plan was bought, and the provider ends this one with its present month.
     """
 
     __tablename__ = "plans"
@@ -153,7 +150,7 @@ class Plan(Row, table=True):
 
 
 class PaymentMethod(Row, table=True):
-    """A payment method as the provider names it; attached and taken away in whatever order that is heard."""
+    """A payment method by the provider's id; its attachment and removal may be reported in any order."""
 
     __tablename__ = "payment_methods"
     __table_args__ = (Index("ix_payment_methods_workspace_id", "workspace_id"),)
@@ -166,9 +163,9 @@ class PaymentMethod(Row, table=True):
 
 @waiting("callback", open_when="processed_at is null")
 class PaymentCallback(WaitingRow, table=True):
-    """A signed callback of the payment provider, kept raw (`body`, encrypted) until it is worked in; its id is theirs.
+    """A signed callback of the payment provider, kept raw (`body`, encrypted) until it is applied; the id is theirs.
 
-    The row stays behind for a while, so that the same event is not taken twice.
+    The row stays for a while, so that the same event is not applied twice.
     """
 
     __tablename__ = "payment_callbacks"
@@ -198,7 +195,7 @@ class AutoRefill(WaitingRow, table=True):
 
 
 class SignupCount(Row, table=True):
-    """Workspaces made from one network on one UTC day. The network is kept as a keyed hash, for two days."""
+    """The workspaces made from one network on one UTC day. The network is kept as a keyed hash, for two days."""
 
     __tablename__ = "signup_counts"
 
@@ -211,8 +208,8 @@ class SignupCount(Row, table=True):
 class OutreachPlan(WaitingRow, table=True):
     """What a workspace is charged for its outreach accounts; its id is the workspace's.
 
-    `charged` and `method_id` are what the provider is known to hold, `changed_at` the provider's time of the last state
-    that was told. `unpaid_since`: a charge was declined or is missing; outreach holds some time after.
+    `charged` and `method_id` are the provider's last known state, `changed_at` is the provider's time of it.
+    `unpaid_since`: a charge was declined or is missing; outreach is put on hold some time later.
     """
 
     __tablename__ = "outreach_plans"
@@ -233,7 +230,7 @@ class OutreachPlan(WaitingRow, table=True):
 
 
 class OutreachChange(Row, table=True):
-    """One change of what is charged, written before the provider hears of it; its id is the idempotency key."""
+    """One change of the charged accounts, written before the provider is called; its id is the idempotency key."""
 
     __tablename__ = "outreach_changes"
     __table_args__ = (

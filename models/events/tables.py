@@ -10,7 +10,7 @@ from models.events.rules.deliveries import DeliveryStatus, EndpointStatus, Turn
 
 
 class Event(OwnedRow, table=True):
-    """Something that happened. `created_at` is unique in a workspace and in commit order."""
+    """Something that happened. `created_at` is unique in a workspace and follows the order of commits."""
 
     __tablename__ = "events"
     __table_args__ = (
@@ -27,7 +27,7 @@ class Event(OwnedRow, table=True):
 
 
 class EventClock(Row, table=True):
-    """The stamp of a workspace's newest event; its lock is the last that a transaction takes."""
+    """The stamp of a workspace's newest event; its lock is the last one that a transaction takes."""
 
     __tablename__ = "event_clocks"
 
@@ -36,10 +36,10 @@ class EventClock(Row, table=True):
 
 
 class WebhookEndpoint(Row, table=True):
-    """Where an account wants its events sent.
+    """An address to which an account wants its events sent.
 
-    `generation` rises whenever the endpoint is disabled: deliveries of an earlier one are dropped, also those that were
-    being written in that moment. `secret` is encrypted.
+    `generation` rises whenever the endpoint is disabled: deliveries of an earlier one are dropped, also those that are
+    being written at that moment. `secret` is encrypted.
     """
 
     __tablename__ = "webhook_endpoints"
@@ -63,7 +63,7 @@ class WebhookEndpoint(Row, table=True):
 
 @waiting("delivery")
 class Delivery(OwnedRow, WaitingRow, table=True):
-    """One event on its way to one endpoint. Without foreign keys: deleting an endpoint must not fail whoever emits.
+    """One event on its way to one endpoint. It has no foreign keys: deleting an endpoint must not fail an emit.
 
     `made` counts the attempts listed in `attempts`; `due_at` is when the next one may start, `turn` its place among
     the attempts at the endpoint. `single`: the next attempt is the last.

@@ -84,7 +84,7 @@ async def do(session: AsyncSession, name: str) -> None:
     if name == EXPIRY:
         while await credits.expire_grants(session, limit=BATCH) == BATCH:
             pass
-        while await credits.tell_expiring(session, limit=BATCH) == BATCH:
+        while await credits.emit_expiring(session, limit=BATCH) == BATCH:
             pass
     else:
         times = {"now": await service_time(session), "wall": await wall_time(session)}

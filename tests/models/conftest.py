@@ -55,7 +55,7 @@ async def join(session: AsyncSession, *, granted: int = 1250) -> Member:
     )
     await session.flush()
     if granted:
-        await credits.grant(
+        await credits.grant_credits(
             session,
             workspace_id=workspace.id,
             source="signup",

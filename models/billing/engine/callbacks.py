@@ -1,4 +1,7 @@
-"""Callbacks of the payment provider: kept as they came, worked in once, then emptied."""
+"""Callbacks of the payment provider: kept as they came, applied once, then emptied.
+
+The provider's events come in any order and any number of times; each payment grants its credits once.
+"""
 
 from datetime import UTC, datetime
 
@@ -13,7 +16,9 @@ from models.base.ids import new_id
 from models.base.outbox import wake
 from models.base.subjects import Subject
 from models.base.times import add_months, cycle_end
-from models.billing.engine import outreach_plans, refills
+from models.billing.engine import outreach_plans
+from models.billing.engine import payments as engine_payments
+from models.billing.engine.payments import end_unpaid
 from models.billing.rules.payments import (
     ChargePaid,
     CheckoutPaid,
@@ -29,7 +34,7 @@ from models.billing.rules.payments import (
     PlanStatus,
     Refunded,
 )
-from models.billing.rules.prices import OFFER_OF
+from models.billing.rules.prices import OFFER_OF, GrantSource, LedgerKind
 from models.billing.store import credits, payments
 from models.billing.tables import BillingAccount, LedgerEntry, Payment, PaymentCallback, PaymentMethod, Plan
 
@@ -40,7 +45,7 @@ KIND = "callback"
 async def keep_payment_callback(
     session: AsyncSession, event_id: str, sealed_body: bytes, *, now: datetime
 ) -> Subject | None:
-    """Keep a callback; null when its event is known already. The caller rings."""
+    """Keep a callback and return its subject, which the caller wakes; null when its event is known already."""
     kept = await session.execute(
         insert(PaymentCallback)
         .values(id=event_id, body=sealed_body, received_at=now, rings=0, answered=0)
@@ -51,14 +56,11 @@ async def keep_payment_callback(
 
 
 async def lock_waiting_callback(session: AsyncSession, event_id: str) -> PaymentCallback | None:
-    """A callback that is not worked in, locked; null when it is. Answers the rings up to now."""
+    """Lock a callback and mark its wakes as answered; return null when it was applied already."""
     query = select(PaymentCallback).where(col(PaymentCallback.id) == event_id).with_for_update()
     row = (await session.scalars(query)).one()
     row.answered = row.rings
     return row if row.body is not None else None
-
-
-# Giving credits back: of a charge to the grants it was paid from, and of a purchase that was refunded.
 
 
 LOCK = text(
@@ -92,10 +94,10 @@ UNCOUNT = text(
 )
 
 
-async def refund(session: AsyncSession, workspace_id: str, reference: str) -> int:
-    """Give the credits of a charge back to the grants that paid it, once. Returns how many.
+async def refund_charge(session: AsyncSession, workspace_id: str, reference: str) -> int:
+    """Give the credits of a charge back to the grants that paid it, once. Return how many.
 
-    A grant that has expired since gets nothing: its credits would be gone by now. What was spent today counts less
+    A grant that has expired since gets nothing: its credits would be gone by now. A charge of today no longer counts
     towards the daily caps.
     """
     refund_reference = f"refund:{reference}"
@@ -110,7 +112,7 @@ async def refund(session: AsyncSession, workspace_id: str, reference: str) -> in
                 id=new_id("led", now),
                 workspace_id=workspace_id,
                 customer_id=row.customer_id,
-                kind="refund",
+                kind=LedgerKind.REFUND,
                 credits=row.credits,
                 grant_id=row.grant_id,
                 reference=refund_reference,
@@ -120,14 +122,10 @@ async def refund(session: AsyncSession, workspace_id: str, reference: str) -> in
                 created_at=now,
             )
         )
-        if _day(row.created_at) == _day(now):
+        if row.created_at.astimezone(UTC).date() == now.astimezone(UTC).date():
             subjects = sorted({workspace_id, row.api_key_id, row.customer_id} - {None})
             await session.execute(UNCOUNT, {"credits": row.credits, "day": now.date(), "subjects": subjects})
     return sum(row.credits for row in rows)
-
-
-def _day(at: datetime) -> object:
-    return at.astimezone(UTC).date()
 
 
 TAKE = text(
@@ -143,10 +141,10 @@ TAKE = text(
 )
 
 
-async def take_back(session: AsyncSession, workspace_id: str, reference: str) -> int:
-    """Take away what is left of a purchase whose money was given back. Returns how many credits.
+async def take_back_purchase(session: AsyncSession, workspace_id: str, reference: str) -> int:
+    """Remove the credits left of a refunded purchase. Return how many.
 
-    What follows when the balance falls below a threshold follows here too.
+    A balance that falls below a threshold has its usual consequences (`credits.note_balance_fell`).
     """
     row = (await session.execute(TAKE, {"workspace": workspace_id, "reference": reference})).one_or_none()
     if row is None:
@@ -157,7 +155,7 @@ async def take_back(session: AsyncSession, workspace_id: str, reference: str) ->
         LedgerEntry(
             id=new_id("led", now),
             workspace_id=workspace_id,
-            kind="adjustment",
+            kind=LedgerKind.ADJUSTMENT,
             credits=-remaining,
             grant_id=grant_id,
             reference=f"refunded:{reference}",
@@ -168,106 +166,79 @@ async def take_back(session: AsyncSession, workspace_id: str, reference: str) ->
     await session.flush()
     if alive:
         left = await credits.balance(session, workspace_id)
-        await credits.note_fall(session, workspace_id, before=left + remaining, after=left)
+        await credits.note_balance_fell(session, workspace_id, before=left + remaining, after=left)
     return int(remaining)
 
 
-# What the provider's callbacks do to rows: in any order, any number of times, each payment grants its credits once.
-
-
-OVER = frozenset(
-    {
-        PaymentStatus.PAID,
-        PaymentStatus.DECLINED,
-        PaymentStatus.EXPIRED,
-        PaymentStatus.FAILED,
-        PaymentStatus.REFUNDED,
-    }
-)
-
-OfPayment = CheckoutPaid | ChargePaid | NotPaid | CyclePaid | PlanChanged | Refunded
+EventOfPayment = CheckoutPaid | ChargePaid | NotPaid | CyclePaid | PlanChanged | Refunded
 
 log = structlog.get_logger(__name__)
 
 
-async def apply(session: AsyncSession, happening: PaymentEvent, *, now: datetime) -> None:
-    """Do what follows from a callback. What names nothing of ours changes nothing."""
-    match happening:
+async def apply_payment_event(session: AsyncSession, event: PaymentEvent, *, now: datetime) -> None:
+    """Apply an event of the payment provider. An event about nothing of ours changes nothing."""
+    match event:
         case MethodAttached() | MethodDetached():
-            await _note_method(session, happening)
+            await _note_method(session, event)
         case OutreachSubscriptionChanged():
-            await outreach_plans.hear(session, happening, now=now)
+            await outreach_plans.note_subscription_changed(session, event, now=now)
         case _:
-            await _to_payment(session, happening, now)
+            await _apply_to_payment(session, event, now)
 
 
-async def _to_payment(session: AsyncSession, happening: OfPayment, now: datetime) -> None:
-    payment = await payments.find_payment(session, happening.payment_id, lock=True)
+async def _apply_to_payment(session: AsyncSession, event: EventOfPayment, now: datetime) -> None:
+    payment = await payments.find_payment(session, event.payment_id, lock=True)
     if payment is None:
-        log.warning("payment.unknown", happening=type(happening).__name__)
+        log.warning("payment.unknown", happening=type(event).__name__)
         return
-    match happening:
+    match event:
         case CheckoutPaid():
-            payment.charge_id = happening.charge_id or payment.charge_id
-            if happening.subscription_id is not None:
-                await _know_plan(session, payment, happening.subscription_id, now)
+            payment.charge_id = event.charge_id or payment.charge_id
+            if event.subscription_id is not None:
+                await _know_plan(session, payment, event.subscription_id, now)
             await _paid(session, payment, now)
         case ChargePaid():
-            payment.charge_id = happening.charge_id
+            payment.charge_id = event.charge_id
             await _paid(session, payment, now)
         case NotPaid():
-            await not_paid(session, payment, happening.status, happening.reason, now=now)
+            await end_unpaid(session, payment, event.status, event.reason, now=now)
         case CyclePaid():
-            await _cycle_paid(session, payment, happening, now)
+            await _cycle_paid(session, payment, event, now)
         case PlanChanged():
-            await _plan_changed(session, payment, happening, now)
+            await _plan_changed(session, payment, event, now)
         case Refunded():
             await _refunded(session, payment)
 
 
 async def _paid(session: AsyncSession, payment: Payment, now: datetime) -> None:
-    """The money has come. A plan's credits come with its invoices."""
+    """Note that a payment is paid. A pack's credits are granted now, a plan's with each invoice."""
     if payment.status in (PaymentStatus.PAID, PaymentStatus.REFUNDED):
         return
     payment.status, payment.paid_at, payment.reason, payment.wake_at = PaymentStatus.PAID, now, None, None
     offer = OFFER_OF[payment.item]
     await session.flush()
     if not offer.monthly:
-        await credits.grant(
+        await credits.grant_credits(
             session,
             workspace_id=payment.workspace_id,
-            source="top_up",
+            source=GrantSource.TOP_UP,
             reference=payment.id,
             credits=payment.credits,
             expires_at=add_months(now, offer.valid_months),
         )
     if payment.kind == PaymentKind.REFILL:
-        await refills.forget_declines(session, payment.workspace_id)
+        await engine_payments.forget_declines(session, payment.workspace_id)
     await wake(session, payments.payment_subject(payment.id))
-    await refills.wake_refill(session, payment.workspace_id)
-
-
-async def not_paid(
-    session: AsyncSession, payment: Payment, status: PaymentStatus, reason: str | None, *, now: datetime
-) -> None:
-    """A payment that is not over has come to nothing; the caller holds its lock."""
-    if payment.status in OVER:
-        return
-    payment.status, payment.reason, payment.wake_at, payment.unclear = status, reason, None, False
-    await session.flush()
-    if payment.kind == PaymentKind.REFILL:
-        await refills.note_decline(session, payment.workspace_id, now)
-        await refills.wake_refill(session, payment.workspace_id)
-    await wake(session, payments.payment_subject(payment.id))
+    await engine_payments.wake_refill(session, payment.workspace_id)
 
 
 async def _cycle_paid(session: AsyncSession, payment: Payment, paid: CyclePaid, now: datetime) -> None:
     plan = await _know_plan(session, payment, paid.subscription_id, now)
     offer = OFFER_OF[plan.item]
-    await credits.grant(
+    await credits.grant_credits(
         session,
         workspace_id=plan.workspace_id,
-        source="plan",
+        source=GrantSource.PLAN,
         reference=f"invoice:{paid.invoice_id}",
         credits=payment.credits,
         expires_at=cycle_end(
@@ -275,14 +246,14 @@ async def _cycle_paid(session: AsyncSession, payment: Payment, paid: CyclePaid, 
         ),
     )
     await _paid(session, payment, now)
-    await refills.wake_refill(session, plan.workspace_id)
+    await engine_payments.wake_refill(session, plan.workspace_id)
 
 
 async def _plan_changed(session: AsyncSession, payment: Payment, change: PlanChanged, now: datetime) -> None:
     plan = await _know_plan(session, payment, change.subscription_id, now)
     plan.anchored_at = change.anchored_at
     if plan.changed_at is not None and plan.changed_at > change.at:
-        return  # heard too late: a later state is known
+        return  # an event out of order: a later state is known
     if plan.status != PlanStatus.ENDED:  # nothing comes after the end
         plan.status, plan.changed_at = change.status, change.at
 
@@ -305,28 +276,28 @@ async def _know_plan(session: AsyncSession, payment: Payment, subscription_id: s
 async def _refunded(session: AsyncSession, payment: Payment) -> None:
     payment.status, payment.wake_at = PaymentStatus.REFUNDED, None
     await session.flush()
-    await take_back(session, payment.workspace_id, payment.id)
+    await take_back_purchase(session, payment.workspace_id, payment.id)
     await wake(session, payments.payment_subject(payment.id))
-    await refills.wake_refill(session, payment.workspace_id)
+    await engine_payments.wake_refill(session, payment.workspace_id)
 
 
-async def _note_method(session: AsyncSession, heard: MethodAttached | MethodDetached) -> None:
-    """Both moments are kept, whichever is heard first: a method counts while only the first is there."""
-    query = select(col(PaymentMethod.workspace_id)).where(col(PaymentMethod.id) == heard.method_id)
-    if heard.customer_id is not None:
+async def _note_method(session: AsyncSession, event: MethodAttached | MethodDetached) -> None:
+    """Keep when a method was attached and when it was removed, in any order: it counts while only the first is set."""
+    query = select(col(PaymentMethod.workspace_id)).where(col(PaymentMethod.id) == event.method_id)
+    if event.customer_id is not None:
         query = select(col(BillingAccount.workspace_id)).where(
-            col(BillingAccount.provider_customer_id) == heard.customer_id
+            col(BillingAccount.provider_customer_id) == event.customer_id
         )
     workspace_id = await session.scalar(query)
     if workspace_id is None:
         return
-    moment = {"attached_at" if isinstance(heard, MethodAttached) else "detached_at": heard.at}
+    moment = {"attached_at" if isinstance(event, MethodAttached) else "detached_at": event.at}
     await session.execute(
         insert(PaymentMethod)
-        .values(id=heard.method_id, workspace_id=workspace_id, **moment)
+        .values(id=event.method_id, workspace_id=workspace_id, **moment)
         .on_conflict_do_update(index_elements=["id"], set_=moment)
     )
-    if isinstance(heard, MethodAttached):
-        await refills.forget_declines(session, workspace_id)
-    await refills.wake_refill(session, workspace_id)
-    await outreach_plans.new_card(session, workspace_id)
+    if isinstance(event, MethodAttached):
+        await engine_payments.forget_declines(session, workspace_id)
+    await engine_payments.wake_refill(session, workspace_id)
+    await outreach_plans.retry_with_new_method(session, workspace_id)

@@ -1,7 +1,7 @@
-"""What is charged for outreach accounts, as rows: how many there are, each change of it, and what the provider holds.
+"""Charging for outreach accounts: how many there are, each change of that number, and the provider's subscription.
 
-A change is a row before the provider hears of it. It says how many accounts are charged, not how many more, and its id
-is the idempotency key, so that one whose answer was lost is asked for again under the same id.
+A change is written before the provider is called. It says how many accounts are charged, not how many more, and its id
+is the idempotency key, so that a change whose answer was lost is asked for again under the same id.
 """
 
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from models.base.steps import Call, Decision, Do, Queue
 from models.base.subjects import Subject
 from models.billing.rules.outreach_plans import (
     LOOK_EVERY,
+    ChangeStatus,
     Charging,
     DueChange,
     OutreachPaying,
@@ -45,13 +46,14 @@ WAITS_FOR = {
     DueChange.METHOD: "there is no payment method",
     DueChange.TIME: "waits for the next look, or for another try",
 }
+OPEN_CHANGES = (ChangeStatus.PENDING, ChangeStatus.CALLING)
 LEASE = timedelta(minutes=2)
 """A call that has not ended after this (service time) is made again."""
 REFUSED_AGAIN = timedelta(days=1)
-"""When a change that the provider refused for what it says is tried again: an operator has to look."""
+"""When a change that the provider refused as invalid is tried again: an operator has to look."""
 UNCLEAR_AT_MOST = len(READ_AFTER)
-"""After so many calls without an answer the change ends, and another id takes its place: the provider is looked at
-first, and some providers repeat an error under the same id."""
+"""After this number of calls without an answer the change ends and one with another id follows, because some providers
+repeat an error under the same id. The subscription is read before."""
 
 COUNT = text(
     "select count(*) from outreach_accounts"
@@ -72,20 +74,20 @@ def outreach_plan_subject(workspace_id: str) -> Subject:
 
 
 async def wake_outreach_plan(session: AsyncSession, workspace_id: str) -> None:
-    """Have what the workspace is charged compared with what it has; when an account came or went, or a card."""
+    """Wake the workspace's outreach plan, added when there is none: accounts or the payment method have changed."""
     await session.flush()
     await session.execute(ADD_OR_WAKE, {"workspace": workspace_id})
     await outbox.notify(session)
 
 
-async def accounts(session: AsyncSession, workspace_id: str) -> int:
-    """How many accounts of the workspace and its customers are to be paid for."""
+async def count_accounts(session: AsyncSession, workspace_id: str) -> int:
+    """Return how many accounts of the workspace and its customers are to be paid for."""
     return int(await session.scalar(COUNT, {"workspace": workspace_id}) or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class OutreachPlanStanding:
-    """What a workspace pays for outreach and how that stands; holds begin at `holds_at`."""
+    """How many outreach accounts a workspace pays for, whether they are paid, and since when not."""
 
     accounts: int
     paying: OutreachPaying
@@ -95,8 +97,8 @@ class OutreachPlanStanding:
 async def outreach_plan_standing(
     session: AsyncSession, workspace_id: str, *, now: datetime, configured: bool
 ) -> OutreachPlanStanding:
-    """How paying for outreach stands; off where there is no payment provider."""
-    wanted = await accounts(session, workspace_id)
+    """Return whether the workspace's outreach accounts are paid; off where there is no payment provider."""
+    wanted = await count_accounts(session, workspace_id)
     plan = await _find(session, workspace_id)
     if not configured:
         return OutreachPlanStanding(wanted, OutreachPaying.OFF, None)
@@ -108,21 +110,21 @@ async def outreach_plan_standing(
 
 
 async def check_can_connect(session: AsyncSession, workspace_id: str, *, configured: bool) -> None:
-    """Raise `Conflict` where payments are configured and an account more could not be paid."""
+    """Raise `Conflict` where payments are configured and one more account could not be charged."""
     if not configured:
         return
     if await payments.payment_method(session, workspace_id) is None:
         raise Conflict(
             "Connecting an outreach account needs a payment method.",
             reason="payment_method_missing",
-            fix="Buy something with POST /v1/billing/checkout: the card is kept for what follows.",
+            fix="Buy a plan or a pack with POST /v1/billing/checkout: the card is saved for later charges.",
         )
     plan = await _find(session, workspace_id)
     if plan is not None and plan.unpaid_since is not None:
         raise Conflict(
-            "The outreach accounts that are there are unpaid.",
+            "The present outreach accounts are unpaid.",
             reason="outreach_unpaid",
-            fix="Pay with another card at POST /v1/billing/checkout: it is charged from then on.",
+            fix="Pay with another card at POST /v1/billing/checkout: later charges use it.",
         )
 
 
@@ -136,23 +138,23 @@ async def _find(session: AsyncSession, workspace_id: str, *, lock: bool = False)
 async def _locked(session: AsyncSession, workspace_id: str) -> OutreachPlan:
     plan = await _find(session, workspace_id, lock=True)
     if plan is None:
-        raise LookupError("an outreach plan's workflow has no row")
+        raise LookupError("there is no outreach plan of this workspace")
     return plan
 
 
 async def _open_change(session: AsyncSession, workspace_id: str) -> OutreachChange | None:
     query = select(OutreachChange).where(
-        col(OutreachChange.workspace_id) == workspace_id, col(OutreachChange.status).in_(["pending", "calling"])
+        col(OutreachChange.workspace_id) == workspace_id, col(OutreachChange.status).in_(OPEN_CHANGES)
     )
     return (await session.scalars(query)).one_or_none()
 
 
 async def decide_outreach_plan(session: AsyncSession, workspace_id: str, *, configured: bool) -> Decision:
-    """Say what is due, and answer the wakes up to now; a change that is due is added."""
+    """Return what is due, add a change that is due, and mark every wake up to now as answered."""
     plan = await _locked(session, workspace_id)
     now = await service_time(session)
     plan.answered = plan.rings
-    wanted = await accounts(session, workspace_id)
+    wanted = await count_accounts(session, workspace_id)
     if not configured:
         plan.wake_at = now + LOOK_EVERY if wanted else None
         return _decision(workspace_id, DueChange.TIME if wanted else DueChange.NOTHING, wanted, now, plan.wake_at)
@@ -177,7 +179,7 @@ async def decide_outreach_plan(session: AsyncSession, workspace_id: str, *, conf
                 accounts=wanted,
                 amount_cents=outreach_price_cents(wanted),
                 method_id=at.method,
-                status="pending",
+                status=ChangeStatus.PENDING,
                 created_at=now,
             )
         )
@@ -219,7 +221,7 @@ async def _charging(session: AsyncSession, plan: OutreachPlan, wanted: int, now:
 
 @dataclass(frozen=True, slots=True)
 class OutreachPlanOrder:
-    """What the provider is to hold; null `change_id`: it is only looked at."""
+    """The subscription that the provider is asked for; null `change_id`: it is only read."""
 
     change_id: str | None
     workspace_id: str
@@ -229,14 +231,14 @@ class OutreachPlanOrder:
 
 
 async def begin_plan_call(session: AsyncSession, workspace_id: str, number: int) -> OutreachPlanOrder:
-    """Note that the provider is about to be asked. A call that was overtaken only looks."""
+    """Note that the provider is about to be called. An outdated call only reads the subscription."""
     plan = await _locked(session, workspace_id)
     customer_id = await payments.provider_customer(session, workspace_id)
     change = await _open_change(session, workspace_id)
-    # An activity that runs again brings the number it was given, which is the row's by now: its call is repeated.
+    # An activity that runs again brings its old number, which the row has by now: its call is repeated.
     if change is None or number not in (change.call_number, change.call_number + 1):
         return OutreachPlanOrder(None, workspace_id, customer_id, plan.method_id, plan.charged)
-    change.status, change.call_number, change.unclear = "calling", number, False
+    change.status, change.call_number, change.unclear = ChangeStatus.CALLING, number, False
     plan.wake_at = await service_time(session) + LEASE
     return OutreachPlanOrder(change.id, workspace_id, customer_id, change.method_id, change.accounts)
 
@@ -244,14 +246,14 @@ async def begin_plan_call(session: AsyncSession, workspace_id: str, number: int)
 async def note_held(
     session: AsyncSession, workspace_id: str, change_id: str | None, held: ProviderSubscription
 ) -> None:
-    """Write down what the provider holds: a change is done, or it was looked at while none was open."""
+    """Write the provider's subscription: a change is done, or it was read while none was open."""
     plan = await _locked(session, workspace_id)
     now = await service_time(session)
     change = await _open_change(session, workspace_id)
     if (change.id if change else None) != change_id:
         return
     if change is not None:
-        change.status, change.unclear, change.reason, change.ended_at = "done", False, None, now
+        change.status, change.unclear, change.reason, change.ended_at = ChangeStatus.DONE, False, None, now
         plan.failures, plan.retry_at = 0, None
     plan.subscription_id, plan.charged, plan.method_id = held.subscription_id, held.accounts, held.method_id
     plan.looked_at, plan.wake_at = now, None
@@ -267,13 +269,17 @@ def _take_status(plan: OutreachPlan, status: PlanStatus, now: datetime) -> None:
 async def note_refused(
     session: AsyncSession, workspace_id: str, change_id: str, reason: str, *, declined: bool
 ) -> None:
-    """The card was declined, or the provider will not do it: nothing is charged anew, and it is tried again later."""
+    """Note that the card was declined or the provider refused: nothing more is charged, and it is tried again later."""
     plan = await _locked(session, workspace_id)
     now = await service_time(session)
     change = await _open_change(session, workspace_id)
     if change is None or change.id != change_id:
         return
-    change.status, change.reason, change.ended_at = "declined" if declined else "failed", reason, now
+    change.status, change.reason, change.ended_at = (
+        ChangeStatus.DECLINED if declined else ChangeStatus.FAILED,
+        reason,
+        now,
+    )
     plan.wake_at = None
     plan.failures += 1
     plan.retry_at = now + (plan_retry_after(plan.failures) if declined else REFUSED_AGAIN)
@@ -281,49 +287,51 @@ async def note_refused(
 
 
 async def note_unanswered(session: AsyncSession, workspace_id: str, change_id: str | None, *, unclear: bool) -> None:
-    """The provider was not reached, or was asked and has not answered: ask again under the same id, later each time."""
+    """Note that the provider was not reached or did not answer: call again under the same id, later each time."""
     plan = await _locked(session, workspace_id)
     now = await service_time(session)
     change = await _open_change(session, workspace_id)
     if change is None or change.id != change_id:
-        plan.looked_at = now  # the look of the day is left out
+        plan.looked_at = now  # today's read is skipped
         return
     if unclear and change.call_number >= UNCLEAR_AT_MOST:
-        change.status, change.reason, change.ended_at, plan.wake_at = "failed", "no_answer", now, None
+        change.status, change.reason, change.ended_at, plan.wake_at = ChangeStatus.FAILED, "no_answer", now, None
         return
     again = READ_AFTER[change.call_number - 1] if unclear else ask_again_after(change.call_number)
     change.unclear, plan.wake_at = True, now + again
 
 
-async def hear(session: AsyncSession, told: OutreachSubscriptionChanged, *, now: datetime) -> None:
-    """The provider tells how the subscription stands. One that is not the plan's, or was heard of later, is nothing."""
-    plan = await _find(session, told.workspace_id, lock=True)
-    if plan is None or plan.subscription_id != told.subscription_id:
+async def note_subscription_changed(
+    session: AsyncSession, event: OutreachSubscriptionChanged, *, now: datetime
+) -> None:
+    """Note the state of the subscription. An event about another subscription, or an outdated one, changes nothing."""
+    plan = await _find(session, event.workspace_id, lock=True)
+    if plan is None or plan.subscription_id != event.subscription_id:
         return
-    if plan.changed_at is not None and plan.changed_at > told.at and told.status is not PlanStatus.ENDED:
+    if plan.changed_at is not None and plan.changed_at > event.at and event.status is not PlanStatus.ENDED:
         return
-    plan.changed_at = told.at
-    if told.status is PlanStatus.ENDED:
+    plan.changed_at = event.at
+    if event.status is PlanStatus.ENDED:
         plan.subscription_id, plan.charged, plan.method_id, plan.past_due = None, 0, None, False
         plan.looked_at = None
-        if await accounts(session, plan.workspace_id):
+        if await count_accounts(session, plan.workspace_id):
             plan.unpaid_since = plan.unpaid_since or now
     else:
-        _take_status(plan, told.status, now)
+        _take_status(plan, event.status, now)
     await session.flush()
     await wake_outreach_plan(session, plan.workspace_id)
 
 
-async def new_card(session: AsyncSession, workspace_id: str) -> None:
-    """Another payment method, or one less: what was declined is tried again at once."""
+async def retry_with_new_method(session: AsyncSession, workspace_id: str) -> None:
+    """Try a declined change again at once, since a payment method was added or removed."""
     await session.execute(
         text("update outreach_plans set failures = 0, retry_at = null where id = :id"), {"id": workspace_id}
     )
     await wake_outreach_plan(session, workspace_id)
 
 
-async def look_again(session: AsyncSession, *, before: timedelta) -> None:
-    """Have every workspace's outreach plan read at the provider again, as if the last look were so long ago."""
+async def read_all_again(session: AsyncSession, *, before: timedelta) -> None:
+    """Wake every outreach plan and read its subscription again, as if the last read were `before` longer ago."""
     await session.execute(
         text("update outreach_plans set looked_at = looked_at - cast(:before as interval), rings = rings + 1"),
         {"before": before},

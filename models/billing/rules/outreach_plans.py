@@ -1,7 +1,7 @@
-"""What a workspace pays for its outreach accounts: how many are charged, what is due next, and how paying stands.
+"""What a workspace pays for its outreach accounts: how many are charged, what is due next, and whether it is paid.
 
-The rows say how many accounts there are; the provider's side is brought to that. An account counts from its first
-sign-in until it is removed, whatever it rests for; the provider charges and credits parts of a month.
+The rows say how many accounts there are, and the provider's subscription follows. An account counts from its first
+sign-in until it is removed, even while it is paused; the provider charges and credits parts of a month.
 """
 
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from enum import StrEnum
 from models.billing.rules.payments import BACK_OFF, PlanStatus
 
 LOOK_EVERY = timedelta(days=1)
-"""How often the provider's side is read, in case that something was not told or was changed there by hand."""
+"""How often the provider's subscription is read, in case an event got lost or the subscription was changed there."""
 GRACE = timedelta(days=14)
-"""For so long outreach goes on while it is unpaid; after that sends hold until it is paid."""
+"""How long outreach continues while it is unpaid; then sends are put on hold until it is paid."""
 
 
 class OutreachPaying(StrEnum):
-    """How paying for outreach accounts stands.
+    """Whether outreach accounts are paid.
 
-    `pending`: the provider is being told of a change. `unpaid`: the card was declined or is missing, and sends hold at
-    the end of the grace. `on_hold`: they do.
+    `pending`: a change is being sent to the provider. `unpaid`: the card was declined or is missing, and sends go on
+    for `GRACE`. `on_hold`: sends are on hold.
     """
 
     OFF = "off"
@@ -31,7 +31,7 @@ class OutreachPaying(StrEnum):
 
 
 class ChangeStatus(StrEnum):
-    """How one change of what is charged stands. The first two are open, and a workspace has one open change at most."""
+    """The state of one change of what is charged. The first two are open; a workspace has at most one open change."""
 
     PENDING = "pending"
     CALLING = "calling"
@@ -41,7 +41,7 @@ class ChangeStatus(StrEnum):
 
 
 class DueChange(StrEnum):
-    """What is due for a workspace's outreach plan."""
+    """What a workspace's outreach plan needs next: a change, a look, a payment method, time, or nothing."""
 
     CHANGE = "change"
     LOOK = "look"
@@ -52,7 +52,7 @@ class DueChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProviderSubscription:
-    """What the provider holds: accounts charged for, 0 and null where there is no subscription."""
+    """The provider's subscription: accounts charged for, 0 and null where there is none."""
 
     subscription_id: str | None
     accounts: int
@@ -62,9 +62,9 @@ class ProviderSubscription:
 
 @dataclass(frozen=True, slots=True)
 class Charging:
-    """Everything that decides: accounts there are (`wanted`) and that the provider charges for (`charged`).
+    """Everything that decides: the accounts that exist (`wanted`) and those that the provider charges for (`charged`).
 
-    `method` is the payment method of the workspace, `charged_method` what the provider charges.
+    `method` is the payment method of the workspace, `charged_method` the one that the provider charges.
     """
 
     wanted: int
@@ -78,12 +78,12 @@ class Charging:
 
     @property
     def settled(self) -> bool:
-        """Whether the provider charges for what there is, and is paid."""
+        """Whether the provider charges for every account, and is paid."""
         return self.wanted == self.charged and not self.past_due
 
 
 def due_change(at: Charging) -> tuple[DueChange, datetime | None]:
-    """What is due, and until when there is time."""
+    """Return what is due, and until when to wait for it."""
     less = at.wanted < at.charged
     other_method = at.wanted > 0 and at.method is not None and at.method != at.charged_method
     if at.wanted > at.charged and at.method is None:
@@ -99,12 +99,12 @@ def due_change(at: Charging) -> tuple[DueChange, datetime | None]:
 
 
 def plan_retry_after(failures: int) -> timedelta:
-    """How long to wait after so many declines in a row; it is never given up, for the accounts are there."""
+    """Return how long to wait after this number of declines in a row; trying again never ends while accounts exist."""
     return BACK_OFF[min(failures, len(BACK_OFF)) - 1]
 
 
 def paying(*, wanted: int, charged: int, unpaid_since: datetime | None, now: datetime) -> OutreachPaying:
-    """How paying stands."""
+    """Return whether the outreach accounts are paid."""
     if unpaid_since is not None:
         return OutreachPaying.ON_HOLD if unpaid_since + GRACE <= now else OutreachPaying.UNPAID
     if wanted != charged:

@@ -1,11 +1,12 @@
-"""Payments: their states, what a provider tells of them, who signs it, and what follows (contract, section 4).
+"""Payments: their states, the provider's events, the signature of callbacks, and auto-refill (contract, section 4).
 
-A payment is a row before the provider hears of it. Credits come with the provider's signed callback alone; what a call
-answers, or what is read back after a call that was not answered, only says how the attempt stands.
+A payment is written before the provider is called. Only the provider's signed callback grants credits; the answer of a
+call, and what is read back after a call without an answer, only decide the state of the attempt.
 """
 
 import hashlib
 import hmac
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,9 +25,9 @@ class PaymentKind(StrEnum):
 
 
 class PaymentStatus(StrEnum):
-    """Where a payment stands.
+    """The state of a payment.
 
-    `pending`: nobody has been asked yet. `calling`: the provider was asked, its answer is not known. `open`: a person
+    `pending`: the provider has not been called yet. `calling`: it was called, its answer is unknown. `open`: a person
     can pay. `processing`: the provider has taken the charge, its callback is awaited.
     """
 
@@ -42,29 +43,29 @@ class PaymentStatus(StrEnum):
 
 
 UNASKED = frozenset({PaymentStatus.PENDING, PaymentStatus.CALLING})
-"""Whoever waits for the provider's answer waits while a payment is in one of these."""
+"""The states in which a payment has no answer of the provider yet."""
 IN_FLIGHT = UNASKED | {PaymentStatus.PROCESSING}
-"""A refill in one of these may yet cost money: it counts towards the cap, and there is no second one."""
+"""A refill in one of these states may still cost money: it counts towards the cap, and no second one is made."""
 
 CALL_SECONDS = 30.0
 """How long the provider may take to answer."""
 READ_AFTER = (timedelta(seconds=5), timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10))
-"""When a call without an answer is read back; after the last, a payment that is not there has not been made."""
+"""When a call without an answer is read back; a payment that the provider does not know after the last was not made."""
 ASK_FOR = timedelta(minutes=30)
-"""For so long a provider that is out of reach is asked again."""
+"""How long the call is repeated while the provider cannot be reached."""
 LOOK_AFTER = timedelta(minutes=10)
-"""When a charge that was taken and whose callback does not come is looked at; then daily."""
+"""When a taken charge without a callback is read at the provider; afterwards once a day."""
 LOOK_EVERY = timedelta(days=1)
 
 
 def ask_again_after(attempts: int) -> timedelta:
-    """How long to wait after so many calls that certainly did nothing."""
+    """Return how long to wait after this number of calls that certainly did nothing."""
     return timedelta(seconds=min(60, 2 ** max(0, attempts - 1)))
 
 
 @dataclass(frozen=True, slots=True)
 class CheckoutPaid:
-    """A person has paid at the provider's page, or set up what will be paid."""
+    """A person has paid on the provider's page, or set up a payment."""
 
     payment_id: str
     charge_id: str | None
@@ -81,7 +82,7 @@ class ChargePaid:
 
 @dataclass(frozen=True, slots=True)
 class NotPaid:
-    """A payment will not come: `declined`, or `expired`. `reason` is the provider's code."""
+    """A payment failed: `declined`, or `expired`. `reason` is the provider's code."""
 
     payment_id: str
     status: PaymentStatus
@@ -90,7 +91,7 @@ class NotPaid:
 
 @dataclass(frozen=True, slots=True)
 class Refunded:
-    """A charge of a payment was given back in full."""
+    """A charge of a payment was refunded in full."""
 
     payment_id: str
 
@@ -106,7 +107,7 @@ class CyclePaid:
 
 
 class PlanStatus(StrEnum):
-    """Whether a plan goes on: it does, its last invoice is unpaid, or it has ended."""
+    """Whether a plan continues, has an unpaid invoice, or has ended."""
 
     ACTIVE = "active"
     PAST_DUE = "past_due"
@@ -115,7 +116,7 @@ class PlanStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlanChanged:
-    """How a plan stands since `at`; `anchored_at` sets the day on which its cycles begin."""
+    """The state of a plan since `at`; `anchored_at` sets the day on which its cycles begin."""
 
     subscription_id: str
     payment_id: str
@@ -126,7 +127,7 @@ class PlanChanged:
 
 @dataclass(frozen=True, slots=True)
 class MethodAttached:
-    """A customer of the provider can be charged without being there."""
+    """A payment method was saved: it can be charged without the person being there."""
 
     method_id: str
     customer_id: str
@@ -135,7 +136,7 @@ class MethodAttached:
 
 @dataclass(frozen=True, slots=True)
 class MethodDetached:
-    """A payment method was taken away."""
+    """A payment method was removed."""
 
     method_id: str
     customer_id: str | None
@@ -144,7 +145,7 @@ class MethodDetached:
 
 @dataclass(frozen=True, slots=True)
 class OutreachSubscriptionChanged:
-    """How the subscription for a workspace's outreach accounts stands since `at`."""
+    """The state of the subscription for a workspace's outreach accounts since `at`."""
 
     subscription_id: str
     workspace_id: str
@@ -163,18 +164,18 @@ PaymentEvent = (
     | MethodDetached
     | OutreachSubscriptionChanged
 )
-"""What a provider's callback tells, in our terms."""
+"""What happened at the payment provider, in our own terms."""
 
 SIGNATURE_TOLERANCE = timedelta(minutes=5)
-"""How far, in wall time, a callback's own time may lie from ours, in either direction."""
+"""How far, in wall time, a callback's own time may differ from ours, in either direction."""
 
 
 def is_signed(body: bytes, header: str, secrets: Iterable[str], *, now: datetime) -> bool:
-    """Whether a callback with this signature header (`t=…,v1=…`) comes from the provider, and is of now."""
+    """Return whether a callback with this signature header (`t=…,v1=…`) comes from the provider and is recent."""
     parts = [part.partition("=") for part in header.split(",")]
     times = [value for name, _, value in parts if name.strip() == "t"]
     given = [value.strip() for name, _, value in parts if name.strip() == "v1"]
-    if len(times) != 1 or not (times[0].isascii() and times[0].isdigit()) or len(times[0]) > 12:  # noqa: PLR2004
+    if len(times) != 1 or re.fullmatch("[0-9]{1,12}", times[0]) is None:
         return False
     if abs(now.timestamp() - int(times[0])) > SIGNATURE_TOLERANCE.total_seconds():
         return False
@@ -187,7 +188,7 @@ LONGEST_URL = 2000
 
 
 def is_return_url(url: str) -> bool:
-    """Whether a browser can be sent back to this address: http or https, a host, no credentials, no odd characters."""
+    """Return whether a browser can be redirected to this address: http or https, a host, no credentials."""
     if not url.isascii() or not url.isprintable() or any(mark in url for mark in ' "<>\\^`|'):
         return False
     try:
@@ -198,15 +199,12 @@ def is_return_url(url: str) -> bool:
     return parts.scheme in {"https", "http"} and bool(parts.hostname) and "@" not in parts.netloc
 
 
-# Auto-refill: whether to buy a pack now, and how a workspace's refilling stands (contract, section 4).
-
-
 BACK_OFF = (timedelta(hours=1), timedelta(hours=6), timedelta(days=1), timedelta(days=3))
-"""How long to wait after each decline in a row. After the last, until the settings or the payment method change."""
+"""How long to wait after each decline in a row; after the last, until the settings or the payment method change."""
 
 
 class RefillStatus(StrEnum):
-    """How refilling stands."""
+    """The state of auto-refill, as the owner sees it."""
 
     OFF = "off"
     READY = "ready"
@@ -217,7 +215,7 @@ class RefillStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refilling:
-    """Everything that decides. `spent_cents` is of this UTC month and counts the purchase in flight."""
+    """Everything that decides about a refill. `spent_cents` is of this UTC month, the purchase in flight included."""
 
     enabled: bool
     can_be_charged: bool
@@ -232,12 +230,12 @@ class Refilling:
 
     @property
     def has_room(self) -> bool:
-        """Whether the month's cap leaves room for one more pack."""
+        """Whether the monthly cap leaves room for one more pack."""
         return self.spent_cents + PACK.price_cents <= self.monthly_cap_cents
 
     @property
     def status(self) -> RefillStatus:
-        """What the owner is shown."""
+        """The state that the owner is shown."""
         if not self.enabled:
             return RefillStatus.OFF
         if not self.can_be_charged:
@@ -249,7 +247,10 @@ class Refilling:
 
 @dataclass(frozen=True, slots=True)
 class RefillDecision:
-    """Buy a pack now, or wait until a time (null: until something changes) because of `reason`; `over`: it is off."""
+    """Whether to buy a pack now, or to wait until a time (null: until something changes) because of `reason`.
+
+    `over`: auto-refill is off.
+    """
 
     buy: bool
     reason: str
@@ -258,12 +259,12 @@ class RefillDecision:
 
 
 def refill_retry_after(failures: int) -> timedelta | None:
-    """How long to wait after so many declines in a row; null: until something changes."""
+    """Return how long to wait after this number of declines in a row; null means until something changes."""
     return BACK_OFF[failures - 1] if 0 < failures <= len(BACK_OFF) else None
 
 
 def decide_refill(at: Refilling) -> RefillDecision:  # noqa: PLR0911 - one line for each reason not to buy
-    """Whether to buy."""
+    """Return whether to buy a pack now."""
     if not at.enabled:
         return RefillDecision(buy=False, reason="auto-refill is off", over=True)
     if not at.can_be_charged:

@@ -1,4 +1,7 @@
-"""The price list (specification, "Credits"): what each thing costs, in credits."""
+"""The price list (specification, "Credits"): the one place for prices, plans, the pack, fees and how long credits last.
+
+Descriptions, guides and documents take these figures from here, or a test compares them with these.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,15 +9,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 LEAD = 1
-"""A person returned, once per workspace."""
+"""Credits for a person returned, once per workspace."""
 LIVE_PROFILE = 2
-"""A full profile fetched now; a cached one is free."""
+"""Credits for a full profile fetched now; a cached one is free."""
 LIVE_COMPANY = 1
+"""Credits for a company fetched now; a cached one is free."""
 CONTACT = 25
-"""A found e-mail address or telephone number; a miss is free."""
+"""Credits for a found e-mail address or telephone number; a miss is free."""
 MOST_PER_PERSON = LEAD + LIVE_PROFILE
-
-# What can be bought (specification, "Credits"). Prices are in euro cents.
 
 
 CURRENCY = "EUR"
@@ -22,7 +24,10 @@ CURRENCY = "EUR"
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Credits each month, or once. They are valid for `valid_months`: a plan's roll over for two more cycles."""
+    """What can be bought, at a price in euro cents: credits once, or each month where `monthly`.
+
+    Credits are valid for `valid_months`: those of a plan roll over for two more cycles.
+    """
 
     id: str
     name: str
@@ -44,23 +49,21 @@ PACK = OFFER_OF["pack"]
 """What auto-refill buys."""
 
 OUTREACH_ACCOUNT_CENTS = 4_900
-"""Each connected outreach account, each month; sends cost nothing."""
+"""Euro cents for each connected outreach account, each month; sends cost nothing."""
 
 
 def outreach_price_cents(accounts: int) -> int:
-    """What so many connected outreach accounts cost a month."""
+    """Return the euro cents that this number of connected outreach accounts costs a month."""
     return accounts * OUTREACH_ACCOUNT_CENTS
-
-
-# Which credits pay for what: soonest expiry first (specification, "Credits").
 
 
 SIGNUP_CREDITS = 1250
 SIGNUP_LIFE = timedelta(days=30)
+"""How long the credits of a sign-up are valid."""
 
 
 class GrantSource(StrEnum):
-    """What gave a grant: signing up, a paid month of a plan, a pack, or an operator."""
+    """What gave a grant: a sign-up, a paid month of a plan, a pack, or an operator."""
 
     SIGNUP = "signup"
     PLAN = "plan"
@@ -89,7 +92,7 @@ class CreditBlock:
 
 @dataclass(frozen=True, slots=True)
 class CreditCharge:
-    """What is to be paid. `reference` is unique in a workspace: the same thing is never paid twice."""
+    """One thing to be paid for. `reference` is unique in a workspace: nothing is paid twice."""
 
     reference: str
     reason: str
@@ -99,7 +102,7 @@ class CreditCharge:
 
 @dataclass(frozen=True, slots=True)
 class BlockPayment:
-    """One charge paid, wholly or in part, out of one block."""
+    """The part of a charge that one block pays."""
 
     charge: CreditCharge
     block_id: str

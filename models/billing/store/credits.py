@@ -1,4 +1,4 @@
-"""The ledger: grants, balances, and charges paid soonest expiry first (specification, "Credits")."""
+"""The ledger: grants, balances, charges paid soonest expiry first, and the lead register (specification, "Credits")."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -16,7 +16,7 @@ from models.base.clock import service_time
 from models.base.ids import new_id
 from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.tenants import Tenant
-from models.billing.rules.prices import CreditBlock, CreditCharge, allocate
+from models.billing.rules.prices import CreditBlock, CreditCharge, LedgerKind, allocate
 from models.billing.tables import Grant, Lead, LedgerEntry
 from models.events.rules.catalogue import EXPIRY_NOTICE, CreditsExpiring, CreditsLow, EventType
 from models.events.store import events
@@ -24,7 +24,7 @@ from models.events.store import events
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """Who pays: the account, for the key and the customer whose daily caps count."""
+    """Who pays: the account, with the key and the customer whose daily caps apply."""
 
     workspace_id: str
     api_key_id: str
@@ -33,16 +33,16 @@ class Payer:
 
 @dataclass(frozen=True, slots=True)
 class DailyCap:
-    """A daily cap and what it leaves today. `kind` is `key` or `customer`."""
+    """The credits that a daily cap leaves today. `kind` is `key` or `customer`."""
 
     kind: str
     remaining: int
 
 
-async def grant(
+async def grant_credits(
     session: AsyncSession, *, workspace_id: str, source: str, reference: str, credits: int, expires_at: datetime
 ) -> int:
-    """Add a block of credits; the same reference adds it once. Returns the credits added: all of them or 0."""
+    """Add a block of credits, once for each reference. Return the credits added: all of them or 0."""
     now = await service_time(session)
     grant_id = new_id("grt", now)
     added = await session.execute(
@@ -66,7 +66,7 @@ async def grant(
         LedgerEntry(
             id=new_id("led", now),
             workspace_id=workspace_id,
-            kind="grant",
+            kind=LedgerKind.GRANT,
             credits=credits,
             grant_id=grant_id,
             reference=reference,
@@ -79,7 +79,7 @@ async def grant(
 
 
 async def open_grants(session: AsyncSession, workspace_id: str) -> Sequence[Grant]:
-    """Grants with credits left that have not expired, soonest expiry first."""
+    """Return the grants with credits left that have not expired, soonest expiry first."""
     now = await service_time(session)
     rows = await session.scalars(
         select(Grant)
@@ -90,7 +90,7 @@ async def open_grants(session: AsyncSession, workspace_id: str) -> Sequence[Gran
 
 
 async def balance(session: AsyncSession, workspace_id: str) -> int:
-    """Credits that can be spent now."""
+    """Return the credits that have not expired."""
     now = await service_time(session)
     total = await session.scalar(
         select(func.coalesce(func.sum(col(Grant.remaining_credits)), 0)).where(
@@ -116,13 +116,13 @@ SPENDABLE = text(
 
 
 async def spendable(session: AsyncSession, payer: Payer) -> int:
-    """Credits that balance and daily caps allow now, unlocked: what a step may plan with, never what it may spend."""
+    """Return the credits that balance and daily caps allow now, without a lock: for planning, not for spending."""
     asked = {"workspace": payer.workspace_id, "key": payer.api_key_id, "customer": payer.customer_id}
     return max(0, int(await session.scalar(SPENDABLE, asked) or 0))
 
 
 async def spent_today(session: AsyncSession, subject_id: str) -> int:
-    """Credits spent on this UTC day by a key, a customer or a workspace."""
+    """Return the credits spent on this UTC day by a key, a customer or a workspace."""
     now = await service_time(session)
     spent = await session.scalar(
         select(col(DailySpend.credits)).where(
@@ -150,7 +150,7 @@ CAPS = text(
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What bounds a payer now: the caps, and the balances below which something follows."""
+    """A payer's daily caps, and the thresholds of the balance that have consequences."""
 
     caps: tuple[DailyCap, ...]
     thresholds: tuple[int, ...]
@@ -158,7 +158,7 @@ class Bounds:
 
 
 async def caps(session: AsyncSession, payer: Payer) -> tuple[DailyCap, ...]:
-    """The daily caps that bind this payer, with what each leaves today (never below 0)."""
+    """Return the daily caps of this payer, with what each leaves today (never below 0)."""
     return (await _bounds(session, payer)).caps
 
 
@@ -171,11 +171,11 @@ async def _bounds(session: AsyncSession, payer: Payer) -> Bounds:
 
 
 def caps_reset_at(now: datetime) -> datetime:
-    """The next UTC midnight, when daily caps start anew."""
+    """Return the next UTC midnight, when daily caps start again."""
     return datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), tzinfo=now.tzinfo)
 
 
-# The grants are locked by whoever pays, so their order here does not matter; counters are locked in order.
+# The caller has locked the grants, so their order here does not matter; counters are locked in order.
 PAY = text(
     """
     with payments as materialized (
@@ -201,7 +201,7 @@ PAY = text(
 
 
 class SpendingLimit:
-    """A payer's grants, locked until the transaction ends: what is read here is what can be spent.
+    """What a payer can spend: its grants, locked until the transaction ends, and its daily caps.
 
     It counts for the day on which it was opened.
     """
@@ -216,11 +216,11 @@ class SpendingLimit:
 
     @property
     def available(self) -> int:
-        """Credits that balance and daily caps allow now."""
+        """The credits that balance and daily caps allow now."""
         return min([self.balance, *(cap.remaining for cap in self.caps)])
 
     async def spend(self, charges: Sequence[CreditCharge]) -> None:
-        """Pay the charges and write their entries. The caller has checked `available`; more raises `ValueError`."""
+        """Pay the charges and write their entries. Raises `ValueError` for more than the balance: check `available`."""
         charges = [charge for charge in charges if charge.credits > 0]
         if not charges:
             return
@@ -247,12 +247,12 @@ class SpendingLimit:
         )
         left = self.balance - spent
         if any(left < threshold <= self.balance for threshold in self._bounds.thresholds):
-            await note_fall(self._session, payer.workspace_id, before=self.balance, after=left)
+            await note_balance_fell(self._session, payer.workspace_id, before=self.balance, after=left)
 
 
 FALL = text(
     """
-    with told as (
+    with low as (
       update grants set low_told = true
         from workspaces w
        where w.id = :workspace and w.low_balance_credits > cast(:after as bigint)
@@ -261,26 +261,26 @@ FALL = text(
          and grants.id = (select id from grants where workspace_id = :workspace
                            order by created_at desc, id desc limit 1)
       returning grants.id, w.low_balance_credits
-    ), rung as (
+    ), woken as (
       update auto_refills set rings = rings + 1
        where id = :workspace and enabled and threshold_credits > cast(:after as bigint)
          and threshold_credits <= cast(:before as bigint)
       returning 1
     )
-    select told.id, told.low_balance_credits, service_now(), exists (select from rung)
-      from (select) as always left join told on true
+    select low.id, low.low_balance_credits, service_now(), exists (select from woken)
+      from (select) as always left join low on true
     """
 )
 
 
-async def note_fall(session: AsyncSession, workspace_id: str, *, before: int, after: int) -> None:
-    """See to what follows when the balance falls below a threshold.
+async def note_balance_fell(session: AsyncSession, workspace_id: str, *, before: int, after: int) -> None:
+    """Act on a balance that fell below a threshold.
 
-    `credits.low` is told on crossing the workspace's threshold, once for each newest grant; auto-refill is rung.
+    Emit `credits.low` at the workspace's threshold, once for each newest grant; wake auto-refill at its own.
     """
     fallen = await session.execute(FALL, {"workspace": workspace_id, "before": before, "after": after})
-    grant_id, threshold, now, rung = fallen.one()
-    if rung:
+    grant_id, threshold, now, woken = fallen.one()
+    if woken:
         await outbox.notify(session)
     if grant_id is not None:
         low = CreditsLow(grant_id=grant_id, balance_credits=after, threshold_credits=threshold)
@@ -297,14 +297,14 @@ LOCK = text(
 
 
 async def open_spending_limit(session: AsyncSession, payer: Payer) -> SpendingLimit:
-    """Lock the payer's grants in order and read what can be spent."""
+    """Lock the payer's grants in order and return what can be spent."""
     rows = (await session.execute(LOCK, {"workspace": payer.workspace_id})).all()
     blocks = tuple(CreditBlock(*row) for row in rows)
     return SpendingLimit(session, payer, blocks, await _bounds(session, payer))
 
 
 async def next_expiry(session: AsyncSession) -> datetime | None:
-    """When the next grant of the installation with credits left expires."""
+    """Return when the next grant of the installation with credits left expires."""
     return await session.scalar(select(func.min(col(Grant.expires_at))).where(col(Grant.remaining_credits) > 0))
 
 
@@ -323,7 +323,7 @@ EXPIRE = text(
 
 
 async def expire_grants(session: AsyncSession, *, limit: int = 500) -> int:
-    """Empty grants past their expiry and write the entries. Returns how many."""
+    """Empty grants past their expiry and write the ledger entries. Return how many."""
     rows = (await session.execute(EXPIRE, {"limit": limit})).all()
     if not rows:
         return 0
@@ -334,7 +334,7 @@ async def expire_grants(session: AsyncSession, *, limit: int = 500) -> int:
             {
                 "id": new_id("led", now),
                 "workspace_id": workspace_id,
-                "kind": "expiry",
+                "kind": LedgerKind.EXPIRY,
                 "credits": -remaining,
                 "grant_id": grant_id,
                 "reference": f"expiry:{grant_id}",
@@ -349,7 +349,7 @@ async def expire_grants(session: AsyncSession, *, limit: int = 500) -> int:
         lost[workspace_id] += remaining
     for workspace_id, credits in sorted(lost.items()):
         left = await balance(session, workspace_id)
-        await note_fall(session, workspace_id, before=left + credits, after=left)
+        await note_balance_fell(session, workspace_id, before=left + credits, after=left)
     return len(rows)
 
 
@@ -367,16 +367,13 @@ EXPIRING = text(
 )
 
 
-async def tell_expiring(session: AsyncSession, *, limit: int = 500) -> int:
-    """Tell of grants that expire within a week and have credits left, once for each. Returns how many."""
+async def emit_expiring(session: AsyncSession, *, limit: int = 500) -> int:
+    """Emit `credits.expiring` for grants that expire within `EXPIRY_NOTICE`, once for each. Return how many."""
     rows = (await session.execute(EXPIRING, {"notice": EXPIRY_NOTICE, "limit": limit})).all()
     for grant_id, workspace_id, left, expires_at, now in rows:
         expiring = CreditsExpiring(grant_id=grant_id, credits=left, expires_at=expires_at)
         events.emit(session, Tenant(workspace_id), EventType.CREDITS_EXPIRING, expiring, now=now)
     return len(rows)
-
-
-# The lead register: people whom an account has paid for once, with all its customers.
 
 
 TAKE = text(
@@ -389,25 +386,22 @@ TAKE = text(
 
 
 async def take_leads(session: AsyncSession, workspace_id: str, profile_ids: Iterable[str]) -> set[str]:
-    """Write these people into the workspace's lead register; returns those that are new, and so are to be paid."""
+    """Add these people to the account's lead register; return the new ones, who are to be paid."""
     now = await service_time(session)
     rows = await session.execute(TAKE, {"workspace": workspace_id, "ids": sorted(profile_ids), "now": now})
     return {row[0] for row in rows}
 
 
 async def release_leads(session: AsyncSession, workspace_id: str, profile_ids: Collection[str]) -> None:
-    """Take back leads written in this transaction that are not paid after all."""
+    """Remove leads added in this transaction that are not paid after all."""
     if profile_ids:
         await session.execute(
             delete(Lead).where(col(Lead.workspace_id) == workspace_id, col(Lead.profile_id).in_(list(profile_ids)))
         )
 
 
-# The ledger as it is read: entries of an account, newest first.
-
-
 async def page_of_ledger_entries(session: AsyncSession, workspace_id: str, page: Page) -> Slice[LedgerEntry]:
-    """Every movement of the account's credits, those of its customers included."""
+    """Return the account's ledger entries, those of its customers included, newest first."""
     return await fetch(
         session,
         select(LedgerEntry).where(col(LedgerEntry.workspace_id) == workspace_id),

@@ -1,4 +1,4 @@
-"""Making and finding payments, and what the provider knows a workspace by."""
+"""Adding and finding payments and plans, and the provider's ids of workspaces and payment methods."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,13 +24,13 @@ LIVE = (PlanStatus.ACTIVE, PlanStatus.PAST_DUE)
 
 
 def payment_subject(payment_id: str) -> Subject:
-    """Whose doorbell is rung for a payment."""
+    """Return the waiting row of a payment."""
     return Subject(KIND, payment_id)
 
 
 @dataclass(frozen=True, slots=True)
-class Return:
-    """Where the browser goes after paying, and after leaving without."""
+class ReturnUrls:
+    """Where the browser goes after paying, and after leaving without paying."""
 
     success_url: str
     cancel_url: str
@@ -44,9 +44,9 @@ def add_payment(
     *,
     now: datetime,
     use: Use | None = None,
-    back: Return | None = None,
+    back: ReturnUrls | None = None,
 ) -> Payment:
-    """Add a payment of which nobody has been told. The caller flushes and rings it."""
+    """Add a payment that the provider does not know yet. The caller flushes and wakes it."""
     payment = Payment(
         id=new_id("pay", now),
         workspace_id=workspace_id,
@@ -57,7 +57,7 @@ def add_payment(
         status=PaymentStatus.PENDING,
         success_url=back.success_url if back else None,
         cancel_url=back.cancel_url if back else None,
-        use_key=_named(use) if use else None,
+        use_key=_use_key(use) if use else None,
         use_fingerprint=use.fingerprint if use else None,
         created_at=now,
     )
@@ -66,7 +66,7 @@ def add_payment(
 
 
 async def find_open_payment(session: AsyncSession, use: Use, *, now: datetime) -> Payment | None:
-    """The payment that an earlier attempt with the same Idempotency-Key has made, if it may still come to something.
+    """Return the payment that an earlier request with the same Idempotency-Key made, unless it has failed.
 
     Raises `IdempotencyKeyReused` when the key made it for another request.
     """
@@ -74,7 +74,7 @@ async def find_open_payment(session: AsyncSession, use: Use, *, now: datetime) -
         select(Payment)
         .where(
             col(Payment.workspace_id) == use.tenant.workspace_id,
-            col(Payment.use_key) == _named(use),
+            col(Payment.use_key) == _use_key(use),
             col(Payment.created_at) > now - timedelta(hours=REPLAY_HOURS),
             col(Payment.status) != PaymentStatus.FAILED,
         )
@@ -87,30 +87,30 @@ async def find_open_payment(session: AsyncSession, use: Use, *, now: datetime) -
     return payment
 
 
-def _named(use: Use) -> str:
-    """A key is of one tenant: the account, or the customer that the request selected."""
+def _use_key(use: Use) -> str:
+    """Return the key with its tenant: the account, or the customer that the request selected."""
     return f"{use.tenant.id}/{use.key}"
 
 
 async def find_payment(session: AsyncSession, payment_id: str, *, lock: bool = False) -> Payment | None:
-    """A payment by its id. It is read anew when it is locked."""
+    """Return a payment, null when there is none; locking reads it again."""
     query = select(Payment).where(col(Payment.id) == payment_id)
     if lock:
         query = query.with_for_update().execution_options(populate_existing=True)
     return (await session.scalars(query)).one_or_none()
 
 
-async def is_there(session: AsyncSession, workspace_id: str) -> bool:
-    """Whether there is such a workspace."""
+async def workspace_exists(session: AsyncSession, workspace_id: str) -> bool:
+    """Return whether there is such a workspace."""
     return await session.scalar(select(col(Workspace.id)).where(col(Workspace.id) == workspace_id)) is not None
 
 
-async def write_again(
+async def restore_payment(
     session: AsyncSession, payment_id: str, workspace_id: str, kind: PaymentKind, item: str, *, now: datetime
 ) -> bool:
-    """Write down a payment that the provider knows and a restored database does not; whether that was needed.
+    """Add a payment that the provider knows and a restored database does not; return whether it was missing.
 
-    It is expired until what the provider told is worked in: whoever opened its page has to open another.
+    It is expired until the provider's events are applied: a person with its page open has to open another.
     """
     offer = OFFER_OF.get(item)
     if offer is None or await find_payment(session, payment_id) is not None:
@@ -121,13 +121,13 @@ async def write_again(
     return True
 
 
-class _Standing:
+class _StatusRow:
     status: str
 
 
-async def status_of(statements: Statements, payment_id: str) -> PaymentStatus | None:
-    """Where a payment stands, read outside of any transaction."""
-    row = await statements.one(_Standing, "select status from payments where id = $1", payment_id)
+async def payment_status_of(statements: Statements, payment_id: str) -> PaymentStatus | None:
+    """Return a payment's status, read outside of any transaction."""
+    row = await statements.one(_StatusRow, "select status from payments where id = $1", payment_id)
     return PaymentStatus(row.status) if row else None
 
 
@@ -143,20 +143,20 @@ async def refuse_second_plan(session: AsyncSession, workspace_id: str, offer: Of
 
 
 async def provider_customer(session: AsyncSession, workspace_id: str) -> str | None:
-    """What the provider knows the workspace by; null before its first purchase."""
+    """Return the provider's customer id of the workspace; null before its first purchase."""
     return await session.scalar(
         select(col(BillingAccount.provider_customer_id)).where(col(BillingAccount.workspace_id) == workspace_id)
     )
 
 
 async def remember_customer(session: AsyncSession, workspace_id: str, customer_id: str, *, now: datetime) -> None:
-    """Keep what the provider knows the workspace by; what is known already stays."""
+    """Keep the provider's customer id of the workspace; a known one stays."""
     made = {"workspace_id": workspace_id, "provider_customer_id": customer_id, "created_at": now}
     await session.execute(insert(BillingAccount).values(**made).on_conflict_do_nothing())
 
 
 async def payment_method(session: AsyncSession, workspace_id: str) -> str | None:
-    """The payment method that was attached last and is still there."""
+    """Return the payment method that was attached last and was not removed; null without one."""
     found = await session.scalars(
         select(col(PaymentMethod.id))
         .where(
@@ -171,7 +171,7 @@ async def payment_method(session: AsyncSession, workspace_id: str) -> str | None
 
 
 async def spent_on_refills(session: AsyncSession, workspace_id: str, now: datetime) -> int:
-    """Cents spent on refills in this UTC month, the purchase in flight included."""
+    """Return the euro cents spent on refills in this UTC month, the purchase in flight included."""
     spent = await session.scalar(
         select(func.coalesce(func.sum(col(Payment.amount_cents)), 0)).where(
             col(Payment.workspace_id) == workspace_id,
@@ -184,7 +184,7 @@ async def spent_on_refills(session: AsyncSession, workspace_id: str, now: dateti
 
 
 async def refill_in_flight(session: AsyncSession, workspace_id: str) -> bool:
-    """Whether a refill may yet cost money."""
+    """Return whether a refill may still cost money."""
     found = select(col(Payment.id)).where(
         col(Payment.workspace_id) == workspace_id,
         col(Payment.kind) == PaymentKind.REFILL,
@@ -194,7 +194,7 @@ async def refill_in_flight(session: AsyncSession, workspace_id: str) -> bool:
 
 
 async def plans_to_end(session: AsyncSession, payment: Payment) -> list[str]:
-    """The plans that the one just paid for takes the place of: older ones that go on. A pack takes no place."""
+    """Return the older plans that the one just paid for replaces; a pack replaces none."""
     if not OFFER_OF[payment.item].monthly:
         return []
     found = await session.scalars(

@@ -1,13 +1,13 @@
-"""The catalogue of events: every type, the shape of its data, and the envelope (specification, "Events").
+"""The catalogue of events: every type with its data and description, and the envelope (specification, "Events").
 
-Data holds ids, statuses and counts, never profile contents or message text. Types whose changes belong to parts of the
-service that do not exist yet are declared here all the same, so that their emitters find the shape.
+Data holds ids, statuses and counts, never profile contents or message text. The OpenAPI document and the pages of the
+documentation read types, data and descriptions from here.
 """
 
 from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,40 +15,14 @@ from models.base.statuses import RunStatus, StopReason
 from models.base.times import Time
 
 KEPT = timedelta(days=30)
-"""How long events are readable, whatever happened to their delivery."""
+"""How long events can be read, whether or not they were delivered."""
 
 EXPIRY_NOTICE = timedelta(days=7)
-"""How long before a grant expires `credits.expiring` is told."""
-
-
-class EventType(StrEnum):
-    """What can happen on an account. New types may be added at any time: consumers ignore unknown ones."""
-
-    RUN_COMPLETED = "run.completed"
-    RUN_FAILED = "run.failed"
-    RUN_CANCELLED = "run.cancelled"
-    JOB_COMPLETED = "job.completed"
-    JOB_FAILED = "job.failed"
-    CONTACTS_COMPLETED = "contacts.completed"
-    ENROLLMENT_CREATED = "enrollment.created"
-    ENROLLMENT_COMPLETED = "enrollment.completed"
-    ENROLLMENT_FAILED = "enrollment.failed"
-    ACTION_SENT = "action.sent"
-    ACTION_FAILED = "action.failed"
-    ACTION_AWAITING_APPROVAL = "action.awaiting_approval"
-    INVITE_ACCEPTED = "invite.accepted"
-    REPLY_RECEIVED = "reply.received"
-    ACCOUNT_CONNECTED = "account.connected"
-    ACCOUNT_PAUSED = "account.paused"
-    ACCOUNT_DISCONNECTED = "account.disconnected"
-    OUTREACH_CAP_REACHED = "outreach.cap_reached"
-    CREDITS_LOW = "credits.low"
-    CREDITS_EXPIRING = "credits.expiring"
-    PING = "ping"
+"""How long before a grant expires `credits.expiring` is emitted."""
 
 
 class EventData(BaseModel):
-    """What an event carries: `data` of its envelope."""
+    """The `data` of an event."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -65,7 +39,7 @@ class RunEnded(EventData):
 
 
 class JobEnded(EventData):
-    """An async fetch job ended; `counts` is of rows by status."""
+    """An async fetch job ended; `counts` is the number of rows by status."""
 
     job_id: str
     status: str
@@ -83,7 +57,7 @@ class ContactsFound(EventData):
 
 
 class EnrollmentChanged(EventData):
-    """A candidate entered, finished or fell out of a sequence."""
+    """A candidate entered or finished a sequence, or was removed from it."""
 
     enrollment_id: str
     sequence_id: str
@@ -151,7 +125,7 @@ class CreditsLow(EventData):
 
 
 class CreditsExpiring(EventData):
-    """Credits of a grant that are left and expire soon."""
+    """A grant with credits left expires soon."""
 
     grant_id: str
     credits: int
@@ -164,55 +138,58 @@ class Pinged(EventData):
     endpoint_id: str
 
 
-EVENT_MEANINGS: Mapping[EventType, str] = {
-    EventType.RUN_COMPLETED: "A run completed, with or without candidates.",
-    EventType.RUN_FAILED: "A run failed.",
-    EventType.RUN_CANCELLED: "A run was cancelled and has stopped.",
-    EventType.JOB_COMPLETED: "An async fetch of profiles has ended.",
-    EventType.JOB_FAILED: "An async fetch of profiles has failed.",
-    EventType.CONTACTS_COMPLETED: "A contact lookup has its answers.",
-    EventType.ENROLLMENT_CREATED: "A candidate entered a sequence.",
-    EventType.ENROLLMENT_COMPLETED: "A candidate finished a sequence, or replied.",
-    EventType.ENROLLMENT_FAILED: "A candidate fell out of a sequence, or was taken out.",
-    EventType.ACTION_SENT: "An outreach step was sent.",
-    EventType.ACTION_FAILED: "An outreach step failed, was refused, or its outcome is unknown.",
-    EventType.ACTION_AWAITING_APPROVAL: "An outreach step waits for approval.",
-    EventType.INVITE_ACCEPTED: "A candidate accepted a connection invite.",
-    EventType.REPLY_RECEIVED: "A contacted person wrote.",
-    EventType.ACCOUNT_CONNECTED: "An outreach account became active.",
-    EventType.ACCOUNT_PAUSED: "An outreach account was paused.",
-    EventType.ACCOUNT_DISCONNECTED: "An outreach account was disconnected.",
-    EventType.OUTREACH_CAP_REACHED: "A safety cap stopped sends for the day or week.",
-    EventType.CREDITS_LOW: "The balance fell below `low_balance_credits`; once for each newest grant.",
-    EventType.CREDITS_EXPIRING: "A credit grant expires within 7 days and has credits left; once for each.",
-    EventType.PING: "An endpoint is tested.",
-}
-"""What each type tells, for the documentation."""
+class EventType(StrEnum):
+    """What can happen on an account. New types may be added at any time: consumers ignore unknown ones."""
 
-DATA_OF: Mapping[EventType, type[EventData]] = {
-    EventType.RUN_COMPLETED: RunEnded,
-    EventType.RUN_FAILED: RunEnded,
-    EventType.RUN_CANCELLED: RunEnded,
-    EventType.JOB_COMPLETED: JobEnded,
-    EventType.JOB_FAILED: JobEnded,
-    EventType.CONTACTS_COMPLETED: ContactsFound,
-    EventType.ENROLLMENT_CREATED: EnrollmentChanged,
-    EventType.ENROLLMENT_COMPLETED: EnrollmentChanged,
-    EventType.ENROLLMENT_FAILED: EnrollmentChanged,
-    EventType.ACTION_SENT: ActionChanged,
-    EventType.ACTION_FAILED: ActionChanged,
-    EventType.ACTION_AWAITING_APPROVAL: ActionChanged,
-    EventType.INVITE_ACCEPTED: InviteAccepted,
-    EventType.REPLY_RECEIVED: ReplyReceived,
-    EventType.ACCOUNT_CONNECTED: AccountChanged,
-    EventType.ACCOUNT_PAUSED: AccountChanged,
-    EventType.ACCOUNT_DISCONNECTED: AccountChanged,
-    EventType.OUTREACH_CAP_REACHED: CapReached,
-    EventType.CREDITS_LOW: CreditsLow,
-    EventType.CREDITS_EXPIRING: CreditsExpiring,
-    EventType.PING: Pinged,
-}
-"""The shape of each type's data."""
+    data: type[EventData]
+    description: str
+    """What the event means, for the OpenAPI document and the documentation."""
+
+    def __new__(cls, value: str, data: type[EventData] = EventData, description: str = "") -> Self:
+        """Return the type's name, which carries what belongs to it."""
+        made = str.__new__(cls, value)
+        made._value_ = value
+        made.data, made.description = data, description
+        return made
+
+    RUN_COMPLETED = "run.completed", RunEnded, "A run completed, with or without candidates."
+    RUN_FAILED = "run.failed", RunEnded, "A run failed."
+    RUN_CANCELLED = "run.cancelled", RunEnded, "A run was cancelled and has stopped."
+    JOB_COMPLETED = "job.completed", JobEnded, "An async fetch of profiles has ended."
+    JOB_FAILED = "job.failed", JobEnded, "An async fetch of profiles has failed."
+    CONTACTS_COMPLETED = "contacts.completed", ContactsFound, "A contact lookup has its answers."
+    ENROLLMENT_CREATED = "enrollment.created", EnrollmentChanged, "A candidate entered a sequence."
+    ENROLLMENT_COMPLETED = "enrollment.completed", EnrollmentChanged, "A candidate finished a sequence, or replied."
+    ENROLLMENT_FAILED = (
+        "enrollment.failed",
+        EnrollmentChanged,
+        "A candidate's enrollment failed, or the candidate was removed from the sequence.",
+    )
+    ACTION_SENT = "action.sent", ActionChanged, "An outreach step was sent."
+    ACTION_FAILED = (
+        "action.failed",
+        ActionChanged,
+        "An outreach step failed, was refused, or its outcome is unknown.",
+    )
+    ACTION_AWAITING_APPROVAL = "action.awaiting_approval", ActionChanged, "An outreach step waits for approval."
+    INVITE_ACCEPTED = "invite.accepted", InviteAccepted, "A candidate accepted a connection invite."
+    REPLY_RECEIVED = "reply.received", ReplyReceived, "A contacted person wrote."
+    ACCOUNT_CONNECTED = "account.connected", AccountChanged, "An outreach account became active."
+    ACCOUNT_PAUSED = "account.paused", AccountChanged, "An outreach account was paused."
+    ACCOUNT_DISCONNECTED = "account.disconnected", AccountChanged, "An outreach account was disconnected."
+    OUTREACH_CAP_REACHED = "outreach.cap_reached", CapReached, "A safety cap stopped sends for the day or week."
+    CREDITS_LOW = (
+        "credits.low",
+        CreditsLow,
+        "The balance fell below `low_balance_credits`; once for each newest grant.",
+    )
+    CREDITS_EXPIRING = (
+        "credits.expiring",
+        CreditsExpiring,
+        f"A credit grant expires within {EXPIRY_NOTICE.days} days and has credits left; once for each.",
+    )
+    PING = "ping", Pinged, "An endpoint is tested."
+
 
 RUN_ENDED: Mapping[RunStatus, EventType] = {
     RunStatus.COMPLETED: EventType.RUN_COMPLETED,
@@ -220,11 +197,11 @@ RUN_ENDED: Mapping[RunStatus, EventType] = {
     RunStatus.FAILED: EventType.RUN_FAILED,
     RunStatus.ABORTED: EventType.RUN_CANCELLED,
 }
-"""What is told of a run in each final state."""
+"""The event of a run in each final state."""
 
 
 class Envelope(BaseModel):
-    """An event as it is delivered and read; the fields stand in this order."""
+    """An event as it is delivered and read, with its fields in this order."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -236,5 +213,5 @@ class Envelope(BaseModel):
     data: dict[str, Any]
 
     def body(self) -> bytes:
-        """The bytes of a delivery: a function of the stored event alone, so that every attempt sends the same."""
+        """Return the bytes of a delivery, from the stored event alone, so that every attempt sends the same."""
         return self.model_dump_json().encode()

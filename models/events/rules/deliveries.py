@@ -10,13 +10,13 @@ from enum import StrEnum
 from models.base.steps import Call, Queue
 
 ANSWER_SECONDS = 5.0
-"""A receiver has this long for everything: its name, the connection, and the status of its answer."""
+"""Limit for resolving the receiver's name, connecting, and receiving the status of its answer."""
 ATTEMPT_SECONDS = ANSWER_SECONDS + 10
-"""For an attempt with its two transactions; after that its worker counts as dead and the attempt is made again."""
+"""Limit for an attempt with its two transactions; after that its worker counts as dead and the attempt is repeated."""
 READ_AT_MOST = 4096
-"""Bytes of an answer's body that are read, and dropped."""
+"""Bytes of an answer's body that are read and discarded."""
 IN_FLIGHT = 10
-"""Attempts at one endpoint at the same time."""
+"""Most attempts at one endpoint at the same time."""
 RETRY_AFTER = (
     timedelta(seconds=30),
     timedelta(minutes=2),
@@ -24,9 +24,9 @@ RETRY_AFTER = (
     timedelta(hours=1),
     timedelta(hours=6),
 )
-"""The wait after the first, second, … failed attempt; after the last retry the delivery is given up."""
+"""How long to wait after the first, second, … failed attempt; after the last retry the delivery has failed."""
 ENDPOINTS = 10
-"""Endpoints of one account."""
+"""Most endpoints of one account."""
 EVERY_TYPE = "*"
 SECRET_PREFIX = "whsec_"  # noqa: S105 - what secrets begin with
 SECRET_BYTES = 32
@@ -56,8 +56,8 @@ class AttemptError(StrEnum):
     UNRESOLVED = "unresolved"  # the name has no address
     ADDRESS_REFUSED = "address_refused"
     CONNECTION_FAILED = "connection_failed"  # refused, reset, or a certificate that does not hold
-    BAD_ANSWER = "bad_answer"  # no HTTP, or none at all before the connection was closed
-    NOT_ATTEMPTED = "not_attempted"  # a test that no worker got to in time
+    BAD_ANSWER = "bad_answer"  # no valid HTTP, or no answer before the connection was closed
+    NOT_ATTEMPTED = "not_attempted"  # no worker made the attempt of a test in time
 
 
 class Turn(StrEnum):
@@ -68,27 +68,27 @@ class Turn(StrEnum):
 
 
 def delivery_retry_after(attempts: int) -> timedelta | None:
-    """The wait after so many failed attempts, null when that was the last."""
+    """Return how long to wait after this number of failed attempts, null when that was the last."""
     return RETRY_AFTER[attempts - 1] if attempts <= len(RETRY_AFTER) else None
 
 
 def is_accepted(status_code: int | None) -> bool:
-    """Whether a receiver took the event: any 2xx."""
+    """Return whether the receiver accepted the event: any 2xx."""
     return status_code is not None and 200 <= status_code <= 299  # noqa: PLR2004 - as specified
 
 
 def new_secret(noise: bytes) -> str:
-    """An endpoint's secret of 32 random bytes."""
+    """Return an endpoint's secret, made from 32 random bytes."""
     return SECRET_PREFIX + base64.urlsafe_b64encode(noise).decode().rstrip("=")
 
 
 def hint(secret: str) -> str:
-    """What later reads show of a secret."""
+    """Return the part of a secret that later reads show."""
     return f"{SECRET_PREFIX}****{secret[-HINT_LENGTH:]}"
 
 
 def signature(secret: str, *, at: int, body: bytes) -> str:
-    """The value of `X-Service-Signature`: HMAC-SHA256 over `<t>.<raw body>`, keyed with the whole secret.
+    """Return the value of `X-Service-Signature`: HMAC-SHA256 over `<t>.<raw body>`, keyed with the whole secret.
 
     `at` is wall time in whole seconds since 1970.
     """
@@ -96,12 +96,9 @@ def signature(secret: str, *, at: int, body: bytes) -> str:
     return f"t={at},v1={made}"
 
 
-# What a delivery does next: wait for its time or its turn, attempt, or nothing more (specification, "Retries").
-
-
 DELIVERY_ATTEMPT = "delivery.attempt"
 LEASE = timedelta(minutes=1)
-"""An attempt that has not ended after this (service time) is looked after by the dispatcher."""
+"""An attempt that has not ended after this (service time) is picked up by the dispatcher."""
 
 
 class DeliveryNeed(StrEnum):
@@ -115,7 +112,7 @@ class DeliveryNeed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStanding:
-    """Where a delivery stands. `made` attempts have ended; `single`: the next one is the last."""
+    """The state of a delivery. `made` attempts have ended; `single`: the next one is the last."""
 
     status: DeliveryStatus
     made: int
@@ -126,22 +123,22 @@ class DeliveryStanding:
 
     @property
     def pending(self) -> bool:
-        """Whether it may still be attempted."""
+        """Whether another attempt may be made."""
         return self.status is DeliveryStatus.PENDING
 
 
 def closed(standing: DeliveryStanding, status: DeliveryStatus) -> DeliveryStanding:
-    """The delivery once nothing follows any more."""
+    """Return the state of a delivery without any further attempt."""
     return replace(standing, status=status, turn=None, due_at=None, wake_at=None)
 
 
 def decided(
     standing: DeliveryStanding, *, wanted: bool, given: int, now: datetime
 ) -> tuple[DeliveryNeed, DeliveryStanding]:
-    """What it needs next, and where it stands then: an attempt takes the turn.
+    """Return what a delivery needs next, and its state then: an attempt takes the turn.
 
-    `wanted`: its endpoint is enabled, and was not disabled since the event; `given` counts the turns of others at the
-    endpoint.
+    `wanted`: its endpoint is enabled, and was not disabled since the event; `given` counts the turns of other
+    deliveries at the endpoint.
     """
     if standing.pending and not wanted:
         standing = closed(standing, DeliveryStatus.DROPPED)
@@ -155,11 +152,11 @@ def decided(
 
 
 def attempt_call(endpoint_id: str, made: int) -> Call:
-    """The attempt that follows `made` others, named as an operator counts: the first, then `retry 1 of 5`."""
+    """Return the attempt that follows `made` others, named as an operator counts: the first, then `retry 1 of 5`."""
     if made == 0:
         summary = "first attempt"
     elif made > len(RETRY_AFTER):
-        summary = "a retry asked for by hand"
+        summary = "a manual retry"
     else:
         summary = f"retry {made} of {len(RETRY_AFTER)}"
     return Call(
@@ -173,7 +170,7 @@ def attempt_call(endpoint_id: str, made: int) -> Call:
 
 
 def after_attempt(standing: DeliveryStanding, status_code: int | None, *, now: datetime) -> DeliveryStanding:
-    """Where it stands after one more attempt; its turn is given back. One that was dropped meanwhile stays so."""
+    """Return the state after one more attempt, which gives its turn back. A delivery dropped meanwhile stays so."""
     standing = replace(standing, made=standing.made + 1)
     if not standing.pending:
         return standing

@@ -1,4 +1,4 @@
-"""Webhook endpoints: kept, found, and closed to what is pending when they are disabled or deleted."""
+"""Webhook endpoints, and the steps of a delivery as transactions: what is due, what to send, and its result."""
 
 import json
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ SECRET_PURPOSE = "webhook"  # noqa: S105 - the vault's purpose, not a secret
 
 
 async def count_endpoints(session: AsyncSession, workspace_id: str) -> int:
-    """How many endpoints the account has, disabled ones included."""
+    """Return how many endpoints the account has, disabled ones included."""
     query = select(func.count()).where(col(WebhookEndpoint.workspace_id) == workspace_id)
     return int(await session.scalar(query) or 0)
 
@@ -49,9 +49,9 @@ async def count_endpoints(session: AsyncSession, workspace_id: str) -> int:
 async def load_endpoint(
     session: AsyncSession, workspace_id: str, endpoint_id: str, *, lock: bool = False
 ) -> WebhookEndpoint:
-    """An endpoint of the account. Raises `NotFound`.
+    """Return an endpoint of the account. Raises `NotFound`.
 
-    The lock leaves whoever emits alone; it keeps attempts from starting and ending.
+    `lock` keeps attempts from starting and ending; it does not block emits.
     """
     query = select(WebhookEndpoint).where(
         col(WebhookEndpoint.id) == endpoint_id, col(WebhookEndpoint.workspace_id) == workspace_id
@@ -63,7 +63,7 @@ async def load_endpoint(
 
 
 async def page_of_endpoints(session: AsyncSession, workspace_id: str, page: Page) -> Slice[WebhookEndpoint]:
-    """The account's endpoints, disabled ones included, newest first."""
+    """Return the account's endpoints, disabled ones included, newest first."""
     created_at = col(WebhookEndpoint.created_at)
     query = select(WebhookEndpoint).where(col(WebhookEndpoint.workspace_id) == workspace_id)
     order = newest_first(created_at, col(WebhookEndpoint.id))
@@ -71,9 +71,9 @@ async def page_of_endpoints(session: AsyncSession, workspace_id: str, page: Page
 
 
 async def disable_endpoint(session: AsyncSession, endpoint: WebhookEndpoint) -> None:
-    """Stop all deliveries and drop what is pending. `endpoint` is locked.
+    """Stop all deliveries and drop the pending ones. `endpoint` is locked.
 
-    What is being queued in this moment by others carries the old generation, and is dropped when its turn comes.
+    Deliveries that other transactions are queueing have the old generation, and are dropped when they are due.
     """
     endpoint.status = EndpointStatus.DISABLED
     endpoint.generation += 1
@@ -82,7 +82,7 @@ async def disable_endpoint(session: AsyncSession, endpoint: WebhookEndpoint) -> 
 
 
 async def remove_endpoint(session: AsyncSession, endpoint: WebhookEndpoint) -> None:
-    """Delete an endpoint and drop what is pending. `endpoint` is locked."""
+    """Delete an endpoint and drop its pending deliveries. `endpoint` is locked."""
     await session.execute(delete(WebhookEndpoint).where(col(WebhookEndpoint.id) == endpoint.id))
     await _drop(session, endpoint.id)
 
@@ -96,16 +96,13 @@ DROP = text(
 
 
 async def _drop(session: AsyncSession, endpoint_id: str) -> None:
-    """One statement however many there are. Nobody is rung: a sleeping workflow sees it when its timer ends."""
+    """Drop all pending deliveries in one statement. None is woken: a sleeping workflow sees it when its timer ends."""
     await session.execute(DROP, {"endpoint": endpoint_id})
-
-
-# The steps of a delivery as transactions: what is due, what to send, what came of it.
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryContent:
-    """What an attempt sends, and where to. The secret opens with the purpose that `webhook_endpoints` names."""
+    """What an attempt sends, and where to. `sealed_secret` opens with `SECRET_PURPOSE`."""
 
     url: str
     sealed_secret: bytes
@@ -115,7 +112,7 @@ class DeliveryContent:
 
 @dataclass(frozen=True, slots=True)
 class AttemptOutcome:
-    """What came of an attempt: a status code or an error, and how long it took."""
+    """The result of an attempt: a status code or an error, and how long it took."""
 
     at: datetime
     duration_ms: int
@@ -139,7 +136,7 @@ LOCK_ENDPOINT = text(
      where id = (select endpoint_id from deliveries where id = :id) for no key update
     """
 )
-# A statement of its own, after the endpoint's lock: it sees what whoever held the lock before has written.
+# A separate statement after the endpoint's lock: it sees what the previous holder of the lock has written.
 HOLD = text(
     """
     select d.*, e.type, e.created_at as happened_at, e.data, service_now() as now,
@@ -162,7 +159,7 @@ WRITE = text(
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _LockedDelivery:
     """A delivery, its event and its endpoint (null when it was deleted), locked: endpoint first."""
 
     row: Row[Any]
@@ -190,38 +187,38 @@ class _Held:
         )
 
 
-async def _hold(session: AsyncSession, delivery_id: str) -> _Held | None:
+async def _lock(session: AsyncSession, delivery_id: str) -> _LockedDelivery | None:
     """Lock the endpoint, then the delivery; null for one that is no longer kept."""
     endpoint = (await session.execute(LOCK_ENDPOINT, {"id": delivery_id})).one_or_none()
     row = (await session.execute(HOLD, {"id": delivery_id})).one_or_none()
-    return None if row is None else _Held(row, endpoint)
+    return None if row is None else _LockedDelivery(row, endpoint)
 
 
 async def decide_delivery(session: AsyncSession, delivery_id: str) -> Decision:
-    """Say what the delivery needs next; answers every ring up to now, sets `wake_at`, takes the turn of an attempt.
+    """Return what the delivery needs next; mark its wakes as answered, set `wake_at`, take the turn of an attempt.
 
     One that is no longer kept needs nothing.
     """
-    held = await _hold(session, delivery_id)
-    if held is None:
+    locked = await _lock(session, delivery_id)
+    if locked is None:
         return await _gone(session)
-    return await _decide(session, held, held.standing)
+    return await _decide(session, locked, locked.standing)
 
 
 async def begin_attempt(
     session: AsyncSession, delivery_id: str, number: int
 ) -> tuple[Decision, DeliveryContent | None]:
-    """The same, with what attempt `number` (from 1) sends: null when it is not due, no longer wanted or made already.
+    """Return what is next, and what attempt `number` (from 1) sends: null when not due, not wanted or made already.
 
-    The endpoint stays locked until the transaction ends: whoever signs within it signs before any later rotation.
+    The endpoint stays locked until the transaction ends: a signature made within it precedes any later rotation.
     """
-    held = await _hold(session, delivery_id)
-    if held is None:
+    locked = await _lock(session, delivery_id)
+    if locked is None:
         return await _gone(session), None
-    decision = await _decide(session, held, held.standing)
-    if decision.need != DELIVERY_ATTEMPT or decision.number != number or held.endpoint is None:
+    decision = await _decide(session, locked, locked.standing)
+    if decision.need != DELIVERY_ATTEMPT or decision.number != number or locked.endpoint is None:
         return decision, None
-    row = held.row
+    row = locked.row
     event = Envelope(
         id=row.event_id,
         type=row.type,
@@ -229,19 +226,19 @@ async def begin_attempt(
         customer_id=customer_of(row.tenant_id),
         data=row.data,
     )
-    return decision, DeliveryContent(held.endpoint.url, held.endpoint.secret, event, held.now)
+    return decision, DeliveryContent(locked.endpoint.url, locked.endpoint.secret, event, locked.now)
 
 
 async def record_attempt(session: AsyncSession, delivery_id: str, number: int, outcome: AttemptOutcome) -> Decision:
-    """Write what came of attempt `number`, once, and say what is next."""
-    held = await _hold(session, delivery_id)
-    if held is None:
+    """Write the result of attempt `number`, once, and return what is next."""
+    locked = await _lock(session, delivery_id)
+    if locked is None:
         return await _gone(session)
-    standing = held.standing
+    standing = locked.standing
     if standing.made != number - 1:
-        return await _decide(session, held, standing)
-    after = after_attempt(standing, outcome.status_code, now=held.now)
-    return await _decide(session, held, after, ended=[outcome.written()])
+        return await _decide(session, locked, standing)
+    after = after_attempt(standing, outcome.status_code, now=locked.now)
+    return await _decide(session, locked, after, ended=[outcome.written()])
 
 
 async def _gone(session: AsyncSession) -> Decision:
@@ -249,30 +246,30 @@ async def _gone(session: AsyncSession) -> Decision:
 
 
 async def _decide(
-    session: AsyncSession, held: _Held, standing: DeliveryStanding, *, ended: Sequence[Payload] = ()
+    session: AsyncSession, locked: _LockedDelivery, standing: DeliveryStanding, *, ended: Sequence[Payload] = ()
 ) -> Decision:
-    need, after = decided(standing, wanted=held.wanted, given=held.row.given, now=held.now)
-    await _write(session, held, after, ended=ended)
+    need, after = decided(standing, wanted=locked.wanted, given=locked.row.given, now=locked.now)
+    await _write(session, locked, after, ended=ended)
     if need is DeliveryNeed.NOTHING:
         attempts = "1 attempt" if after.made == 1 else f"{after.made} attempts"
-        return Decision(Do.DONE, held.now, details=f"**{after.status}** after {attempts}")
-    attempt = attempt_call(held.row.endpoint_id, after.made)
+        return Decision(Do.DONE, locked.now, details=f"**{after.status}** after {attempts}")
+    attempt = attempt_call(locked.row.endpoint_id, after.made)
     if need is DeliveryNeed.ATTEMPT:
-        return Decision(Do.ACT, held.now, attempt)
+        return Decision(Do.ACT, locked.now, attempt)
     if need is DeliveryNeed.TURN:
         until, reason = None, f"{attempt.summary} when earlier attempts at the endpoint have ended"
     else:
-        until, reason = after.due_at, f"{attempt.summary} at {after.due_at or held.now:%d %b %H:%M:%S} UTC"
+        until, reason = after.due_at, f"{attempt.summary} at {after.due_at or locked.now:%d %b %H:%M:%S} UTC"
     details = f"**{after.status}**: {reason}"
-    return Decision(Do.WAIT, held.now, after=attempt, until=until, reason=reason, details=details)
+    return Decision(Do.WAIT, locked.now, after=attempt, until=until, reason=reason, details=details)
 
 
 async def _write(
-    session: AsyncSession, held: _Held, standing: DeliveryStanding, *, ended: Sequence[Payload] = ()
+    session: AsyncSession, locked: _LockedDelivery, standing: DeliveryStanding, *, ended: Sequence[Payload] = ()
 ) -> None:
-    """Write where the delivery stands, with the attempts that have ended, and hand on the turn it does not need."""
+    """Write the state of the delivery with the attempts that have ended, and pass on a turn that it no longer needs."""
     values = {
-        "id": held.row.id,
+        "id": locked.row.id,
         "status": standing.status,
         "made": standing.made,
         "turn": standing.turn,
@@ -281,8 +278,8 @@ async def _write(
         "ended": json.dumps(ended),
     }
     await session.execute(WRITE, values)
-    if held.row.asked and standing.turn is None:
-        await _hand_over(session, held)
+    if locked.row.asked and standing.turn is None:
+        await _hand_over(session, locked)
 
 
 HAND_OVER = text(
@@ -298,19 +295,19 @@ HAND_OVER = text(
 )
 
 
-async def _hand_over(session: AsyncSession, held: _Held) -> None:
-    """Give the free turns of the endpoint, which is locked, to those that have waited longest."""
-    free = IN_FLIGHT - held.row.given
+async def _hand_over(session: AsyncSession, locked: _LockedDelivery) -> None:
+    """Give the free turns of the locked endpoint to the deliveries that have waited longest."""
+    free = IN_FLIGHT - locked.row.given
     if free > 0:
-        asked = {"endpoint": held.row.endpoint_id, "free": free, "wake_at": held.now + LEASE, "channel": CHANNEL}
+        asked = {"endpoint": locked.row.endpoint_id, "free": free, "wake_at": locked.now + LEASE, "channel": CHANNEL}
         await session.execute(HAND_OVER, asked)
 
 
 async def retry_delivery(session: AsyncSession, endpoint: WebhookEndpoint, delivery_id: str) -> Delivery:
-    """Make one more attempt due now; the caller rings. `endpoint` is locked.
+    """Make one more attempt due now; the caller wakes the delivery. `endpoint` is locked.
 
-    A pending delivery goes on with its schedule afterwards, any other ends with this attempt. Raises `NotFound`, and
-    `Conflict` for an endpoint that is disabled.
+    A pending delivery then continues its schedule, any other ends with this attempt. Raises `NotFound`, and `Conflict`
+    for a disabled endpoint.
     """
     query = select(Delivery).where(col(Delivery.id) == delivery_id, col(Delivery.endpoint_id) == endpoint.id)
     delivery = (await session.scalars(query.with_for_update())).one_or_none()
@@ -327,17 +324,17 @@ async def retry_delivery(session: AsyncSession, endpoint: WebhookEndpoint, deliv
 
 
 async def give_up_delivery(session: AsyncSession, delivery_id: str) -> None:
-    """Drop a test that nobody got to in time; one whose attempt has ended stays as it is."""
-    held = await _hold(session, delivery_id)
-    if held is not None and held.standing.pending:
-        await _write(session, held, closed(held.standing, DeliveryStatus.DROPPED))
+    """Drop a test whose attempt no worker made in time; one whose attempt has ended stays as it is."""
+    locked = await _lock(session, delivery_id)
+    if locked is not None and locked.standing.pending:
+        await _write(session, locked, closed(locked.standing, DeliveryStatus.DROPPED))
 
 
 SHOWN = "select * from deliveries where id = $1"
 
 
 async def show_delivery(statements: Statements, delivery_id: str) -> Delivery:
-    """A delivery to look at, in one round trip."""
+    """Return a delivery in one round trip. Raises `NotFound`."""
     delivery = await statements.one(Delivery, SHOWN, delivery_id)
     if delivery is None:
         raise NotFound("There is no such delivery.")
@@ -347,7 +344,7 @@ async def show_delivery(statements: Statements, delivery_id: str) -> Delivery:
 async def page_of_deliveries(
     session: AsyncSession, endpoint_id: str, page: Page, *, status: DeliveryStatus | None = None
 ) -> Slice[Delivery]:
-    """An endpoint's deliveries, newest first."""
+    """Return an endpoint's deliveries, newest first."""
     created_at = col(Delivery.created_at)
     query = select(Delivery).where(col(Delivery.endpoint_id) == endpoint_id)
     if status is not None:

@@ -1,10 +1,10 @@
 """Events: emitted by the transaction that changes something, written as its last statement, and read.
 
-`emit` only notes the event on the session; `Database.transaction` writes all that were noted right before the commit,
-in one statement for each workspace that stamps them by the event clock, inserts them, and inserts and rings a delivery
-for every endpoint that wants them. So nobody can emit too early, hold the clock's lock during other work, or forget to
-write: the event is there if and only if the change is. Stamps are given under the clock's lock, which is held until the
-commit is visible: a poller that goes on from the newest `created_at` it has seen misses none.
+`emit` only notes the event on the session. Right before the commit `Database.transaction` writes all noted events: one
+statement for each workspace stamps them by the event clock, inserts them, and inserts and wakes a delivery for every
+endpoint that wants them. The event therefore exists if and only if the change does, and the clock's lock is never held
+during other work. Stamps are given under that lock, which is held until the commit is visible: a poller that continues
+from the newest `created_at` it has seen misses none.
 """
 
 import json
@@ -24,18 +24,18 @@ from models.base.outbox import CHANNEL
 from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.tables import Payload
 from models.base.tenants import Tenant
-from models.events.rules.catalogue import DATA_OF, KEPT, EventData, EventType, Pinged
+from models.events.rules.catalogue import KEPT, EventData, EventType, Pinged
 from models.events.rules.deliveries import ENDPOINTS
 from models.events.tables import Event, WebhookEndpoint
 
 NOTED = "events"
 ACCOUNT_ONLY = "none"
-"""The value of the filter `customer_id` that selects what happened outside of any customer."""
+"""The value of the filter `customer_id` that selects events of no customer."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """An event to be written, with ids for as many deliveries as it can have. `only`: the one endpoint it is for."""
+    """An event to be written, with an id for each possible delivery. `only`: the one endpoint that gets it."""
 
     id: str
     tenant: Tenant
@@ -44,7 +44,7 @@ class _Noted:
     delivery_ids: tuple[str, ...]
     only: str | None = None
 
-    def written(self, place: int) -> Payload:
+    def serialized(self, place: int) -> Payload:
         return {
             "id": self.id,
             "tenant_id": self.tenant.id,
@@ -57,19 +57,19 @@ class _Noted:
 
 
 def emit(session: AsyncSession, tenant: Tenant, type: EventType, data: EventData, *, now: datetime) -> str:
-    """Tell that something happened, if this transaction commits. Returns the event's id.
+    """Publish an event if this transaction commits. Return the event's id.
 
-    `data` is of the type's own class, else `TypeError`. `now` is service time; the event's `created_at` is given when
-    it is written.
+    `now` is service time; the event's `created_at` is set when it is written. Raises `TypeError` when `data` is not of
+    the type's own class.
     """
-    if not isinstance(data, DATA_OF[type]):
-        raise TypeError(f"{type} carries {DATA_OF[type].__name__}")
+    if not isinstance(data, type.data):
+        raise TypeError(f"{type} carries {type.data.__name__}")
     ids = tuple(new_id("dlv", now) for _ in range(ENDPOINTS))
     return _note(session, _Noted(new_id("evt", now), tenant, type, data, ids))
 
 
 def emit_ping(session: AsyncSession, endpoint: WebhookEndpoint, *, now: datetime) -> tuple[str, str]:
-    """Tell an endpoint alone that it is tested: one attempt, at once. Returns the ids of event and delivery."""
+    """Send a test event to one endpoint, with one attempt at once. Return the ids of event and delivery."""
     delivery_id = new_id("dlv", now)
     tenant = Tenant(endpoint.workspace_id, endpoint.customer_id)
     data = Pinged(endpoint_id=endpoint.id)
@@ -120,17 +120,17 @@ WRITE = text(
 
 
 async def _write(session: AsyncSession) -> None:
-    """Stamp, insert, queue and ring everything noted. Workspaces come in order, for their clocks are locked."""
+    """Stamp, insert and queue all noted events. Workspaces come in order, because their clocks are locked."""
     noted: Sequence[_Noted] = session.info[NOTED]
     for workspace_id in sorted({event.tenant.workspace_id for event in noted}):
         own = [event for event in noted if event.tenant.workspace_id == workspace_id]
-        told = json.dumps([event.written(place) for place, event in enumerate(own, start=1)])
-        asked = {"workspace": workspace_id, "count": len(own), "events": told, "channel": CHANNEL}
+        noted_json = json.dumps([event.serialized(place) for place, event in enumerate(own, start=1)])
+        asked = {"workspace": workspace_id, "count": len(own), "events": noted_json, "channel": CHANNEL}
         await session.execute(WRITE, asked)
 
 
 async def load_event(session: AsyncSession, tenant: Tenant, event_id: str) -> Event:
-    """One event that the tenant may see: the account sees its customers' too. Raises `NotFound`."""
+    """Return an event that the tenant may see: the account sees its customers' too. Raises `NotFound`."""
     query = select(Event).where(col(Event.id) == event_id, *_visible(tenant, await service_time(session)))
     event = (await session.scalars(query)).one_or_none()
     if event is None:
@@ -146,7 +146,7 @@ async def page_of_events(
     types: Sequence[EventType] = (),
     customer_id: str | None = None,
 ) -> Slice[Event]:
-    """Events of the last 30 days, newest first. No types means all; `customer_id` may be `none`."""
+    """Return the events of the last 30 days, newest first. No types means all; `customer_id` may be `ACCOUNT_ONLY`."""
     query = select(Event).where(*_visible(tenant, await service_time(session)))
     if types:
         query = query.where(col(Event.type).in_(types))

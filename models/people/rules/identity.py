@@ -122,9 +122,6 @@ def _may_stand_in_slug(char: str) -> bool:
     return char in _PUNCTUATION or unicodedata.category(char)[0] in "LMN" or unicodedata.category(char) in {"So", "Sk"}
 
 
-# Which of several possible people is meant: one who clearly stands out, or nobody (contract, section 5).
-
-
 NEAR = 0.1
 """Two people whose confidence differs by less are a tie."""
 MOST_ALTERNATIVES = 5

@@ -250,7 +250,7 @@ async def test_a_month_that_is_not_paid_is_unpaid_until_it_is(
 async def hear(database: Database, told: dict[str, str], status: str, at: int) -> None:
     happening = OutreachSubscriptionChanged(**told, status=PlanStatus(status), at=datetime.fromtimestamp(at, UTC))
     async with database.transaction() as session:
-        await callbacks.apply(session, happening, now=await service_time(session))
+        await callbacks.apply_payment_event(session, happening, now=await service_time(session))
 
 
 async def test_callbacks_that_come_twice_and_in_reverse_change_nothing(

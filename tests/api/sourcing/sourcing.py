@@ -35,7 +35,7 @@ async def written(database: Database) -> tuple[int, ...]:
 async def fund(database: Database, workspace: Workspace, amount: int = 1250) -> None:
     """Give a workspace credits."""
     async with database.transaction() as session:
-        await credits.grant(
+        await credits.grant_credits(
             session,
             workspace_id=workspace.id,
             source="adjustment",

@@ -8,10 +8,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.clock import service_time
 from models.base.database import Database
-from models.billing.engine import callbacks, refills
+from models.billing.engine import callbacks
 from models.billing.engine import payments as engine_payments
-from models.billing.engine.payments import CheckoutPage
-from models.billing.engine.refills import Wishes
+from models.billing.engine.payments import CheckoutPage, RefillSettings
 from models.billing.rules.payments import CheckoutPaid, MethodAttached, PaymentEvent, PaymentKind, PaymentStatus
 from models.billing.rules.prices import OFFER_OF
 from models.billing.store import payments
@@ -49,7 +48,7 @@ class Till:
         """A callback is worked in."""
 
         async def work(session: AsyncSession) -> None:
-            await callbacks.apply(session, event, now=await service_time(session))
+            await callbacks.apply_payment_event(session, event, now=await service_time(session))
 
         await self.database.run(work)
 
@@ -63,14 +62,16 @@ class Till:
         async def work(session: AsyncSession) -> None:
             now = await service_time(session)
             await payments.remember_customer(session, self.workspace_id, f"cus_{self.workspace_id}", now=now)
-            await callbacks.apply(session, MethodAttached(name, f"cus_{self.workspace_id}", now), now=now)
+            await callbacks.apply_payment_event(session, MethodAttached(name, f"cus_{self.workspace_id}", now), now=now)
 
         await self.database.run(work)
 
     async def set_refill(self, *, threshold: int, cap_cents: int, enabled: bool = True) -> None:
         async def work(session: AsyncSession) -> None:
-            wished = Wishes(enabled, threshold, cap_cents)
-            await refills.save(session, self.workspace_id, wished, now=await service_time(session))
+            wished = RefillSettings(enabled, threshold, cap_cents)
+            await engine_payments.save_refill_settings(
+                session, self.workspace_id, wished, now=await service_time(session)
+            )
 
         await self.database.run(work)
 
@@ -85,7 +86,7 @@ class Till:
     async def refill(self) -> bool:
         """Return one look of the refill workflow; whether it bought."""
         verdict, _ = await self.database.run(
-            lambda session: refills.decide_auto_refill(session, self.workspace_id, configured=True)
+            lambda session: engine_payments.decide_auto_refill(session, self.workspace_id, configured=True)
         )
         return verdict.buy
 

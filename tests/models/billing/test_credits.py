@@ -54,7 +54,7 @@ async def test_100_concurrent_spends_never_overdraw_and_the_entries_sum_to_what_
 
 async def top_up(session: AsyncSession, member: Member, *, expires_at: datetime) -> int:
     """Ten credits under one reference."""
-    return await credits.grant(
+    return await credits.grant_credits(
         session,
         workspace_id=member.tenant.workspace_id,
         source="top_up",
@@ -165,7 +165,7 @@ async def test_two_runs_that_race_for_the_last_credit_do_not_both_get_it(databas
 async def test_what_is_given_back_today_can_be_spent_again_today(database: Database, member: Member) -> None:
     await capped(database, key=50, customer=None)
     await spend(database, member, "r", 50)
-    refund = partial(callbacks.refund, workspace_id=member.tenant.id, reference="r")
+    refund = partial(callbacks.refund_charge, workspace_id=member.tenant.id, reference="r")
     given = await asyncio.gather(*(database.run(refund) for _ in range(5)))
     assert sorted(given) == [0, 0, 0, 0, 50]
     assert await spend(database, member, "again", 80) == 50

@@ -22,8 +22,9 @@ from models.access.tables import Customer
 from models.base.clock import service_time
 from models.base.database import Database
 from models.base.ids import new_id
-from models.billing.engine import callbacks, refills
-from models.billing.engine.refills import Wishes
+from models.billing.engine import callbacks
+from models.billing.engine import payments as engine_payments
+from models.billing.engine.payments import RefillSettings
 from models.billing.rules.payments import CheckoutPaid, CyclePaid, PaymentKind, Refunded
 from models.billing.rules.prices import OFFER_OF, CreditCharge
 from models.billing.store import credits as store_credits
@@ -98,10 +99,10 @@ class Ledger(Machine):
         ]
         for payment in made:
             payment.credits = 30
-        await refills.save(
+        await engine_payments.save_refill_settings(
             session,
             self.workspace_id,
-            Wishes(enabled=True, threshold_credits=REFILL, monthly_cap_cents=100_000),
+            RefillSettings(enabled=True, threshold_credits=REFILL, monthly_cap_cents=100_000),
             now=now,
         )
         key = {"cap": KEY_CAP, "id": self.member.api_key_id}
@@ -157,7 +158,7 @@ class Ledger(Machine):
         expires_at = self.moment() + timedelta(days=days, minutes=30)
 
         async def work(session: AsyncSession) -> int:
-            return await store_credits.grant(
+            return await store_credits.grant_credits(
                 session,
                 workspace_id=self.workspace_id,
                 source="top_up",
@@ -205,7 +206,7 @@ class Ledger(Machine):
         charges = list(self.model.paid)
         reference = charges[-1 - number % len(charges)]
         refund = Event(
-            lambda session: callbacks.refund(session, self.workspace_id, reference),
+            lambda session: callbacks.refund_charge(session, self.workspace_id, reference),
             lambda model: model.refund(reference),
         )
         self.happen(*[refund] * (2 if twice else 1))
@@ -213,7 +214,7 @@ class Ledger(Machine):
     @rule(number=st.integers(1, 4), amounts=CHARGES)
     def is_taken_back_while_it_is_spent(self, number: int, amounts: list[int]) -> None:
         taken = Event(
-            lambda session: callbacks.take_back(session, self.workspace_id, f"pay_{number}"),
+            lambda session: callbacks.take_back_purchase(session, self.workspace_id, f"pay_{number}"),
             lambda model: model.take_back(f"pay_{number}"),
         )
         self.happen(taken, self.spends(amounts, of_customer=False))
@@ -225,7 +226,7 @@ class Ledger(Machine):
         paid = CyclePaid(f"in_{invoice}_{self.plan}", self.plan, f"sub_{self.plan}", starts_at)
 
         async def work(session: AsyncSession) -> None:
-            await callbacks.apply(session, paid, now=await service_time(session))
+            await callbacks.apply_payment_event(session, paid, now=await service_time(session))
 
         self.happen(Event(work, lambda model: model.month_paid(paid.invoice_id, 30, starts_at)))
 
@@ -236,7 +237,7 @@ class Ledger(Machine):
         heard = Refunded(name) if refunded else CheckoutPaid(name, "ch_1", None)
 
         async def work(session: AsyncSession) -> None:
-            await callbacks.apply(session, heard, now=await service_time(session))
+            await callbacks.apply_payment_event(session, heard, now=await service_time(session))
 
         self.happen(Event(work, lambda model: (model.pack_refunded if refunded else model.pack_paid)(name)))
 
@@ -255,7 +256,7 @@ class Ledger(Machine):
     @rule()
     def what_expires_soon_is_reported(self) -> None:
         async def work(session: AsyncSession) -> None:
-            await store_credits.tell_expiring(session)
+            await store_credits.emit_expiring(session)
 
         self.happen(Event(work, lambda model: model.tell_expiring()))
 

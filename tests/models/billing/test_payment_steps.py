@@ -15,8 +15,7 @@ from models.base.idempotency import Use
 from models.base.steps import Do
 from models.base.tenants import Tenant
 from models.base.times import add_months
-from models.billing.engine import outreach_plans, refills
-from models.billing.engine import payments as engine_payments
+from models.billing.engine import outreach_plans, payments
 from models.billing.engine.payments import PAYMENT_CALL
 from models.billing.rules.payments import (
     BACK_OFF,
@@ -35,7 +34,8 @@ from models.billing.rules.payments import (
     Refunded,
 )
 from models.billing.rules.prices import OFFER_OF, PACK, CreditCharge
-from models.billing.store import credits, payments
+from models.billing.store import credits
+from models.billing.store import payments as store_payments
 from tests.models.billing.paying import Till
 from tests.models.conftest import Member
 
@@ -53,7 +53,7 @@ async def balance(till: Till) -> int:
 async def status_of_refill(till: Till) -> RefillStatus:
     async with till.database.transaction() as session:
         now = await service_time(session)
-        found = await refills.refill_standing(session, till.workspace_id, now=now, configured=True)
+        found = await payments.refill_standing(session, till.workspace_id, now=now, configured=True)
     return found.status
 
 
@@ -137,7 +137,7 @@ async def test_another_plan_takes_the_place_of_the_first_and_a_pack_of_none(till
     for payment_id in (first, pack, second):
         payment = await till.payment(payment_id)
         async with till.database.transaction() as session:
-            ended[payment_id] = await payments.plans_to_end(session, payment)
+            ended[payment_id] = await store_payments.plans_to_end(session, payment)
     assert ended == {first: [], pack: [], second: ["sub_1"]}
 
 
@@ -147,13 +147,13 @@ async def test_the_same_plan_is_not_sold_twice_and_again_once_it_has_ended(till:
     await till.hear(CyclePaid("in_1", payment_id, "sub_1", now))
     async with till.database.transaction() as session:
         with pytest.raises(Conflict):
-            await payments.refuse_second_plan(session, till.workspace_id, OFFER_OF["starter"])
-        await payments.refuse_second_plan(session, till.workspace_id, OFFER_OF["growth"])
-        await payments.refuse_second_plan(session, till.workspace_id, PACK)
+            await store_payments.refuse_second_plan(session, till.workspace_id, OFFER_OF["starter"])
+        await store_payments.refuse_second_plan(session, till.workspace_id, OFFER_OF["growth"])
+        await store_payments.refuse_second_plan(session, till.workspace_id, PACK)
     await till.hear(PlanChanged("sub_1", payment_id, PlanStatus.ENDED, now, now))
     await till.hear(PlanChanged("sub_1", payment_id, PlanStatus.ACTIVE, now, now - timedelta(seconds=1)))
     async with till.database.transaction() as session:
-        await payments.refuse_second_plan(session, till.workspace_id, OFFER_OF["starter"])
+        await store_payments.refuse_second_plan(session, till.workspace_id, OFFER_OF["starter"])
 
 
 async def test_a_repeated_request_finds_its_payment_and_another_request_does_not(till: Till) -> None:
@@ -161,13 +161,13 @@ async def test_a_repeated_request_finds_its_payment_and_another_request_does_not
 
     async def add(session: AsyncSession) -> str:
         now = await service_time(session)
-        return payments.add_payment(session, till.workspace_id, PaymentKind.CHECKOUT, PACK, now=now, use=use).id
+        return store_payments.add_payment(session, till.workspace_id, PaymentKind.CHECKOUT, PACK, now=now, use=use).id
 
     payment_id = await till.database.run(add)
 
     async def attached(asked: Use) -> str | None:
         async with till.database.transaction() as session:
-            found = await payments.find_open_payment(session, asked, now=await service_time(session))
+            found = await store_payments.find_open_payment(session, asked, now=await service_time(session))
             return found.id if found else None
 
     assert await attached(use) == payment_id
@@ -191,10 +191,10 @@ async def test_a_payment_method_counts_until_it_is_taken_away_whichever_is_heard
     for event in told if first == "attached" else reversed(told):
         await till.hear(event)
     async with till.database.transaction() as session:
-        assert await payments.payment_method(session, till.workspace_id) == "pm_0"
+        assert await store_payments.payment_method(session, till.workspace_id) == "pm_0"
     await till.hear(MethodDetached("pm_0", None, at))
     async with till.database.transaction() as session:
-        assert await payments.payment_method(session, till.workspace_id) is None
+        assert await store_payments.payment_method(session, till.workspace_id) is None
         with pytest.raises(Conflict):
             await outreach_plans.check_can_connect(session, till.workspace_id, configured=True)
         await outreach_plans.check_can_connect(session, till.workspace_id, configured=False)
@@ -272,9 +272,9 @@ async def test_a_refill_that_was_not_asked_for_yet_is_not_made_once_it_is_unwant
         await till.suspend(suspended=True)
     else:
         await till.set_refill(threshold=2000, cap_cents=PACK.price_cents - (changed == "cap"), enabled=changed != "off")
-    assert await till.database.run(lambda session: engine_payments.begin_payment_call(session, payment_id, 1)) is None
+    assert await till.database.run(lambda session: payments.begin_payment_call(session, payment_id, 1)) is None
     assert await till.status(payment_id) is PaymentStatus.FAILED
-    decision = await till.database.run(lambda session: engine_payments.decide_payment(session, payment_id))
+    decision = await till.database.run(lambda session: payments.decide_payment(session, payment_id))
     assert decision.do is Do.DONE
     if changed == "suspended":
         await till.suspend(suspended=False)
@@ -287,11 +287,9 @@ async def test_a_refill_that_was_asked_for_is_looked_up_whatever_is_set_meanwhil
     await till.set_refill(threshold=2000, cap_cents=PACK.price_cents)
     assert await till.refill()
     payment_id = (await till.purchases())[0][0]
-    assert (
-        await till.database.run(lambda session: engine_payments.begin_payment_call(session, payment_id, 1)) is not None
-    )
+    assert await till.database.run(lambda session: payments.begin_payment_call(session, payment_id, 1)) is not None
     await till.set_refill(threshold=2000, cap_cents=0, enabled=False)
-    order = await till.database.run(lambda session: engine_payments.begin_payment_call(session, payment_id, 1))
+    order = await till.database.run(lambda session: payments.begin_payment_call(session, payment_id, 1))
     assert order is not None
     assert order.repeated
 
@@ -318,35 +316,33 @@ async def test_falling_below_the_threshold_wakes_the_refill_once(till: Till) -> 
     assert await wakes() == 1
 
 
-async def begun(till: Till, number: int) -> tuple[str, engine_payments.PaymentOrder | None]:
+async def begun(till: Till, number: int) -> tuple[str, payments.PaymentOrder | None]:
     """Return a payment of which the provider is about to be asked."""
 
     async def add(session: AsyncSession) -> str:
-        return payments.add_payment(
+        return store_payments.add_payment(
             session, till.workspace_id, PaymentKind.CHECKOUT, PACK, now=await service_time(session)
         ).id
 
     payment_id = await till.database.run(add)
-    return payment_id, await till.database.run(
-        lambda session: engine_payments.begin_payment_call(session, payment_id, number)
-    )
+    return payment_id, await till.database.run(lambda session: payments.begin_payment_call(session, payment_id, number))
 
 
 async def test_a_call_that_runs_again_is_a_look_up(till: Till) -> None:
     payment_id, order = await begun(till, 1)
     assert order is not None
     assert not order.repeated
-    again = await till.database.run(lambda session: engine_payments.begin_payment_call(session, payment_id, 1))
+    again = await till.database.run(lambda session: payments.begin_payment_call(session, payment_id, 1))
     assert again is not None
     assert again.repeated
 
 
 async def test_what_the_provider_does_not_know_after_the_last_look_was_not_made(till: Till) -> None:
     payment_id, _ = await begun(till, 1)
-    await till.database.run(lambda session: engine_payments.note_unclear(session, payment_id))
+    await till.database.run(lambda session: payments.note_unclear(session, payment_id))
     looks = 0
     while True:
-        decision = await till.database.run(lambda session: engine_payments.decide_payment(session, payment_id))
+        decision = await till.database.run(lambda session: payments.decide_payment(session, payment_id))
         if decision.do is Do.DONE:
             break
         if decision.do is Do.WAIT:
@@ -355,7 +351,7 @@ async def test_what_the_provider_does_not_know_after_the_last_look_was_not_made(
             continue
         assert decision.need == PAYMENT_CALL
         looks += 1
-        await till.database.run(lambda session: engine_payments.note_absent(session, payment_id))
+        await till.database.run(lambda session: payments.note_absent(session, payment_id))
     assert looks == 4
     assert await till.status(payment_id) is PaymentStatus.FAILED
 
@@ -363,11 +359,11 @@ async def test_what_the_provider_does_not_know_after_the_last_look_was_not_made(
 async def test_a_callback_that_overtakes_the_answer_of_the_call_stands(till: Till) -> None:
     payment_id, _ = await begun(till, 1)
     await till.pay(payment_id)
-    opened = engine_payments.CheckoutPage("cs_1", "https://pay.example/", await till.now() + timedelta(days=1))
-    await till.database.run(lambda session: engine_payments.note_opened(session, payment_id, opened))
-    await till.database.run(lambda session: engine_payments.note_unclear(session, payment_id))
+    opened = payments.CheckoutPage("cs_1", "https://pay.example/", await till.now() + timedelta(days=1))
+    await till.database.run(lambda session: payments.note_opened(session, payment_id, opened))
+    await till.database.run(lambda session: payments.note_unclear(session, payment_id))
     assert await till.status(payment_id) is PaymentStatus.PAID
-    decision = await till.database.run(lambda session: engine_payments.decide_payment(session, payment_id))
+    decision = await till.database.run(lambda session: payments.decide_payment(session, payment_id))
     assert decision.do is Do.DONE
 
 
@@ -375,15 +371,15 @@ async def test_a_provider_out_of_reach_is_asked_again_for_half_an_hour(till: Til
     payment_id, _ = await begun(till, 1)
     calls = 1
     while True:
-        await till.database.run(lambda session: engine_payments.note_busy(session, payment_id))
-        decision = await till.database.run(lambda session: engine_payments.decide_payment(session, payment_id))
+        await till.database.run(lambda session: payments.note_busy(session, payment_id))
+        decision = await till.database.run(lambda session: payments.decide_payment(session, payment_id))
         if decision.do is Do.DONE:
             break
         assert decision.until is not None
         await till.move_to(decision.until)
-        decision = await till.database.run(lambda session: engine_payments.decide_payment(session, payment_id))
+        decision = await till.database.run(lambda session: payments.decide_payment(session, payment_id))
         assert decision.need == PAYMENT_CALL
-        begin = partial(engine_payments.begin_payment_call, payment_id=payment_id, number=decision.number)
+        begin = partial(payments.begin_payment_call, payment_id=payment_id, number=decision.number)
         order = await till.database.run(begin)
         assert order is not None
         assert not order.repeated
@@ -394,7 +390,7 @@ async def test_a_provider_out_of_reach_is_asked_again_for_half_an_hour(till: Til
 
 async def test_what_can_be_asked_for_at_any_time_is_asked_for_again_in_ten_minutes(till: Till) -> None:
     payment_id = await till.checkout()
-    await till.database.run(lambda session: engine_payments.note_later(session, payment_id))
+    await till.database.run(lambda session: payments.note_later(session, payment_id))
     wake_at = (await till.payment(payment_id)).wake_at
     assert wake_at is not None
     assert timedelta(minutes=9) < wake_at - await till.now() <= timedelta(minutes=10)
@@ -405,7 +401,7 @@ async def test_a_plan_is_replaced_when_the_provider_was_told_and_no_other_plan_i
     for number, item in enumerate(("starter", "growth"), start=1):
         payment_id = await till.checkout(item)
         await till.hear(CyclePaid(f"in_{number}", payment_id, f"sub_{number}", now))
-    await till.database.run(lambda session: payments.note_replaced(session, "sub_1"))
+    await till.database.run(lambda session: store_payments.note_replaced(session, "sub_1"))
     async with till.database.transaction() as session:
         told = await session.execute(text("select id, replaced from plans order by id"))
         assert [tuple(row) for row in told] == [("sub_1", True), ("sub_2", False)]

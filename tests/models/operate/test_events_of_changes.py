@@ -46,7 +46,7 @@ async def duty(database: Database, name: str) -> None:
 
 async def top_up(database: Database, member: Member, amount: int, *, reference: str, days: int = 60) -> None:
     async def work(session: AsyncSession) -> None:
-        await credits.grant(
+        await credits.grant_credits(
             session,
             workspace_id=member.tenant.workspace_id,
             source="top_up",
@@ -173,7 +173,7 @@ async def test_a_balance_that_falls_because_a_purchase_was_refunded_is_low_too(
 ) -> None:
     await top_up(database, member, 100, reference="pay_1")
     await spend(database, member, "a", 1050)  # 300 left
-    await database.run(lambda session: callbacks.take_back(session, member.tenant.workspace_id, "pay_1"))
+    await database.run(lambda session: callbacks.take_back_purchase(session, member.tenant.workspace_id, "pay_1"))
     ((kind, _, data),) = await told(database)
     assert (kind, data["balance_credits"]) == ("credits.low", 200)
 

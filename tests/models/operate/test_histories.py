@@ -89,7 +89,7 @@ class History:
 
     async def _refund(self, reference: str) -> int:
         return await self.till.database.run(
-            lambda session: callbacks.refund(session, self.till.workspace_id, reference)
+            lambda session: callbacks.refund_charge(session, self.till.workspace_id, reference)
         )
 
     async def buy(self) -> None:

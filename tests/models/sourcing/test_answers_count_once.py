@@ -114,7 +114,7 @@ async def test_an_extension_delivers_those_of_a_chunk_for_whom_no_credits_were_l
     moment = run.deadline_at
     assert moment is not None
     await database.run(
-        lambda session: credits.grant(
+        lambda session: credits.grant_credits(
             session,
             workspace_id=poor.tenant.workspace_id,
             source="top_up",

@@ -179,7 +179,7 @@ class Runs(Working):
     @rule()
     def credits_come(self) -> None:
         async def work(session: AsyncSession) -> None:
-            await store_credits.grant(
+            await store_credits.grant_credits(
                 session,
                 workspace_id=self.world.member.tenant.workspace_id,
                 source="top_up",
