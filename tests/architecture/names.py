@@ -125,10 +125,10 @@ CEILINGS = {
     "shared_functions": 24,
     "dialect_in_names": 7,
     "private_imports": 0,
-    "silenced_without_reason": 18,
+    "silenced_without_reason": 17,
     "long_files": 0,
-    "riddles": 113,
-    "dialect_in_prose": 73,
+    "riddles": 93,
+    "dialect_in_prose": 57,
 }
 """How many offenders there may be. Only ever lowered."""
 
