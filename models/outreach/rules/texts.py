@@ -30,7 +30,8 @@ def undecorated(text: str) -> str:
         if char.isspace():
             kept.append(" ")
         elif ord(char) in _STYLED or ord(char) in _FULL_WIDTH:
-            kept.append(unicodedata.normalize("NFKC", char))
+            plain = unicodedata.normalize("NFKC", char)
+            kept.append("" if _decorates(plain) else plain)  # a full-width dollar sign is a symbol too
         elif char in _JOINERS:  # spelling in some scripts, glue of emoji elsewhere
             kept.append(char if _joins_letters(text, place) else "")
         elif not _decorates(char):

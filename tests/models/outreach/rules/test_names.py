@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from models.outreach.rules.texts import greeting_name, recased, spoken_company, undecorated
@@ -169,6 +169,7 @@ def test_any_text_gives_a_composed_name_with_letters_or_none(text: str) -> None:
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8", categories=["L", "M", "S", "Z", "C"]), max_size=30))
+@example("\uff04")
 @settings(deadline=None)
 def test_taking_decoration_off_twice_takes_nothing_more(text: str) -> None:
     once = undecorated(text)
