@@ -61,7 +61,7 @@ log = structlog.get_logger(__name__)
 
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types", "opentelemetry", "structlog")
 INTERCEPTORS = (LoggingInterceptor(), SilentFailures())
-"""Around every activity, the outer one first. The client brings what hands ids and traces on."""
+"""Around every activity, the outer one first. The client brings the context propagation."""
 GRACE = timedelta(seconds=20)
 """How long activities may finish after SIGTERM."""
 WEBHOOKS_AT_ONCE = 200
@@ -69,7 +69,7 @@ NETWORK_AT_ONCE = 16
 PAYMENTS_AT_ONCE = 8
 OVERDUE_SECONDS = 30.0
 OVERDUE_SECONDS_VIRTUAL = 0.0
-"""Under virtual time the clock jumps past a row's `wake_at`, and nothing but a ring tells its workflow."""
+"""Under virtual time the clock jumps past a row's `wake_at`, and its workflow learns of it only by a wake."""
 
 
 @dataclass(frozen=True, slots=True)

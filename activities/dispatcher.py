@@ -1,6 +1,6 @@
-"""The dispatcher: rings every row that was rung and not answered, or that should have woken by now.
+"""The dispatcher: wakes the workflow of every row that counts an unanswered wake or is past its time to wake.
 
-It makes a commit without its ring harmless: whatever dies between the two, the row is found here.
+The rows are the outbox: a process that dies between its commit and its signal loses nothing, the row is found here.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import structlog
 from sqlalchemy.engine import make_url
 from temporalio.service import RPCError
 
-import models.tables  # noqa: F401 - makes the register of waiting rows whole
+import models.tables  # noqa: F401 - registers every waiting row
 from models.base import outbox
 from models.base.database import CONNECT_SECONDS, Database
 from models.base.outbox import DueRow
@@ -26,43 +26,43 @@ BATCH = 200
 AT_ONCE = 10
 LEFT_ALONE_SECONDS = 5.0
 LEFT_ALONE_AT_MOST_SECONDS = 60.0
-"""A row that was rung and does not answer is left alone for so long, then twice as long, up to this much: a workflow
-that queues on an overloaded system has its ring already. One that is rung anew, or waits anew, is rung at once."""
+"""A row that was woken and has not answered is left alone this long, then twice as long, up to this maximum: on an
+overloaded system its workflow has the signal already. A row whose state changes is woken at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Rung:
-    """When a row was rung last, in vain or not, and for how long it is left alone since (seconds)."""
+class _Attempt:
+    """When a row was last woken (loop time), and for how many seconds it is left alone from then on."""
 
     at: float
     left_alone: float
 
     @property
-    def next(self) -> float:
-        """For how long it is left alone after the next ring."""
+    def next_left_alone(self) -> float:
+        """The seconds for which the row is left alone after the next wake."""
         return min(max(self.left_alone * 2, LEFT_ALONE_SECONDS), LEFT_ALONE_AT_MOST_SECONDS)
 
-    def over(self, now: float) -> bool:
+    def is_over(self, now: float) -> bool:
         return now >= self.at + self.left_alone
 
 
 class Dispatcher:
-    """One per worker process; any number may run at once, since a ring too many does no harm."""
+    """One per worker process. Any number may run at once: waking a workflow too often does no harm."""
 
     def __init__(self, database: Database, waker: WorkflowWaker, *, listen_url: str, overdue_seconds: float) -> None:
         self._database = database
         self._waker = waker
         self._listen_url = listen_url
         self._overdue_seconds = overdue_seconds
-        self._woken = asyncio.Event()
-        self._rung: dict[str, _Rung] = {}
+        self._notified = asyncio.Event()
+        self._attempts: dict[str, _Attempt] = {}
 
     async def run(self) -> None:
-        """Ring until cancelled: at once when told, and with what is told meanwhile in the next round."""
+        """Wake rows until cancelled: a notification starts the next round at once, and the poll covers lost ones."""
         listening = asyncio.create_task(self._listen())
         try:
             while True:
-                self._woken.clear()
+                self._notified.clear()
                 try:
                     found = await self._round()
                 except Exception as error:  # noqa: BLE001 - the database is away: look again in a second
@@ -72,30 +72,32 @@ class Dispatcher:
                 if found < BATCH:
                     with contextlib.suppress(TimeoutError):
                         async with asyncio.timeout(POLL_SECONDS):
-                            await self._woken.wait()
+                            await self._notified.wait()
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
 
     async def _round(self) -> int:
-        """Ring what is due; how many rows were."""
+        """Wake the rows that are due; return how many there were."""
         now = asyncio.get_running_loop().time()
-        quiet = [state for state, rung in self._rung.items() if not rung.over(now)]
+        quiet = [state for state, attempt in self._attempts.items() if not attempt.is_over(now)]
         async with self._database.transaction() as session:
             rows = await outbox.rows_due(session, limit=BATCH, overdue_seconds=self._overdue_seconds, quiet=quiet)
         if len(rows) < BATCH:
             self._forget({row.state for row in rows}, now)
         gate = asyncio.Semaphore(AT_ONCE)
-        await asyncio.gather(*(self._ring(row, gate) for row in rows))
+        await asyncio.gather(*(self._wake(row, gate) for row in rows))
         return len(rows)
 
     def _forget(self, due: set[str], now: float) -> None:
-        """Forget the rows that are due no more: they have answered."""
-        self._rung = {state: rung for state, rung in self._rung.items() if state in due or not rung.over(now)}
+        """Forget the rows that are no longer due: they have answered."""
+        self._attempts = {
+            state: attempt for state, attempt in self._attempts.items() if state in due or not attempt.is_over(now)
+        }
 
-    async def _ring(self, row: DueRow, gate: asyncio.Semaphore) -> None:
-        before = self._rung.get(row.state)
-        left_alone = LEFT_ALONE_SECONDS if before is None else before.next
+    async def _wake(self, row: DueRow, gate: asyncio.Semaphore) -> None:
+        before = self._attempts.get(row.state)
+        left_alone = LEFT_ALONE_SECONDS if before is None else before.next_left_alone
         async with gate:
             try:
                 await self._waker.wake(
@@ -109,16 +111,16 @@ class Dispatcher:
             except RPCError as error:
                 log.warning("dispatcher.ring_failed", kind=row.subject.kind, status=error.status.name)
                 left_alone = POLL_SECONDS
-        self._rung[row.state] = _Rung(asyncio.get_running_loop().time(), left_alone)
+        self._attempts[row.state] = _Attempt(asyncio.get_running_loop().time(), left_alone)
 
-    def _told(self, *notification: object) -> None:
-        """A notification has come; its payload is the last argument."""
+    def _on_notification(self, *notification: object) -> None:
+        """Start the next round. The payload is the last argument."""
         if notification[-1] == outbox.AGAIN:
-            self._rung.clear()
-        self._woken.set()
+            self._attempts.clear()
+        self._notified.set()
 
     async def _listen(self) -> None:
-        """Wake at every notification; a lost connection is opened again, the poll covers the gap."""
+        """Listen for notifications. A lost connection is opened again; the poll covers the gap."""
         while True:
             try:
                 await self._listen_once()
@@ -132,7 +134,7 @@ class Dispatcher:
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         try:
-            await connection.add_listener(outbox.CHANNEL, self._told)
+            await connection.add_listener(outbox.CHANNEL, self._on_notification)
             await lost.wait()
         finally:
             await connection.close(timeout=2)

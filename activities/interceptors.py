@@ -1,4 +1,7 @@
-"""What Temporal hears of a failure: a code. No message, cause or trace leaves the process, for they may name people."""
+"""The interceptors of activities: failures reach Temporal as a code, and log lines and spans carry the ids.
+
+No message, cause or trace of a failure leaves the process, for they may name people.
+"""
 
 from typing import Any
 
@@ -19,9 +22,9 @@ log = structlog.get_logger(__name__)
 
 
 class SilentFailures(Interceptor):
-    """Wraps every activity of a worker."""
+    """Replaces every failure of an activity by its code, and logs where it arose."""
 
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - its name
         """Put the wrapper around the activity."""
         return _Silent(next)
 
@@ -49,20 +52,17 @@ class _Silent(ActivityInboundInterceptor):
 
 
 def _where(error: BaseException) -> str:
-    """File and line of the innermost frame: enough to find the defect, nothing of the data."""
+    """Return file and line of the innermost frame: enough to find the defect, and none of the data."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return "" if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
 
 
-# What surrounds every activity: the ids that its log lines carry, and its span.
-
-
 class LoggingInterceptor(Interceptor):
-    """Wraps every activity of a worker, outside of everything else that does."""
+    """Gives every activity its span, and its log lines the ids. It is the outermost interceptor."""
 
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - its name
         """Put the wrapper around the activity."""
         return _Logging(next)
 

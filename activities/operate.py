@@ -29,7 +29,7 @@ HOUSEKEEPING_READ_OPT_OUTS = "housekeeping.read_opt_outs"
 
 FAIRNESS_KEY = "installation"
 PRIORITY = 4
-"""After everything that somebody waits for."""
+"""After everything that a caller waits for."""
 AT_ONCE = 500
 """Ids kept in one transaction."""
 SOON = timedelta(minutes=15)
@@ -37,7 +37,7 @@ NOT_CONFIGURED = timedelta(hours=1)
 
 
 class HousekeepingSteps:
-    """What a duty asks of the database."""
+    """The database steps of the recurring duties."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -12,7 +12,7 @@ from models.operate import recovery
 
 
 async def recover(settings: Settings, since: datetime | None) -> str:
-    """Begin the recovery in one transaction; returns what to tell the operator. Raises `ValueError` for a bad time."""
+    """Begin the recovery in one transaction; return the operator's message. Raises `ValueError` for a bad time."""
     database = Database(settings.database_url, pool_size=0)
     try:
         whole = database.within(all_tenants("after a restore, what every account does next is read back first"))
@@ -26,12 +26,12 @@ async def recover(settings: Settings, since: datetime | None) -> str:
     return (
         f"Backup of {rfc3339(begun.since)}, recovered at {rfc3339(begun.at)}. {begun.actions} open actions and"
         f" {begun.enrollments} open enrollments are read back on the network before anything is sent;"
-        f" {begun.rung} waiting rows were rung. Start the workers now."
+        f" {begun.woken} waiting rows were woken. Start the workers now."
     )
 
 
 def aware(value: str) -> datetime:
-    """A time with its zone. Raises `ArgumentTypeError` for anything else."""
+    """Return a time with its zone. Raises `ArgumentTypeError` for anything else."""
     try:
         moment = datetime.fromisoformat(value)
     except ValueError as error:
@@ -49,10 +49,10 @@ def main() -> None:
     )
     asked = parser.parse_args()
     try:
-        told = asyncio.run(recover(Settings(), asked.since))
+        message = asyncio.run(recover(Settings(), asked.since))
     except ValueError as error:
         parser.error(f"argument --since: {error}")
-    print(told)  # noqa: T201 - a command's answer
+    print(message)  # noqa: T201 - a command's answer
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every table of the database: importing this module makes the metadata and the register of waiting rows whole."""
+"""Every table of the database: importing this module registers all metadata and all kinds of waiting rows."""
 
 from models.access import tables as access
 from models.base import tables as base

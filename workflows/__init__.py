@@ -1,1 +1,1 @@
-"""Durable control flow: ids, waits and rings only. No database, no HTTP, no profile, no text."""
+"""Durable control flow: ids, waits and wakes only. No database, no HTTP, no profile, no text."""

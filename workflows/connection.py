@@ -13,7 +13,7 @@ from workflows.propagation import ContextPropagation
 
 
 async def connect(settings: Settings, *, lazy: bool = False) -> Client:
-    """A client; a lazy one connects with its first call, which raises `RuntimeError` when it cannot."""
+    """Return a client; a lazy one connects with its first call, which raises `RuntimeError` when it cannot."""
     key = settings.temporal_api_key
     return await Client.connect(
         settings.temporal_address,
@@ -28,7 +28,7 @@ async def connect(settings: Settings, *, lazy: bool = False) -> Client:
 
 
 def tls(settings: Settings) -> bool | TLSConfig | None:
-    """What the settings say of TLS: null leaves it to the SDK, which takes it for an API key. Reads the files it names.
+    """Return the TLS configuration; null leaves it to the SDK, which uses TLS with an API key. Reads the files named.
 
     Raises `OSError` for a file that cannot be read.
     """
@@ -46,6 +46,6 @@ def _read(path: str | None) -> bytes | None:
 
 
 async def reachable(client: Client) -> str:
-    """`ok` when Temporal's frontend serves, else `not_serving`. Raises when it does not answer within two seconds."""
+    """Return `ok` when Temporal's frontend serves, else `not_serving`. Raises without an answer in two seconds."""
     serving = await client.service_client.check_health(timeout=timedelta(seconds=2))
     return "ok" if serving else "not_serving"

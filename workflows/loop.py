@@ -19,42 +19,42 @@ class WaitingWorkflow:
     """A workflow that owns the time of one waiting row. Subclasses say which step to ask."""
 
     def __init__(self) -> None:
-        self._rings = 0
+        self._wakes = 0
 
     @workflow.signal(name=RING)
-    def ring(self) -> None:
-        """The row changed: ask again."""
-        self._rings += 1
+    def wake(self) -> None:
+        """Ask again: the row has changed."""
+        self._wakes += 1
 
     async def until_done(self, subject: Subject, *, first: NextStep | None = None) -> End:
         """Drive the row until the step answers that nothing is left to do.
 
-        A call answers itself what is due after it, and a wait may name the call that follows it, which saves asking;
+        A call returns the step that follows it, and a wait may name the call that follows it, which saves asking;
         `first` saves it at the beginning.
         """
         step, after = first, None
         ask = f"{subject.kind}.next"
-        heard = self._rings
+        seen = self._wakes
         while True:
             if step is None and workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(subject)
             try:
                 if step is None:
-                    heard = self._rings
+                    seen = self._wakes
                     step = after or await self._ask(subject, ask)
                 self._show(step)
                 if step.do is Do.ACT and step.call is not None:
-                    heard = self._rings
+                    seen = self._wakes
                     step = await self._act(subject, step.call, step.ahead)
                     continue
-                if step.do is Do.DONE and self._rings == heard:
+                if step.do is Do.DONE and self._wakes == seen:
                     return End(status=step.status or "")
-                await self._sleep(heard, step.wait_seconds, step.reason)
+                await self._sleep(seen, step.wait_seconds, step.reason)
                 after = None if step.after is None else NextStep(do=Do.ACT, call=step.after)
             except FailureError as failure:  # a local activity's failure comes bare, not as an ActivityError
                 if is_cancelled_exception(failure):
                     raise
-                await self._sleep(heard, AFTER_FAILURE_SECONDS, "a step failed; it is asked again")
+                await self._sleep(seen, AFTER_FAILURE_SECONDS, "a step failed; it is asked again")
                 after = None
             step = None
 
@@ -70,7 +70,7 @@ class WaitingWorkflow:
         return answer
 
     async def _act(self, subject: Subject, call: Call, ahead: Call | None) -> NextStep | None:
-        """What the call answers is due next; null when a second call ran beside it and the step has to be asked."""
+        """Make the call and return the next step; null when a second call ran beside it: the step must be asked."""
         if ahead is None:
             return await self._call(subject, call)
         beside = asyncio.create_task(self._call(subject, ahead))
@@ -98,10 +98,10 @@ class WaitingWorkflow:
                     running.done, timeout=call.queued_after, timeout_summary="until it is said to wait in the queue"
                 )
             except TimeoutError:
-                await self._tell(subject, call.queued, call.number)
+                await self._show_queued(subject, call.queued, call.number)
         return await running
 
-    async def _tell(self, subject: Subject, step: str, number: int) -> None:
+    async def _show_queued(self, subject: Subject, step: str, number: int) -> None:
         shown = await workflow.execute_local_activity(
             step,
             Step(id=subject.id, number=number),
@@ -118,11 +118,11 @@ class WaitingWorkflow:
         if step.status is not None and workflow.info().typed_search_attributes.get(RUN_STATUS) != step.status:
             workflow.upsert_search_attributes([RUN_STATUS.value_set(step.status)])
 
-    async def _sleep(self, heard: int, seconds: float | None, reason: str) -> None:
-        """Until the next ring after `heard`, or so many seconds; the reason is the timer's summary."""
+    async def _sleep(self, seen: int, seconds: float | None, reason: str) -> None:
+        """Sleep until the next wake after the first `seen` ones, or for so many seconds; `reason` names the timer."""
         with contextlib.suppress(TimeoutError):
             await workflow.wait_condition(
-                lambda: self._rings != heard,
+                lambda: self._wakes != seen,
                 timeout=None if seconds is None else timedelta(seconds=max(seconds, 0.001)),
                 timeout_summary=reason or None,
             )

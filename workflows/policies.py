@@ -20,6 +20,6 @@ AFTER_FAILURE_SECONDS = 60.0
 """A step that failed is asked again after this; a workflow never ends because a step failed."""
 
 UPSTREAM_LIMIT = timedelta(seconds=120)
-"""For one upstream call that somebody waits for, its repetition and its commit included."""
+"""For one upstream call that a caller waits for, its repetition and its commit included."""
 
 UPSTREAM_HEARTBEAT_LIMIT = timedelta(seconds=9)

@@ -1,10 +1,9 @@
-"""What rows' workflows hand on beside ids: whose work it is, for the logs, and the trace that rang, for the collector.
+"""Context propagation: workflows pass on the workspace, for the logs, and the trace that woke them, for the collector.
 
-Headers of Temporal carry both: workspace ids and W3C `traceparent`s. Within a workflow they are only copied, so that
-a replay needs no collector and finds the same. A workflow is rung many times by many traces: what it has done belongs
-to the trace that rang it last. Rings from outside of a trace (the dispatcher's, which come beside those of requests)
-begin one of their own, which gives way to a request's. After an hour a trace is over: activities begin new ones that
-link to it.
+Headers of Temporal carry both: workspace ids and W3C `traceparent`s. Inside a workflow they are only copied, so that
+a replay needs no collector and gives the same result. Many traces wake one workflow: its work belongs to the one that
+woke it last. A wake outside of a trace (the dispatcher's, which come beside those of requests) begins a trace of its
+own, which gives way to a request's. After an hour a trace is over: activities begin new ones that link to it.
 """
 
 from collections.abc import Mapping
@@ -56,42 +55,42 @@ Headers = Mapping[str, Payload]
 
 
 class ContextPropagation(ClientInterceptor, WorkerInterceptor):
-    """Given to a client, it serves the workers of that client as well."""
+    """Interceptor of a client, and of the workers that use this client."""
 
     def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002 - temporalio's name
-        """Around what the client starts."""
-        return _Starting(next)
+        """Wrap what the client starts."""
+        return _ClientOutbound(next)
 
-    def workflow_interceptor_class(self, input: WorkflowInterceptorClassInput) -> type[WorkflowInboundInterceptor]:  # noqa: A002
-        """Around every workflow."""
-        return _Hearing
+    def workflow_interceptor_class(self, input: WorkflowInterceptorClassInput) -> type[WorkflowInboundInterceptor]:  # noqa: A002 - its name
+        """Return the class that wraps every workflow."""
+        return _WorkflowInbound
 
 
 def text(headers: Headers, name: str) -> Any:  # noqa: ANN401 - a workspace id or a carrier
-    """The value of a header; null when it is not there."""
+    """Return the value of a header, null when it is missing."""
     payload = headers.get(name)
     return None if payload is None else PayloadConverter.default.from_payload(payload)
 
 
 def origin(headers: Headers) -> tuple[Context, list[Link]]:
-    """The parent of an activity's span, and the trace that it follows when there is no parent any more."""
+    """Return the parent of an activity's span, and a link to the trace before it when that one is over."""
     carrier = text(headers, TRACE) or text(headers, BACKGROUND)
     past = text(headers, PAST)
     return traces.received(carrier or {}), traces.links(past) if past else []
 
 
-class _Starting(OutboundInterceptor):
-    """Has what is started know the workspace of the request, and the trace."""
+class _ClientOutbound(OutboundInterceptor):
+    """Gives what the client starts the workspace of the request and the trace."""
 
-    async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:  # noqa: A002
-        """Start or ring a workflow."""
-        within = bool(traces.carried())
+    async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:  # noqa: A002 - its name
+        """Start or wake a workflow."""
+        in_trace = bool(traces.carried())
         facts = {Fact.WORKFLOW: input.id, Fact.WORKSPACE: _workspace()}
         with traces.span(f"ring {input.workflow}", SpanKind.PRODUCER, facts):
-            input.headers = _with(input.headers, TRACE if within else BACKGROUND)
+            input.headers = _with(input.headers, TRACE if in_trace else BACKGROUND)
             return await super().start_workflow(input)
 
-    async def start_activity(self, input: StartActivityInput) -> ActivityHandle[Any]:  # noqa: A002
+    async def start_activity(self, input: StartActivityInput) -> ActivityHandle[Any]:  # noqa: A002 - its name
         """Start a standalone activity."""
         facts = {Fact.WORKFLOW: input.id, Fact.ACTIVITY: input.activity_type, Fact.WORKSPACE: _workspace()}
         with traces.span(f"start {input.activity_type}", SpanKind.PRODUCER, facts):
@@ -105,8 +104,8 @@ def _workspace() -> str | None:
 
 
 def _with(headers: Headers, kind: str) -> Headers:
-    told: dict[str, Any] = {WORKSPACE: _workspace(), kind: traces.carried()}
-    return {**headers, **{name: _payload(value) for name, value in told.items() if value}}
+    context: dict[str, Any] = {WORKSPACE: _workspace(), kind: traces.carried()}
+    return {**headers, **{name: _payload(value) for name, value in context.items() if value}}
 
 
 def _payload(value: object) -> Payload:
@@ -114,15 +113,15 @@ def _payload(value: object) -> Payload:
 
 
 class _Origin:
-    """The headers of the ring that a workflow answers."""
+    """The headers of the wake that a workflow answers."""
 
     def __init__(self) -> None:
         self._workspace: Headers = {}
         self._trace: Headers = {}
         self._at = 0.0
 
-    def hear(self, headers: Headers) -> None:
-        """A ring has come: a request's trace takes over, another one where there is none that is fresh."""
+    def take_over(self, headers: Headers) -> None:
+        """Take over the headers of a wake. A background trace does not replace a request's that is still fresh."""
         if WORKSPACE in headers:
             self._workspace = {WORKSPACE: headers[WORKSPACE]}
         if TRACE in headers:
@@ -134,8 +133,8 @@ class _Origin:
     def _is_fresh(self) -> bool:
         return workflow.time() - self._at < FRESH.total_seconds()
 
-    def handed_on(self, headers: Headers) -> Headers:
-        """The headers of what the workflow starts."""
+    def added_to(self, headers: Headers) -> Headers:
+        """Return the headers of an activity or run that the workflow starts."""
         return {**headers, **self._whose(), **self._trace_now()}
 
     def _whose(self) -> Headers:
@@ -148,43 +147,43 @@ class _Origin:
         return {PAST: next(iter(self._trace.values()))}
 
 
-class _Hearing(WorkflowInboundInterceptor):
-    """Remembers who rang."""
+class _WorkflowInbound(WorkflowInboundInterceptor):
+    """Remembers the headers of the last wake."""
 
     def init(self, outbound: WorkflowOutboundInterceptor) -> None:
-        """Share what is heard with what is started."""
+        """Share the received headers with the outbound interceptor."""
         self._origin = _Origin()
-        super().init(_Handing(outbound, self._origin))
+        super().init(_WorkflowOutbound(outbound, self._origin))
 
     async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:  # noqa: A002, ANN401 - temporalio's signature
-        """The start."""
-        self._origin.hear(input.headers)
+        """Take over the headers of the start."""
+        self._origin.take_over(input.headers)
         return await super().execute_workflow(input)
 
-    async def handle_signal(self, input: HandleSignalInput) -> None:  # noqa: A002
-        """A ring."""
-        self._origin.hear(input.headers)
+    async def handle_signal(self, input: HandleSignalInput) -> None:  # noqa: A002 - its name
+        """Take over the headers of a wake."""
+        self._origin.take_over(input.headers)
         await super().handle_signal(input)
 
 
-class _Handing(WorkflowOutboundInterceptor):
-    """Tells activities."""
+class _WorkflowOutbound(WorkflowOutboundInterceptor):
+    """Adds the headers to what the workflow starts."""
 
-    def __init__(self, next: WorkflowOutboundInterceptor, origin: _Origin) -> None:  # noqa: A002
+    def __init__(self, next: WorkflowOutboundInterceptor, origin: _Origin) -> None:  # noqa: A002 - its name
         super().__init__(next)
         self._origin = origin
 
-    def start_activity(self, input: WorkflowStartActivityInput) -> workflow.ActivityHandle[Any]:  # noqa: A002
-        """An activity."""
-        input.headers = self._origin.handed_on(input.headers)
+    def start_activity(self, input: WorkflowStartActivityInput) -> workflow.ActivityHandle[Any]:  # noqa: A002 - its name
+        """Start an activity with the headers."""
+        input.headers = self._origin.added_to(input.headers)
         return super().start_activity(input)
 
-    def start_local_activity(self, input: StartLocalActivityInput) -> workflow.ActivityHandle[Any]:  # noqa: A002
-        """A local activity."""
-        input.headers = self._origin.handed_on(input.headers)
+    def start_local_activity(self, input: StartLocalActivityInput) -> workflow.ActivityHandle[Any]:  # noqa: A002 - its name
+        """Start a local activity with the headers."""
+        input.headers = self._origin.added_to(input.headers)
         return super().start_local_activity(input)
 
     def continue_as_new(self, input: ContinueAsNewInput) -> Any:  # noqa: A002, ANN401 - never returns
-        """The next run of the same workflow."""
-        input.headers = self._origin.handed_on(input.headers)
+        """Begin the next run of the same workflow with the headers."""
+        input.headers = self._origin.added_to(input.headers)
         super().continue_as_new(input)

@@ -14,13 +14,13 @@ from workflows.policies import CALL_RETRIES, UPSTREAM_HEARTBEAT_LIMIT, UPSTREAM_
 KIND = "call"
 UPSTREAM_CALL = "upstream.call"
 PRIORITY = 2
-"""Before the pages and chunks of runs (3): somebody waits."""
+"""Before the pages and chunks of runs (3), because a caller waits."""
 SUMMARY = "A call that a caller waits for"
 RPC_LIMIT = timedelta(seconds=3)
 
 
 def priority_of(workspace_id: str) -> Priority:
-    """The place of a workspace's call in the fair queue."""
+    """Return the place of a workspace's call in the fair queue."""
     return Priority(priority_key=PRIORITY, fairness_key=workspace_id)
 
 

@@ -54,8 +54,8 @@ def serialized(error: ServiceError) -> dict[str, object]:
     }
 
 
-def retold(kept: Mapping[str, Any]) -> ServiceError:
-    """The error that `told` was given. Raises `KeyError` for a code that is none."""
+def restored(kept: Mapping[str, Any]) -> ServiceError:
+    """Return the error that `serialized` was given. Raises `KeyError` for an unknown code."""
     kind = {each.code: each for each in reversed(_kinds())}[kept["code"]]
     error = kind.__new__(kind)
     ServiceError.__init__(error, kept["message"], fix=kept["fix"], retry_after=kept["retry_after"], **kept["details"])

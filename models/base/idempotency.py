@@ -1,7 +1,7 @@
 """Idempotency records: claimed in one statement, completed in the operation's own transaction (contract, section 1).
 
-A claim is committed at once, so that equal calls meet it. It carries a lock that fences its holder: whoever completes
-a record that somebody else has taken over in the meantime finds no row and rolls back.
+A claim is committed at once, so that equal calls find it. It carries a lock that fences its holder: completing a
+record that another call has taken over in the meantime changes no row, and the transaction rolls back.
 """
 
 import json
@@ -20,7 +20,7 @@ REPLAY_HOURS = 24
 
 
 class KeyStanding(StrEnum):
-    """What a claim met."""
+    """What a claim found."""
 
     CLAIMED = "claimed"
     FINISHED = "finished"
@@ -42,7 +42,7 @@ class KeyClaim:
     """How the key stands.
 
     `lock` comes with CLAIMED; `status`, `headers` and the sealed `body` with FINISHED, `body` null when it
-    named somebody who may not be shown any more; `retry_after`, in seconds, with RUNNING.
+    names a person who may no longer be shown; `retry_after`, in seconds, with RUNNING.
     """
 
     standing: KeyStanding

@@ -20,7 +20,7 @@ MAX_URL = 2000
 HTTPS_PORT = 443
 LOOPBACK = "127.0.0.1"
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-# The last label begins with a letter: whatever ends in a number is one of the many spellings of an IPv4 address.
+# The last label begins with a letter: a host that ends in a number is one of the many spellings of an IPv4 address.
 _NAME = re.compile(rf"(?:{_LABEL}\.)+[a-z](?:[a-z0-9-]{{0,61}}[a-z0-9])?")
 _MAX_NAME = 253
 _PATH_SAFE = "/%:@!$&'()*+,;=~-._"
@@ -147,9 +147,9 @@ class Unresolved(Exception):
 
 
 class Resolver:
-    """Resolves afresh for every caller; callers that ask for the same name in the same moment share one look-up.
+    """Resolves names without a cache; callers that ask for the same name at the same moment share one look-up.
 
-    Look-ups run in threads of their own, so that a name server that hangs holds up nobody but whoever asks for its
+    Look-ups run in threads of their own, so that a name server that hangs delays only the callers that ask for its
     names. `lookup` and `refused` are replaced in tests.
     """
 
@@ -186,7 +186,7 @@ class Resolver:
     def _ended(self, host: str, task: asyncio.Task[Sequence[str]]) -> None:
         del self._running[host]
         if not task.cancelled():
-            task.exception()  # looked at, in case that everybody who asked has gone
+            task.exception()  # retrieved, in case every caller has gone
 
     async def _system(self, host: str) -> Sequence[str]:
         if self._threads is None:

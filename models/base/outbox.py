@@ -13,16 +13,16 @@ from models.base.tables import WAITING
 
 CHANNEL = "doorbell"
 AGAIN = "again"
-"""What a notification says that has rows rung once more although they were rung a moment ago."""
+"""Payload of a notification after which rows are woken again although they were woken a moment ago."""
 OVERDUE_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class DueRow:
-    """A row that needs a ring, whose it is (null for the installation's own), and the state that needs it.
+    """A row whose workflow must be woken, its owner (null for the installation's own rows), and the row's state.
 
     `fairness_key` is the endpoint of a delivery; `sequence_id` and `account_id` are outreach's; each may be null.
-    `state` differs once the row was rung again or waits anew.
+    `state` changes with every counted wake and every new `wake_at`.
     """
 
     subject: Subject
@@ -51,7 +51,7 @@ async def wake_many(session: AsyncSession, kind: str, ids: Collection[str]) -> N
 
 
 async def wake_where(session: AsyncSession, kind: str, condition: str) -> int:
-    """Wake the rows of one kind for which an SQL condition of our own holds; return how many."""
+    """Wake the rows of one kind for which an SQL condition holds; return how many."""
     return await _count(session, kind, text(condition))
 
 
@@ -64,7 +64,7 @@ async def _count(session: AsyncSession, kind: str, where: ColumnExpressionArgume
 
 
 async def notify(session: AsyncSession) -> None:
-    """Have the dispatchers look when this transaction commits: for rows whose own statement has woken them."""
+    """Have the dispatchers look when this transaction commits: for callers that have counted the wakes themselves."""
     await session.execute(text(f"notify {CHANNEL}"))
 
 
@@ -76,12 +76,12 @@ WHOSE = {
     "sequence_id": "sequence_id",
     "account_id": "account_id",
 }
-"""Columns of a waiting row, where its table has them, and what they are to the dispatcher."""
+"""Columns that a table of waiting rows may have, and the field of `DueRow` that each fills."""
 
 
 def _select(kind: str) -> str:
     table = _table(kind)
-    whose = ", ".join(f"{name if name in table.c else 'null'} as {told}" for name, told in WHOSE.items())
+    whose = ", ".join(f"{name if name in table.c else 'null'} as {field}" for name, field in WHOSE.items())
     return (
         f"select '{kind}' as kind, id, {whose}, {STATE} as state from {table.name}"  # noqa: S608 - our own names
         f" where {STATE} <> all (cast(:quiet as text[])) and"
@@ -110,9 +110,9 @@ def _rows_due() -> TextClause:
 async def rows_due(
     session: AsyncSession, *, limit: int, overdue_seconds: float = OVERDUE_SECONDS, quiet: Collection[str] = ()
 ) -> list[DueRow]:
-    """Rows that were rung and not answered, should have woken more than `overdue_seconds` ago, or have a callback due.
+    """Return the rows that count an unanswered wake, are overdue by `overdue_seconds`, or have a callback due.
 
-    Those in a state of `quiet` are left out.
+    Rows whose state is in `quiet` are left out.
     """
     asked = {"limit": limit, "overdue": overdue_seconds, "quiet": list(quiet)}
     rows = await session.execute(_rows_due(), asked)

@@ -1,6 +1,6 @@
 """Keyset paging: opaque cursors bound to a list and its filters, and the one query that reads a page (section 1).
 
-A row inserted while somebody pages is never shown twice and never hides another: positions are values, not offsets.
+A row inserted while a caller pages is never shown twice and never hides another: positions are values, not offsets.
 """
 
 import base64
@@ -88,7 +88,7 @@ def _position(row: object, order: Sequence[By]) -> tuple[Key, ...]:
 
 
 class Cursors:
-    """Writes and reads the cursors of one list with one set of filters, under a tag that nobody else can make."""
+    """Writes and reads the cursors of one list with one set of filters, authenticated by the installation's key."""
 
     def __init__(self, key: bytes, *, list_name: str, filters: object) -> None:
         self._key = key

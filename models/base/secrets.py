@@ -52,5 +52,5 @@ class Vault:
         return Cipher(AES(self._key(purpose)), ECB())  # noqa: S305 - a single block, so that there is no pattern
 
     def keyed_hash(self, purpose: str, value: str) -> bytes:
-        """HMAC-SHA256: the same value gives the same 32 bytes, and nobody without the key can try values."""
+        """HMAC-SHA256: the same value gives the same 32 bytes, and without the key no value can be tried."""
         return hmac.new(self._key(purpose), value.encode(), hashlib.sha256).digest()

@@ -54,9 +54,9 @@ class Call(StepPayload):
 class NextStep(StepPayload):
     """What is due: act, wait until a time because of a reason, or done.
 
-    `after` is the call to make when the wait is over, rung or not, without asking: for calls that look themselves
-    whether they are still wanted. `ahead` is a call that will be needed for certain and may run beside `call`.
-    `wait_seconds` is the distance to the row's `wake_at` by service time, null for "until rung". `status` becomes a
+    `after` is the call to make when the wait ends, by a wake or by time, without asking first: for calls that check
+    themselves whether they are still wanted. `ahead` is a call that will certainly be needed; it may run beside `call`.
+    `wait_seconds` is the distance to the row's `wake_at` by service time, null for "until woken". `status` becomes a
     search attribute, `details` what the operator reads on the workflow's page.
     """
 

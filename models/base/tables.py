@@ -45,9 +45,9 @@ class OwnedRow(Row):
 
 
 class WaitingRow(Row):
-    """A row whose next step happens later: `rings` is the outbox, `answered` what the last step had read of it.
+    """A row whose next step happens later. It counts its wakes, and as `answered` those that its last step has seen.
 
-    A row needs attention when `rings > answered`, or when `wake_at` (service time) has passed.
+    A row needs attention while a wake is not answered, and when `wake_at` (service time) has passed.
     """
 
     rings: int = Field(default=0, sa_type=BigInteger)
@@ -121,7 +121,7 @@ class IdempotencyRecord(Row, table=True):
     """One use of an Idempotency-Key in a tenant.
 
     While running, `lock` fences the holder and `locked_until` (wall clock) is its lease. A finished record holds the
-    encrypted answer until `expires_at` (service time), without `body` once somebody it names may not be shown any more.
+    encrypted answer until `expires_at` (service time), without `body` once a person it names may no longer be shown.
     """
 
     __tablename__ = "idempotency_records"
@@ -141,7 +141,7 @@ class IdempotencyRecord(Row, table=True):
 
 
 class IdempotencyMark(OwnedRow, table=True):
-    """Somebody whom the kept body of an idempotency record names, by a mark (`models.people.store.suppressions`)."""
+    """A person whom the kept body of an idempotency record names, as a mark (`models.people.store.suppressions`)."""
 
     __tablename__ = "idempotency_marks"
     __table_args__ = (

