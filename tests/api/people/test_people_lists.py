@@ -15,7 +15,7 @@ from api.people.schemas import LIST_COLUMNS
 from models.base.database import Database
 from models.base.tenants import Tenant
 from models.people.store import lists
-from tests.api.conftest import Workspace, error_of, run_sql
+from tests.api.conftest import Workspace, application, client, error_of, run_sql
 from tests.api.people.people import fetched, meet, slug, url
 from tests.api.people.test_suppressions import UNKNOWN, spellings
 from tests.api.sourcing.sourcing import deliver, fund, profile, start
@@ -249,9 +249,16 @@ async def test_a_spreadsheet_is_streamed_in_memory_that_does_not_grow(
     assert peaks[1] < peaks[0] + 300_000
 
 
-async def test_an_addition_meets_a_deletion_of_the_list(workspace: Workspace, database: Database, address: str) -> None:
+@pytest.mark.usefixtures("database_limits")
+async def test_an_addition_meets_a_deletion_of_the_list(
+    workspace: Workspace, database: Database, address: str, module_database_url: str
+) -> None:
     """The transaction that adds people locks the list until its end."""
-    async with database.transaction() as session:
+    async with (
+        application(module_database_url) as limited,
+        client(limited, api_key=workspace.api_key) as http,
+        database.transaction() as session,
+    ):
         await lists.load_people_list(session, Tenant(workspace.id), address.rpartition("/")[2], keep=True)
-        error_of(await workspace.http.delete(address), 409, "conflict")
+        error_of(await http.delete(address), 409, "conflict")
     assert (await workspace.http.delete(address)).status_code == 204
