@@ -50,7 +50,8 @@ class Recruiter:
     def _once(self, method: str, path: str, **asked: Any) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.api_key}"} | asked.pop("headers", {})
         options = {"headers": headers, "trust_env": False, "timeout": 20, "verify": CERTIFICATES}
-        return httpx.request(method, f"{self.api_url}{path}", **asked, **options)
+        url = path if path.startswith("http") else f"{self.api_url}{path}"  # links in messages are whole addresses
+        return httpx.request(method, url, **asked, **options)
 
     def get(self, path: str, **asked: Any) -> Json:
         """Return the body of a successful GET."""

@@ -94,7 +94,8 @@ async def test_the_cursor_of_another_list_or_tenant_is_refused(workspace: Worksp
 
 
 def damaged(cursor: str) -> list[str]:
-    return [cursor[:-1], cursor[1:], cursor + "A", cursor[:20] + "A" + cursor[21:], cursor[::-1], "", "ü", "AAAA"]
+    other = "B" if cursor[20] == "A" else "A"
+    return [cursor[:-1], cursor[1:], cursor + "A", cursor[:20] + other + cursor[21:], cursor[::-1], "", "ü", "AAAA"]
 
 
 async def test_a_damaged_cursor_is_refused(workspace: Workspace) -> None:
