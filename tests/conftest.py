@@ -40,6 +40,12 @@ def pytest_configure(config: pytest.Config) -> None:
         setattr(database, name, value)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the journeys first, in their random order: they mostly wait, and other workers compute meanwhile."""
+    items.sort(key=lambda item: "journeys" not in item.path.parts)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     if config.stash.get(OPENED, False):
         services.close_session()
