@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from models.base.database import Database
 from models.base.tenants import all_tenants
-from tests.journeys.installation import Facts, Installation, installed
+from tests.journeys.installation import Facts, Installation
 from tests.journeys.recruiter import Recruiter
 
 pytestmark = pytest.mark.timeout(400)
@@ -24,10 +24,10 @@ LATENCY_MS = 250
 
 
 @pytest.fixture(scope="module")
-def installation() -> Iterator[Installation]:
-    with installed("--population", "3000") as running:
-        running.fault(fault="latency", latency_ms=LATENCY_MS)
-        yield running
+def installation(killed_installation: Installation) -> Iterator[Installation]:
+    killed_installation.fault(fault="latency", latency_ms=LATENCY_MS)
+    yield killed_installation
+    killed_installation.no_faults()
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +50,7 @@ def forget_profiles(facts: Facts) -> None:
 @pytest.fixture(scope="module")
 def calm(facts: Facts) -> tuple[list[str], list[tuple[str, int]]]:
     """Return candidates and charges of an undisturbed run."""
+    forget_profiles(facts)
     recruiter = Recruiter.join(facts)
     run = recruiter.finished(recruiter.start_run())
     assert run["status"] == "completed"

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.journeys.installation import Installation, installed
+from tests.journeys.installation import Installation
 from tests.journeys.recruiter import Recruiter
 
 pytestmark = pytest.mark.timeout(300)
 
 
-@pytest.fixture(scope="module")
-def installation() -> Iterator[Installation]:
-    with installed("--population", "600", "--virtual-time") as running:
-        yield running
+@pytest.fixture
+def installation(moved_installation: Installation) -> Iterator[Installation]:
+    yield moved_installation
+    moved_installation.no_faults()
 
 
 def test_a_run_whose_source_stays_busy_ends_after_three_hours_and_costs_nothing(installation: Installation) -> None:
