@@ -17,11 +17,11 @@ from sse_starlette.sse import AppStatus
 from api.app import create_app
 
 KEEP_ALIVE_SECONDS = 75
-"""Longer than clients and proxies keep a resting connection: whoever closes first must not be the one that is asked."""
+"""Longer than clients and proxies keep an idle connection, so that the server never closes one that they reuse."""
 
 
 class Server(uvicorn.Server):
-    """uvicorn, which tells those who wait for something to happen that the process is to stop."""
+    """uvicorn, which tells long polls that the process is about to stop."""
 
     def __init__(self, config: uvicorn.Config, stopping: asyncio.Event) -> None:
         super().__init__(config)
@@ -34,7 +34,7 @@ class Server(uvicorn.Server):
 
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """A stop that was asked for is no failure: uvicorn raises the signal anew once it has stopped in order."""
+    """End with exit code 0, since a requested stop is no failure: uvicorn raises the signal again when it is done."""
     raise SystemExit(0)
 
 
@@ -46,8 +46,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--drain-seconds", type=int, default=10, help="how long running requests may take on a stop")
     asked = parser.parse_args()
-    # Else the library of event streams cuts those whose answers are about to come.
-    AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call]
+    # Otherwise sse-starlette cuts streams whose answers are about to be sent.
+    AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call] # the library has no annotations
     app = create_app()
     config = uvicorn.Config(
         app,

@@ -44,10 +44,10 @@ NOT_FOUND = 404
 
 
 def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | None = None) -> FastAPI:
-    """The application of one process. Temporal is connected to when something is first rung.
+    """Build the application of one process. It connects to Temporal when a workflow is first woken.
 
-    `mcp_server` is what answers at the MCP address instead of the service's own: official test suites call tools that
-    they prescribe. Raises `ValueError` for one with production settings.
+    `mcp_server` replaces the service's own MCP server: official test suites call tools that they prescribe. Raises
+    `ValueError` when one is given with production settings.
     """
     settings = settings or Settings()
     if mcp_server is not None and settings.production:
@@ -113,7 +113,7 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
 
 
 async def _unrouted(request: Request, error: Exception) -> Response:
-    """What the framework refuses, as documented: unknown paths, methods that a path does not take."""
+    """Answer what the framework refuses (unknown paths and methods) with the documented errors."""
     if not isinstance(error, HTTPException):
         raise InternalError
     if error.status_code == METHOD_NOT_ALLOWED:

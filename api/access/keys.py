@@ -208,7 +208,7 @@ async def _live(ctx: Context, key_id: str) -> ApiKey:
 
 
 def _check_consent(change: ChangeKey, before: Power) -> None:
-    """A grant is never more than what somebody agreed to."""
+    """Refuse more scopes than the person consented to, and another expiry."""
     if change.scopes is not None and not change.scopes <= before.scopes:
         raise InvalidRequest("A grant cannot get more scopes: its client has to ask for them.", field="scopes")
     if "expires_at" in change.model_fields_set:

@@ -106,7 +106,7 @@ async def find_client(ctx: Context, client_id: str) -> ClientView:
     if oauth.has_just_failed(client, now):
         raise _unreadable(client)
     if not oauth.is_fresh(client, now):
-        await ctx.ring(oauth.client_subject(client))
+        await ctx.wake(oauth.client_subject(client))
         ctx.afterwards = lambda database: _once_read(database, client_id)
     return ClientView(client_id=client_id, name=client.name, redirect_uris=client.redirect_uris, scope=client.scope)
 

@@ -28,7 +28,7 @@ class Registered(Answer):
 
 
 class ClientView(Answer):
-    """A client that somebody may be sent back to."""
+    """A client, and the redirect address that the person's browser may be sent back to."""
 
     client_id: str
     name: str
@@ -49,7 +49,7 @@ class Authorization(Ask):
 
 
 class MailLink(Ask):
-    """Somebody wants to sign in. `browser` is what the cookie of the browser says."""
+    """A request to sign in by mailed link. `browser` is the value of the browser's cookie."""
 
     authorization: Authorization
     email: str
@@ -57,7 +57,7 @@ class MailLink(Ask):
 
 
 class Mailed(Answer):
-    """The same for everybody, whether there was somebody to mail to or not."""
+    """The same answer for every address, whether or not a workspace has it."""
 
     object: Literal["mailed"] = "mailed"
 

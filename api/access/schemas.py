@@ -34,7 +34,7 @@ def _landing_path(value: str) -> str:
 
 
 class Attribution(Ask):
-    """Where somebody came from before signing up."""
+    """Where a customer came from before signing up."""
 
     utm_source: Label | None = None
     utm_medium: Label | None = None
@@ -124,7 +124,7 @@ class VerificationSent(Answer):
 
 
 class GrantedTo(Answer):
-    """The MCP client that somebody has let in by signing in. `name` is what it claims; `resource` is the audience."""
+    """The MCP client that a person authorized by signing in. `name` is what it claims; `resource` is the audience."""
 
     client_id: str
     name: str

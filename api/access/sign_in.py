@@ -22,9 +22,9 @@ ELSEWHERE = "Open this link in the browser in which you began. Nothing was conne
 
 @operation("oauth.mail_link", scope=None, effect=Effect.WRITE)
 async def mail_link(ctx: Context, ask: MailLink) -> Mailed:
-    """Mail a link to whoever has a workspace with this address; nothing tells whether there is one.
+    """Mail a sign-in link if a workspace has this address; the answer does not say whether one does.
 
-    The mail is left to the dispatcher: a ring from here would take longer than no ring.
+    The dispatcher sends the mail: waking it here would take longer for known addresses than for unknown ones.
     """
     asked = ask.authorization
     client = await oauth.load_client(ctx.session, asked.client_id)

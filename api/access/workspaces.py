@@ -216,7 +216,7 @@ async def _mail_link(ctx: Context, workspace: Workspace) -> datetime:
     token = secrets.token_urlsafe(TOKEN_BYTES)
     workspaces.add_link(ctx.session, workspace.id, token_hash=hash_of(token), now=ctx.now)
     sealed = ctx.vault.seal(mails.SECRET_PURPOSE, token.encode())
-    await ctx.ring(
+    await ctx.wake(
         await mails.queue_mail(ctx.session, workspace.id, MailKind.VERIFICATION, sealed_token=sealed, now=ctx.now)
     )
     return ctx.now + LINK_LIFE

@@ -49,7 +49,7 @@ async def open_checkout(ctx: Context, ask: OpenCheckout) -> Awaited[CheckoutView
         payment = payments.add_payment(
             ctx.session, workspace_id, PaymentKind.CHECKOUT, offer, now=ctx.now, use=ctx.use, back=back
         )
-        await ctx.ring(payments.payment_subject(payment.id))
+        await ctx.wake(payments.payment_subject(payment.id))
         await ctx.note("checkout.opened", subject_id=payment.id, data={"item": offer.id})
     payment_id = payment.id
 
@@ -108,7 +108,7 @@ async def set_auto_refill(ctx: Context, ask: SetAutoRefill) -> AutoRefillView:
     workspace_id = ctx.tenant.workspace_id
     wished = RefillSettings(ask.enabled, ask.threshold_credits, ask.monthly_cap_cents)
     await engine_payments.save_refill_settings(ctx.session, workspace_id, wished, now=ctx.now)
-    await ctx.ring(engine_payments.refill_subject(workspace_id))
+    await ctx.wake(engine_payments.refill_subject(workspace_id))
     await ctx.note("auto_refill.changed", subject_id=workspace_id, data=ask.model_dump(mode="json"))
     return await _view(ctx)
 
@@ -139,7 +139,7 @@ class PaymentEvent:
 
 @operation("callbacks.payments", scope=None, effect=Effect.WRITE)
 async def keep_payment_event(ctx: Context, event: PaymentEvent) -> None:
-    """Keep the event unless it is known, encrypted: it may name people. The dispatcher rings: the answer is due now."""
+    """Store a new event, encrypted since it may name people. The dispatcher wakes its workflow, to answer at once."""
     sealed = ctx.vault.seal(callbacks.BODY_PURPOSE, event.body)
     subject = await callbacks.keep_payment_callback(ctx.session, event.id, sealed, now=ctx.now)
     if subject is not None:

@@ -23,7 +23,7 @@ from models.outreach.rules.states import AccountStatus
 MOST_ACCOUNTS = 25
 CONNECTED = frozenset({AccountStatus.ACTIVE, AccountStatus.PAUSED})
 
-Topic = StrEnum("Topic", {name.upper(): name for name in guides.TOPICS})  # type: ignore[misc]
+Topic = StrEnum("Topic", {name.upper(): name for name in guides.TOPICS})  # type: ignore[misc] # mypy wants literal members
 
 
 class Nothing(Arguments):

@@ -199,7 +199,7 @@ async def test_endpoint(ctx: Context, endpoint_id: str) -> EndpointTested:
     if row.status != EndpointStatus.ENABLED:
         raise Conflict("This endpoint is disabled.", status=row.status)
     event_id, delivery_id = events.emit_ping(ctx.session, row, now=ctx.now)
-    ctx.rung.append(deliveries.delivery_subject(delivery_id))  # the row is rung as it is written, at the commit
+    ctx.woken.append(deliveries.delivery_subject(delivery_id))  # inserted as waiting; woken after the commit
     ctx.afterwards = lambda database: _tested(database, event_id, delivery_id)
     return _untested(event_id)
 
@@ -247,7 +247,7 @@ async def retry_delivery(ctx: Context, ask: DeliveryRetry) -> DeliveryView:
     """Queue one more attempt now, whatever has become of the delivery."""
     endpoint = await _lock(ctx, ask.endpoint_id)
     delivery = await deliveries.retry_delivery(ctx.session, endpoint, ask.delivery_id)
-    await ctx.ring(deliveries.delivery_subject(delivery.id))
+    await ctx.wake(deliveries.delivery_subject(delivery.id))
     return DeliveryView.of(delivery)
 
 

@@ -1,4 +1,4 @@
-"""Events: read by pollers and by whoever looks one up."""
+"""Events: listed by pollers, or read one at a time."""
 
 from api.events.schemas import EventView, ListEvents
 from api.kernel.operation import Context, Effect, Noun, operation

@@ -69,7 +69,7 @@ MAX_SHOWN = 200
 
 Json = JsonValue
 Path = tuple["Path | None", str | int]
-"""A place in a body: the place around it, and the last step. A text of it is made for whoever is refused alone."""
+"""A position in a body: the enclosing position, and the last step. It becomes text only when the body is refused."""
 
 
 async def read_body(request: Request) -> bytes:

@@ -44,7 +44,7 @@ FIRST_LOOK_SECONDS = 0.03
 LOOK_SECONDS = 0.25
 START_SECONDS = 5
 LEFT_SECONDS = 3
-"""How long somebody is kept waiting by a process that is to stop: less than it gives its requests."""
+"""How long a stopping process keeps a caller waiting: less than its drain time."""
 
 log = structlog.get_logger()
 
@@ -56,7 +56,7 @@ class StillRunning(Exception):
 class UpstreamCaller:
     """Starts upstream calls and waits for their rows; `seconds` is how long a caller is kept waiting.
 
-    Once `stopping` is set, nobody is kept for more than `LEFT_SECONDS`: the call goes on without this process.
+    Once `stopping` is set, a caller waits at most `LEFT_SECONDS`: the upstream call continues without this process.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ def after_call(call_id: str, answer: Callable[[Context], Awaitable[B]]) -> Await
 
 A = TypeVar("A")
 
-RING_SECONDS = 2
+WAKE_SECONDS = 2
 BODY_PURPOSE = "idempotency"
 REPLAYED = "Idempotent-Replayed"
 PROFILE_ID = re.compile(rf"prof_[{ids.ALPHABET}]{{{ids.LENGTH}}}".encode())
@@ -213,7 +213,7 @@ def permit(operation: Operation[Any, Any], call: OperationCall) -> None:
 
 
 class Kernel:
-    """Runs operations. Without a `waker` every ring is left to the dispatcher; `upstream` waits for upstream calls."""
+    """Runs operations. Without a `waker` the dispatcher wakes every row; `upstream` waits for upstream calls."""
 
     def __init__(
         self,
@@ -270,7 +270,7 @@ class Kernel:
         outcome, context = await database.run(work)
         if call.dry_run:
             return outcome
-        await self._ring(context.rung, call)
+        await self._wake(context.woken, call)
         if context.afterwards is not None:
             outcome = _outcome(await context.afterwards(database), call, shape)
         return outcome
@@ -292,22 +292,22 @@ class Kernel:
                 answer = await handler(context)
                 await session.flush()
                 if isinstance(answer, Awaited):  # the record is completed when what is waited for has come
-                    return answer, context.rung
+                    return answer, context.woken
                 outcome = _outcome(answer, call, shape)
                 await self._complete(context, use, claim, outcome)
-                return outcome, context.rung
+                return outcome, context.woken
 
             return await self._database(call).run(work)
 
         async with self._claimed(use, claim, tried):
-            outcome, rung = await attempt(lambda context: operation.handler(context, ask))
+            outcome, woken = await attempt(lambda context: operation.handler(context, ask))
             if isinstance(outcome, Awaited):
-                await self._ring(rung, call)
+                await self._wake(woken, call)
                 await outcome.wait(self._waiter(use))
-                outcome, rung = await attempt(outcome.answer)
+                outcome, woken = await attempt(outcome.answer)
         if isinstance(outcome, Awaited):
             raise TypeError("an operation waits once")
-        await self._ring(rung, call)
+        await self._wake(woken, call)
         return outcome
 
     @asynccontextmanager
@@ -359,7 +359,7 @@ class Kernel:
             body=self.vault.seal(BODY_PURPOSE, outcome.body),
             marks=context.about | {found.decode() for found in PROFILE_ID.findall(outcome.body)},
         )
-        if not ours:  # the lease ran out and somebody took over: nothing of this attempt may stay
+        if not ours:  # the lease expired and another attempt took over: roll this one back
             raise IdempotencyInProgress(1)
 
     async def _release(self, use: Use, claim: KeyClaim) -> None:
@@ -372,20 +372,20 @@ class Kernel:
         headers = (claim.headers or {}) | {REPLAYED: "true"}
         return Outcome(claim.status, self.vault.open(BODY_PURPOSE, claim.body), headers)
 
-    async def _ring(self, rung: list[Subject], call: OperationCall) -> None:
-        """Ring one subject now; the dispatcher rings the others, and this one too when Temporal does not answer."""
-        if self.waker is None or not rung:
+    async def _wake(self, woken: list[Subject], call: OperationCall) -> None:
+        """Wake one subject now; the dispatcher wakes the others, and this one too when Temporal does not answer."""
+        if self.waker is None or not woken:
             return
         tenant = call.tenant
         try:
-            async with asyncio.timeout(RING_SECONDS):
+            async with asyncio.timeout(WAKE_SECONDS):
                 await self.waker.wake(
-                    rung[0],
+                    woken[0],
                     workspace_id=tenant.workspace_id if tenant else None,
                     customer_id=tenant.customer_id if tenant else None,
                 )
         except (RPCError, RuntimeError, TimeoutError) as error:  # the client raises RuntimeError when it cannot connect
-            log.warning("not rung inline", subject=rung[0].workflow_id, error=type(error).__name__)
+            log.warning("not woken inline", subject=woken[0].workflow_id, error=type(error).__name__)
 
     def _context(
         self, operation: Operation[Any, Any], call: OperationCall, session: AsyncSession, now: datetime

@@ -110,7 +110,7 @@ STATE = "service.entry"
 WORKSPACE = "workspace_id"
 FAULT = 500
 HUNG_UP = 499
-"""In figures and in the log: the caller left before its body was read, and nobody is there to be answered."""
+"""Status in metrics and in the log: the caller disconnected before its body was read, so no answer was sent."""
 
 log = structlog.get_logger()
 
@@ -290,7 +290,7 @@ async def _refuse(error: ServiceError, entry: RequestEntry, send: Send) -> None:
 
 
 def _traced(scope: Scope, entry: RequestEntry) -> AbstractContextManager[Span]:
-    """The span of a request. Whoever calls does not choose its trace: `traceparent` of outside is not followed."""
+    """Return the span of a request. It starts a new trace: an incoming `traceparent` header is ignored."""
     if scope["path"] == HEALTH:
         return nullcontext(INVALID_SPAN)
     method = metrics.known_method(scope["method"])

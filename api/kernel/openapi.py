@@ -16,12 +16,12 @@ from models.events.rules.catalogue import EventType
 
 SUMMARY = (
     "An open, self-hosted backend of recruiting: durable search runs over a people source, and outreach sequences that"
-    " write to nobody who must not be written to. Everything under `/v1` is JSON; `GET /docs` explains it to people."
+    " never write to people who must not be contacted. Everything under `/v1` is JSON; `GET /docs` is for people."
     " A path that is asked by a method it does not take answers 405 `method_not_allowed`, and its `Allow` header lists"
     " those it takes."
 )
 
-CONTACT_NAME = "Whoever operates this installation"
+CONTACT_NAME = "The operator of this installation"
 
 LICENSE: Mapping[str, str] = {"name": "Apache License 2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"}
 

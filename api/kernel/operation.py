@@ -93,17 +93,17 @@ class Context:
     known_use: Use | None = None
     network: str = ""
     """Where the call came from, for limits by network."""
-    rung: list[Subject] = field(default_factory=list)
+    woken: list[Subject] = field(default_factory=list)
     about: set[str] = field(default_factory=set)
     if_refused: Callable[[AsyncSession], Awaitable[None]] | None = None
     """Done in a transaction of its own when the handler refuses an executing call: what is told although nothing is
     done, such as a cap that was reached. Set it right before raising."""
     afterwards: Callable[[Database], Awaitable[object]] | None = None
-    """Gives the answer in the handler's stead, once the transaction is committed and rung: for what answers later."""
+    """Gives the answer instead of the handler, once the transaction is committed and the rows are woken."""
 
     @property
     def caller(self) -> Caller:
-        """Who calls; operations without a scope have nobody."""
+        """The caller; operations without a scope have none."""
         if self.known_caller is None:
             raise AssertionError(f"{self.operation_name} takes no key and has no caller")
         return self.known_caller
@@ -132,11 +132,11 @@ class Context:
         self.now = await service_time(self.session)
         return self.now
 
-    async def ring(self, subject: Subject) -> None:
-        """Ring a waiting row of this transaction: its workflow hears of it after the commit."""
+    async def wake(self, subject: Subject) -> None:
+        """Wake a waiting row of this transaction: its workflow is signalled after the commit."""
         await self.session.flush()
         await outbox.wake(self.session, subject)
-        self.rung.append(subject)
+        self.woken.append(subject)
 
     async def note(self, action: str, *, subject_id: str | None = None, data: Payload | None = None) -> None:
         """Write an audit entry in this transaction."""

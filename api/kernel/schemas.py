@@ -35,7 +35,7 @@ _DATE = re.compile(r"^\d{4}-\d{2}-\d{2}")
 
 
 def _moment(value: object) -> datetime:
-    """Read a moment or date in writing; a number would be seconds since 1970, which nobody asked for."""
+    """Parse an ISO 8601 date or time; refuse numbers, which pydantic would read as seconds since 1970."""
     if isinstance(value, datetime):
         return value
     if not isinstance(value, str) or not _DATE.match(value):

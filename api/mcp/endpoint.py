@@ -81,7 +81,7 @@ TOO_LARGE = 413
 class Endpoint:
     """The ASGI application behind every path of `PATHS`: `server` by HTTP. `running` holds it open; it runs once.
 
-    Once `stopping` is set, nobody is kept waiting for something to happen.
+    Once `stopping` is set, no call is kept waiting for an event.
     """
 
     def __init__(self, settings: Settings, server: Server[Any], stopping: asyncio.Event) -> None:

@@ -50,9 +50,10 @@ Context = ServerRequestContext[Any, Request]
 
 
 class Listings:
-    """Gives the list of tools as it was made for an earlier client of the same version and toolsets.
+    """Caches the list of tools by protocol version and toolsets.
 
-    It is large, never changes while a process runs, and would be checked and written out anew for each client.
+    The list is large and never changes while a process runs; validating and serializing it for each client would be
+    waste.
     """
 
     def __init__(self) -> None:

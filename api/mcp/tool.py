@@ -60,7 +60,7 @@ def asked_of(to: type[B], given: Mapping[str, object]) -> B:
     try:
         return to.model_validate(given, by_name=True, by_alias=True)
     except ValidationError as error:
-        raise refused(_problems(error), dict(given)) from None  # type: ignore[arg-type]
+        raise refused(_problems(error), dict(given)) from None  # type: ignore[arg-type] # its values are JSON
 
 
 def _problems(error: ValidationError) -> list[Any]:

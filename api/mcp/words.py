@@ -79,7 +79,7 @@ HERE: Mapping[str, Mapping[str, str]] = {
         "channel": "Always `network`.",
         "type": "What is done: invite, message, profile_visit or withdraw_invite.",
         "only_after_accept": "true: waits until the invite is accepted, else the step is skipped.",
-        "is_follow_up": "true: does not count as reaching out to somebody new.",
+        "is_follow_up": "true: does not count as reaching out to a new person.",
     },
     "GivenCandidate": {
         "full_name": "For rendering, where the profile does not say.",
@@ -95,7 +95,7 @@ HERE: Mapping[str, Mapping[str, str]] = {
         "min_years": "Only people with so many years of work; who does not say is left out.",
         "max_years": "Only people with at most so many; who does not say is left out.",
         "max_distance_km": "Only people so near to the anchor; whose place is not known is left out.",
-        "tier": "Only of this rung of the ladder; 1 fits best.",
+        "tier": "Only of this tier of the plan; 1 fits best.",
     },
     "list_filter_values": {"field": "Which filter."},
     "list_replies": {

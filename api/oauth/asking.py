@@ -22,7 +22,7 @@ HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 
 
 async def client_of(request: Request, given: Fields) -> tuple[ClientView, str]:
-    """The client and the address that it may be answered at. Raises what the person is shown: nobody is sent on."""
+    """Return the client and its redirect address. Raises what the person is shown: the browser is not redirected."""
     client_id = given.need("client_id")
     if len(client_id) > MAX_URL:
         raise InvalidRequest(oauth.UNKNOWN)

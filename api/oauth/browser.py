@@ -1,4 +1,4 @@
-"""The browser in which somebody signs in: the cookie that knows it again, and what its forms carry."""
+"""The browser in which a person signs in: the cookie that recognizes it, and what its forms carry."""
 
 import base64
 import hmac
@@ -65,7 +65,7 @@ def check_csrf(request: Request, browser: str, given: Fields) -> None:
 
 
 def packed(request: Request, authorization: Authorization) -> str:
-    """What a client asks for, so that a form can carry it: nobody can read or change it on the way."""
+    """Seal what a client asks for, so that a form can carry it without the browser reading or changing it."""
     told = f"{int(time.time())}\n{authorization.model_dump_json()}"
     return base64.urlsafe_b64encode(_vault(request).seal(REQUEST_PURPOSE, told.encode())).decode()
 

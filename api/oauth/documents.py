@@ -5,7 +5,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.kernel.auth import METADATA, Audiences
-from api.oauth.forms import spoken, told
+from api.oauth.forms import Handler, spoken, told
 from models.access.rules import oauth
 from models.access.rules.keys import Scope
 
@@ -68,9 +68,9 @@ async def server(request: Request) -> Response:
     )
 
 
-def _both(path: str, handler: object) -> list[Route]:
-    """With and without a slash at the end."""
-    return [Route(each, handler, methods=["GET", "OPTIONS"]) for each in (path, f"{path}/")]  # type: ignore[arg-type]
+def _both(path: str, handler: Handler) -> list[Route]:
+    """Return the routes of a path with and without a slash at the end."""
+    return [Route(each, handler, methods=["GET", "OPTIONS"]) for each in (path, f"{path}/")]
 
 
 ROUTES = [

@@ -162,6 +162,6 @@ def refusal(request: Request, error: OAuthRefused) -> Response:
 
 
 def told(value: object, *, status: int = 200) -> Response:
-    """A JSON answer that nobody keeps."""
+    """Return a JSON answer that no cache stores."""
     content = json.dumps(value, ensure_ascii=False)
     return Response(content, status_code=status, headers=HEADERS, media_type="application/json")

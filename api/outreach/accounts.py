@@ -132,7 +132,7 @@ async def pause_account(ctx: Context, account_id: str) -> AccountView:
     """Send nothing from this account until it is resumed."""
     held = await _held(ctx, account_id)
     await account_states.pause_by_hand(ctx.session, held)
-    await ctx.ring(accounts.account_subject(account_id))
+    await ctx.wake(accounts.account_subject(account_id))
     return AccountView.of(held.account, held.rules, held.now)
 
 
@@ -147,7 +147,7 @@ async def resume_account(ctx: Context, account_id: str) -> AccountView:
     await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
     held = await _held(ctx, account_id)
     asked = await account_states.resume_by_hand(ctx.session, held)
-    await ctx.ring(accounts.account_subject(account_id))
+    await ctx.wake(accounts.account_subject(account_id))
     if asked:
         tenant = ctx.tenant
         ctx.afterwards = lambda database: _reviewed(database, tenant, account_id)
@@ -165,7 +165,7 @@ async def delete_account(ctx: Context, account_id: str) -> None:
     held = await accounts.lock_account(ctx.session, ctx.tenant, account_id)
     await stop.remove_account(ctx.session, held)
     await ctx.note("outreach_account.removed", subject_id=account_id)
-    await ctx.ring(accounts.account_subject(account_id))
+    await ctx.wake(accounts.account_subject(account_id))
 
 
 async def _may_connect(ctx: Context) -> None:
@@ -186,7 +186,7 @@ async def _with_link(ctx: Context, held: LockedAccount) -> AccountConnecting:
     """Ask for a link; the answer is given once the worker has made it."""
     account = held.account
     connect.ask_link(account, held.now)
-    await ctx.ring(accounts.account_subject(account.id))
+    await ctx.wake(accounts.account_subject(account.id))
     tenant, vault, account_id = ctx.tenant, ctx.vault, account.id
     ctx.afterwards = lambda database: _linked(database, vault, tenant, account_id)
     view = AccountView.of(account, held.rules, held.now)
@@ -259,7 +259,7 @@ async def get_settings(ctx: Context, _: None) -> SettingsView:
     route=ACCOUNTS.patch("/outreach/settings"),
 )
 async def change_settings(ctx: Context, ask: ChangeSettings) -> SettingsView:
-    """Change working hours or lower caps. What is planned is planned anew."""
+    """Change working hours or lower caps. Planned steps are scheduled again."""
     row = await sequences.lock_settings_row(ctx.session, ctx.tenant)
     now = await ctx.read_clock()
     before = sequences.rules_of(row)
@@ -345,7 +345,7 @@ async def change_limits(ctx: Context, ask: LimitsChange) -> LimitsView:
     account.caps = changed_caps(before, given)
     if account.caps != before:
         account_states.ask_replanning(held)
-        ctx.rung.append(accounts.account_subject(account.id))
+        ctx.woken.append(accounts.account_subject(account.id))
     usage = await calendars.usage(ctx.session, [account], ctx.now)
     warning = RISK_WARNING if raised else None
     return LimitsView.of(account, held.rules, usage[account.id], ctx.now, risk_warning=warning)

@@ -259,7 +259,7 @@ class CapView(Answer):
 
 
 class LimitsView(Answer):
-    """What the account may do today. `next_available_at`: when it may next invite somebody new, null when unknown."""
+    """What the account may do today. `next_available_at`: when it may next invite another person, null when unknown."""
 
     id: str
     object: Literal["outreach_limits"] = "outreach_limits"

@@ -1,4 +1,8 @@
-"""Actions: approving and rejecting held steps, cancelling direct sends, settling what nobody could read back."""
+"""Actions: approving and rejecting held steps, settling uncertain ones, and direct sends.
+
+A direct send is one invite, message, visit or withdrawal for one person (contract, section 7). Settling records what a
+person saw on the network about an action whose outcome the service could not read back.
+"""
 
 from dataclasses import dataclass
 
@@ -57,7 +61,7 @@ class Settling:
     "outreach_actions.list", scope=Scope.OUTREACH_READ, effect=Effect.READ, route=ACTIONS.get("/outreach/actions")
 )
 async def list_actions(ctx: Context, ask: ListActions) -> Listing[ActionView]:
-    """Every action, newest first; `outcome=awaiting_approval` are those that wait for somebody."""
+    """Every action, newest first; `outcome=awaiting_approval` are those that wait for a person's approval."""
     paging = ctx.paging(ask)
     filters = actions.ActionFilters(ask.outcome, ask.enrollment_id, ask.sequence_id, ask.account_id, ask.profile_id)
     found = await actions.list_actions(ctx.session, ctx.tenant, filters, paging.page)
@@ -89,7 +93,7 @@ async def approve_action(ctx: Context, ask: Approval) -> ActionView | ActionPrev
     writer = writer_of(ctx)
     if not ctx.dry_run:
         await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
-        # Whoever is refused because data changed finds the step held anew: its enrollment looks at it again.
+        # When the approval is refused because data changed, its enrollment requests a new one.
         ctx.if_refused = lambda session: actions.wake_action(session, ctx.tenant, ask.action_id)
     seen = await engine_actions.preview_approval(ctx.session, writer, ctx.tenant, ask.action_id)
     context, action = seen.context, seen.action
@@ -102,7 +106,7 @@ async def approve_action(ctx: Context, ask: Approval) -> ActionView | ActionPrev
     except OutreachCapReached as error:
         tell_cap(ctx, context.account, error)
         raise
-    await ctx.ring(_subject(action))
+    await ctx.wake(_subject(action))
     return ActionView.of(action)
 
 
@@ -115,7 +119,7 @@ async def approve_action(ctx: Context, ask: Approval) -> ActionView | ActionPrev
 async def reject_action(ctx: Context, action_id: str) -> ActionView:
     """Skip a held step."""
     _, action = await engine_actions.reject(ctx.session, ctx.tenant, action_id)
-    await ctx.ring(_subject(action))
+    await ctx.wake(_subject(action))
     return ActionView.of(action)
 
 
@@ -128,7 +132,7 @@ async def reject_action(ctx: Context, action_id: str) -> ActionView:
 async def cancel_action(ctx: Context, action_id: str) -> ActionView:
     """Cancel a direct send that has not gone out."""
     _, action = await engine_actions.cancel_send(ctx.session, ctx.tenant, action_id)
-    await ctx.ring(_subject(action))
+    await ctx.wake(_subject(action))
     return ActionView.of(action)
 
 
@@ -144,12 +148,12 @@ async def settle_action(ctx: Context, ask: Settling) -> ActionView:
     context, action = await engine_actions.settle(ctx.session, ctx.tenant, ask.action_id, sent=sent)
     ctx.now = context.now
     await ctx.note("outreach.action.settle", subject_id=action.id, data={"outcome": ask.ask.outcome.value})
-    await ctx.ring(_subject(action))
+    await ctx.wake(_subject(action))
     return ActionView.of(action)
 
 
 def writer_of(ctx: Context) -> Writer:
-    """What it takes to write to somebody."""
+    """Return what rendering a message needs: the vault, and the public URL that opt-out links begin with."""
     return Writer(ctx.vault, ctx.settings.public_url)
 
 
@@ -212,9 +216,6 @@ def action_preview(
         would_fail=None if error is None else WouldFail(code=error.code),
         preview_hash=preview_hash,
     )
-
-
-# Direct sends: one invite, message, visit or withdrawal for one person (contract, section 7).
 
 
 GIVEN = ("full_name", "first_name", "company")

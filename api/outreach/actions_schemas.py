@@ -44,7 +44,7 @@ class ActionView(Answer):
 
     @classmethod
     def of(cls, row: Action, *, hidden: bool = False) -> "ActionView":
-        """The view of a row; `hidden` without its text, for somebody who is suppressed."""
+        """The view of a row; `hidden` leaves out its text, for a suppressed person."""
         return cls(
             id=row.id,
             type=ActionType(row.type),
@@ -93,14 +93,14 @@ class ApproveAction(Ask):
 
 
 class Settlement(StrEnum):
-    """What became of an action that nobody could read back."""
+    """The outcome of an action that the service could not read back."""
 
     SENT = "sent"
     NOT_SENT = "not_sent"
 
 
 class SettleAction(Ask):
-    """What somebody saw on the network."""
+    """What a person saw on the network."""
 
     outcome: Settlement
 

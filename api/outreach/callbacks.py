@@ -32,20 +32,20 @@ from models.outreach.store import accounts
 from models.outreach.store.accounts import Arrived, hash_state
 
 
-def of_anybody(kernel: Kernel) -> Database:
-    """The database for looking up whose account it is about."""
-    return kernel.database.within(all_tenants("what the outreach provider says names an account of anybody"))
+def of_all_tenants(kernel: Kernel) -> Database:
+    """Return the database in the scope of all tenants, for finding the account that a callback is about."""
+    return kernel.database.within(all_tenants("a callback of the outreach provider may name any workspace's account"))
 
 
 async def store_callback(kernel: Kernel, arrived: Arrived, *, after: timedelta = timedelta()) -> None:
-    """Keep a callback, due `after` some time, and ring its account, which may be busy."""
-    database = of_anybody(kernel)
+    """Keep a callback, due `after` some time, and wake its account, which may be busy."""
+    database = of_all_tenants(kernel)
     try:
         await database.run(lambda session: accounts.keep_network_callback(session, arrived, after=after))
     except Exception as error:
         if sqlstate(error) != LOCK_NOT_AVAILABLE:
             raise
-        # The account is held for long: its next step finds the callback without a ring.
+        # The account is locked for long: its next step finds the callback without being woken.
         await database.run(lambda session: accounts.keep_network_callback(session, arrived, wake=False, after=after))
 
 
@@ -55,7 +55,7 @@ log = structlog.get_logger()
 
 
 async def receive(request: Request) -> Response:
-    """Take one event."""
+    """Accept one event."""
     kernel: Kernel = request.app.state.kernel
     token = callback_token(kernel.vault)
     if not token_matches(request.path_params["token"], token):
@@ -75,7 +75,7 @@ async def _check(kernel: Kernel, request: Request, raw: bytes, url: str) -> None
     """Refuse what the provider did not sign, unless the operator has switched that off."""
     if not kernel.settings.unipile_require_signature:
         return
-    async with of_anybody(kernel).reading() as session:
+    async with of_all_tenants(kernel).reading() as session:
         secrets = await accounts.callback_secrets(session, kernel.vault, url)
     header = request.headers.get(SIGNATURE_HEADER)
     found = check_signature(raw, header, secrets=secrets, wall_time=time.time())
@@ -85,9 +85,9 @@ async def _check(kernel: Kernel, request: Request, raw: bytes, url: str) -> None
 
 
 async def _keep(kernel: Kernel, callback: Callback, raw: bytes) -> bool:
-    """Store it and ring its account; false when it is about no account of ours."""
+    """Store it and wake its account; return false when it is about no account of this service."""
     state = None if callback.state is None else hash_state(callback.state)
-    async with of_anybody(kernel).reading() as session:
+    async with of_all_tenants(kernel).reading() as session:
         account_id = await accounts.account_of_callback(session, provider_id=callback.account_id, state_hash=state)
         if account_id is None:
             return False

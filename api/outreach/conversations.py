@@ -103,7 +103,7 @@ async def list_messages(ctx: Context, ask: ConversationReading) -> Listing[Messa
     "outreach_replies.list", scope=Scope.OUTREACH_READ, effect=Effect.READ, route=CONVERSATIONS.get("/outreach/replies")
 )
 async def list_replies(ctx: Context, ask: ListReplies) -> Listing[ReplyView]:
-    """What candidates wrote, newest first; `unread=true` is what nobody has read yet."""
+    """What candidates wrote, newest first; `unread=true` lists those not yet marked as read."""
     paging = ctx.paging(ask)
     filters = conversations.ReplyFilters(ask.unread, ask.since, ask.account_id)
     found = await conversations.replies(ctx.session, ctx.tenant, filters, paging.page)

@@ -13,7 +13,7 @@ from models.outreach.tables import Conversation, Message
 
 
 class ConversationView(Answer):
-    """A one-to-one chat with somebody who was enrolled or sent to. `intent` is the caller's label."""
+    """A one-to-one chat with a person who was enrolled or sent to. `intent` is the caller's label."""
 
     id: str
     object: Literal["conversation"] = "conversation"

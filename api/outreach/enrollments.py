@@ -65,7 +65,7 @@ async def enroll(ctx: Context, ask: Enroll) -> Enrolled | EnrollmentPreview:
     held = replace(held, now=await ctx.read_clock())
     into, decided = await _decided(ctx, sequence, held, named)
     made = await engine_enroll.enter(ctx.session, held, into, decided, api_key_id=ctx.caller.api_key_id)
-    ctx.rung.extend(sequences.enrollment_subject(row.id) for row in made[:1])
+    ctx.woken.extend(sequences.enrollment_subject(row.id) for row in made[:1])
     return Enrolled(
         enrolled=len(made),
         skipped=[_skipped(one) for one in decided if not one.enrolled],
@@ -103,7 +103,7 @@ def _given(one: GivenCandidate, place: int) -> Given:
 
 
 def _refusal(sequence: OutreachSequence, held: LockedAccount) -> ServiceError | None:
-    """Why nobody can be enrolled now; an account whose pause has a known end is planned behind it."""
+    """Return why no one can be enrolled now; an account whose pause has a known end is planned after it."""
     if sequence.status != SequenceStatus.ACTIVE:
         return Conflict(f"The sequence is {sequence.status}.", fix="Make it active first.", status=sequence.status)
     account = held.account
@@ -120,7 +120,7 @@ def _refusal(sequence: OutreachSequence, held: LockedAccount) -> ServiceError | 
 
 
 async def _preview(ctx: Context, sequence: OutreachSequence, named: Ordered[EnrolledPerson]) -> EnrollmentPreview:
-    """Reads without a lock, so that nobody who sends has to wait for it."""
+    """Read without a lock, so that no send has to wait for it."""
     account = await accounts.get_account(ctx.session, ctx.tenant, sequence.account_id)
     held = LockedAccount(account, await sequences.read_settings(ctx.session, ctx.tenant), ctx.now)
     refused = _refusal(sequence, held)
@@ -209,7 +209,7 @@ async def pause_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView:
     """Hold the next steps of a person."""
     context, enrollment = await _context(ctx, enrollment_id)
     stop.pause_by_hand(context, enrollment)
-    await ctx.ring(sequences.enrollment_subject(enrollment.id))
+    await ctx.wake(sequences.enrollment_subject(enrollment.id))
     return EnrollmentView.of(enrollment)
 
 
@@ -223,7 +223,7 @@ async def stop_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView:
     """End it for good: nothing more is sent, and the person stays marked contacted."""
     context, enrollment = await _context(ctx, enrollment_id)
     await stop.stop(ctx.session, context, enrollment)
-    ctx.rung.append(sequences.enrollment_subject(enrollment.id))
+    ctx.woken.append(sequences.enrollment_subject(enrollment.id))
     return EnrollmentView.of(enrollment)
 
 
@@ -255,7 +255,7 @@ async def resume_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView 
             tell_cap(ctx, context.account, refused)
         raise refused
     stop.resume(context, enrollment, going)
-    await ctx.ring(sequences.enrollment_subject(enrollment.id))
+    await ctx.wake(sequences.enrollment_subject(enrollment.id))
     return EnrollmentView.of(enrollment)
 
 

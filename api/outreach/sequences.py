@@ -130,8 +130,8 @@ async def get_sequence(ctx: Context, sequence_id: str) -> SequenceView:
 
 
 NEVER_NULL = frozenset({"name", "steps", "approve_every_message", "status"})
-ABOUT_NOBODY = frozenset({"name"})
-"""Fields whose change concerns nobody who is enrolled."""
+WITHOUT_EFFECT = frozenset({"name"})
+"""Fields whose change affects no enrolled person."""
 
 
 @operation(
@@ -152,7 +152,7 @@ async def change_sequence(ctx: Context, ask: SequenceChange) -> SequenceView:
         for name, value in changed.items():
             setattr(row, name, value)
         row.version, row.updated_at = row.version + 1, ctx.now
-        if changed.keys() - ABOUT_NOBODY:
+        if changed.keys() - WITHOUT_EFFECT:
             await sequences.wake_sequence(ctx.session, row.id)
     return await _view(ctx, row)
 

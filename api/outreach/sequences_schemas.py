@@ -189,7 +189,7 @@ MOST_NAMED = 2000
 
 
 class GivenCandidate(NamePerson):
-    """Somebody to enroll, and what to render messages with where the account does not know better."""
+    """A person to enroll, and values for messages where the account knows none."""
 
     full_name: Name | None = None
     first_name: Name | None = None
@@ -263,7 +263,7 @@ class RenderedStep(Answer):
 
 
 class PreviewRow(Answer):
-    """What would become of one person. `profile_id` is null for somebody who has none yet."""
+    """What enrolling would do for one person. `profile_id` is null for a person who has none yet."""
 
     profile_id: str | None
     profile_url: str | None
@@ -295,7 +295,7 @@ class EnrollmentPreview(Answer):
 
 
 class SkippedPerson(Answer):
-    """Somebody who was not enrolled; `next_available_at` says when a cap would have room."""
+    """A person who was not enrolled; `next_available_at` says when a cap would have room."""
 
     profile_id: str | None
     profile_url: str | None

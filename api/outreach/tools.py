@@ -193,8 +193,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         name="get_outreach_limits",
         title="Get outreach limits",
         toolset=Toolset.OUTREACH,
-        description="Today's caps of an account, what is used of them, and next_available_at, when somebody new may be"
-        " invited. Free.",
+        description="Today's caps of an account, what is used of them, and next_available_at, when another person may"
+        " be invited. Free.",
         arguments=GetOutreachLimits,
         answers=LimitsView,
         run=simple(accounts.get_limits, lambda asked: asked.account_id),

@@ -9,14 +9,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.kernel.kernel import Kernel
-from api.outreach.callbacks import of_anybody, store_callback
+from api.outreach.callbacks import of_all_tenants, store_callback
 from api.pages.render import page
 from models.outreach.rules.callbacks import MAX_ID_LENGTH
 from models.outreach.store import accounts
 from models.outreach.store.accounts import hash_state
 
 FAILURES = ("error_title", "type", "error")
-"""What the provider's address has when the sign-in failed; its words are not repeated here, anybody can write them."""
+"""Query parameters of a failed sign-in. Their values are not shown: any link can set them."""
 
 
 async def show(request: Request) -> Response:
@@ -25,7 +25,7 @@ async def show(request: Request) -> Response:
         return page(
             "notice.html",
             heading="The account was not connected",
-            message="The sign-in did not succeed. Open the link once more, or ask whoever sent it for a new one.",
+            message="The sign-in did not succeed. Open the link once more, or ask its sender for a new one.",
         )
     await _keep(request)
     return page(
@@ -41,7 +41,7 @@ async def _keep(request: Request) -> None:
     provider_id, state = (request.query_params.get(name, "") for name in ("account_id", "state"))
     if not all(0 < len(one) <= MAX_ID_LENGTH and one.isprintable() for one in (provider_id, state)):
         return
-    async with of_anybody(kernel).reading() as session:
+    async with of_all_tenants(kernel).reading() as session:
         account_id = await accounts.account_of_callback(session, provider_id=None, state_hash=hash_state(state))
     if account_id is not None:
         arrived = accounts.browser_returned(kernel.vault, account_id, provider_id=provider_id, state=state)

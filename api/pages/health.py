@@ -1,4 +1,4 @@
-"""`GET /health`: the process answers. It is not rate counted and asks nobody else."""
+"""`GET /health`: the process answers. It counts toward no rate limit and asks no other system."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response

@@ -16,8 +16,8 @@ from models.base.errors import ServiceError
 MAX_FORM = 4096
 STOP, ERASE = "stop", "erase"
 DONE = {
-    STOP: "Nobody who uses this service will contact you through it any more, or see you in it.",
-    ERASE: "Nobody who uses this service will contact you through it any more, and what it had stored about you has"
+    STOP: "No user of this service will contact you through it any more, or see you in it.",
+    ERASE: "No user of this service will contact you through it any more, and what it had stored about you has"
     " been erased. What is kept is a code without meaning by which the service goes on refusing you.",
 }
 
@@ -44,7 +44,7 @@ async def act(request: Request) -> Response:
 
 
 async def _asked(request: Request) -> str:
-    """Which button was pressed. Whatever else is posted stops contact, the least that anybody can have meant."""
+    """Return which button was pressed. Anything else that is posted stops contact: the least that a person can mean."""
     read = b""
     async for chunk in request.stream():
         read += chunk

@@ -41,7 +41,7 @@ def in_body(ask: NamePerson, *, within: str = "") -> NamedPerson:
 
 
 def canonical(named: NamedPerson) -> str | None:
-    """The canonical URL of somebody named by URL. Raises `InvalidRequest` with the field."""
+    """Return the canonical URL of a person named by URL. Raises `InvalidRequest` with the field."""
     if named.profile_url is None:
         return None
     try:

@@ -22,5 +22,5 @@ async def get_profile(ctx: Context, profile_id: str) -> ProfileView:
     route=PEOPLE.delete("/people/{profile_id:id}/cache"),
 )
 async def delete_cached_profile(ctx: Context, profile_id: str) -> None:
-    """Give up the cached copy; it leaves the cache when nobody else has a right to it."""
+    """Give up the cached copy; it leaves the cache when no other workspace has a right to it."""
     await profiles.give_up_copy(ctx.session, ctx.tenant, profile_id)

@@ -34,7 +34,7 @@ class NamePerson(Ask):
 
 
 class SuppressionView(Answer):
-    """Somebody who is never fetched, charged or contacted. `customer_id` null binds the account and every customer."""
+    """A person who is never fetched, charged or contacted. `customer_id` null binds the account and every customer."""
 
     id: str
     object: Literal["suppression"] = "suppression"

@@ -62,7 +62,7 @@ async def change_seen(ctx: Context, ask: SeenChange) -> SeenEntryView:
 
 @operation("seen.import", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE, route=REGISTERS.post("/seen:import"))
 async def import_seen(ctx: Context, ask: ImportSeen) -> SeenImported:
-    """Merge up to 10,000 people into the register, all or nobody; `do_not_contact` is never lowered."""
+    """Merge up to 10,000 people into the register, all or none; `do_not_contact` is never lowered."""
     _check_past(ask, ctx.now)
     ids = await find_people(ctx, [in_body(one, within=f"people.{place}.") for place, one in enumerate(ask.people)])
     sorted_out = await sort_out(ctx, ids)

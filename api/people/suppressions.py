@@ -76,7 +76,7 @@ class OptedOut(Answer):
 
 @operation("opt_outs.create", scope=None, effect=Effect.WRITE)
 async def opt_out(ctx: Context, ask: OptOut) -> OptedOut:
-    """Suppress whoever the token leads to, everywhere, and erase them if they ask."""
+    """Suppress the person of the token in every workspace, and erase them if they ask."""
     await opt_outs.opt_out_person(ctx.session, ctx.vault, ask.token, erase=ask.erase)
     return OptedOut()
 

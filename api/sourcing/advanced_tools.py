@@ -103,7 +103,7 @@ class SearchPeopleRaw(SearchPeople, Executing):
 
 
 class Match(MatchPerson, Executing):
-    """Somebody by name and employer."""
+    """A person by name and employer."""
 
 
 class AddSuppression(NamePerson, Arguments):
@@ -206,7 +206,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         Match,
         name="match_person",
         title="Match a person",
-        description="The one person of this name at this employer, never a guess: match is null when nobody clearly"
+        description="The one person of this name at this employer, never a guess: match is null when no one clearly"
         " stands out. A match costs {price.lead} credit, once per person, and {price.live_profile} more when the"
         " profile is fetched live; no match is"
         " free. Without confirm it shows the most it can cost.",
@@ -219,7 +219,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         name="add_suppression",
         title="Add a suppression",
         description="Never fetch, charge, show or contact a person again, and stop what is planned for them. Use it"
-        " when somebody asks to be left alone. Free.",
+        " when a person asks to be left alone. Free.",
         answers=SuppressionView,
         destructive=True,
     ),

@@ -94,7 +94,7 @@ async def fetch_contacts(ctx: Context, ask: FetchContacts) -> ContactLookupView 
     lookup = await contacts.create_contact_lookup(
         ctx.session, ctx.tenant, api_key_id=ctx.caller.api_key_id, profile_ids=ids, want=want
     )
-    ctx.rung.append(contacts.contacts_subject(lookup.id))
+    ctx.woken.append(contacts.contacts_subject(lookup.id))
     return ContactLookupView.of(lookup, await contacts.show_contacts(ctx.session, ctx.vault, ctx.tenant, lookup))
 
 

@@ -81,7 +81,7 @@ async def find_companies(ctx: Context, ask: FindCompanies) -> Listing[CompanyVie
 
 
 async def _cached(ctx: Context, ask: FindCompanies) -> list[KnownCompany]:
-    """Companies that were looked up live, by anybody."""
+    """Return companies that any workspace has looked up live."""
     if ask.domain is not None:
         return list((await market_store.companies_at_domains(ctx.session, [plain_domain(ask.domain)])).values())
     return await market_store.companies_beginning(ctx.session, ask.q or "", limit=ask.limit)

@@ -86,7 +86,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         toolset=Toolset.SOURCING,
         description="Full profiles of people you can name, by profile_id or profile URL. {price.live_profile}"
         " credits for each profile"
-        " that is fetched live; a copy not older than max_age_days is free, and so is somebody who no longer exists."
+        " that is fetched live; a copy not older than max_age_days is free, and so is a profile that no longer exists."
         " Without confirm it only shows the most it can cost. For more than a few people pass async=true and read the"
         " job with get_people_job. To find people, use start_search.",
         arguments=LookupPeople,

@@ -100,7 +100,7 @@ def drafted(ctx: Context, intent: Intent, remembered: DraftedIntent, changes: Ch
 
 
 def stored_draft(ctx: Context, row: IntentRow) -> IntentDraft:
-    """A stored intent, planned anew."""
+    """A stored intent, planned again."""
     return drafted(ctx, Intent.model_validate(row.content), DraftedIntent.model_validate(row.reading["read"]), {})
 
 
@@ -227,7 +227,7 @@ async def _draft(ctx: Context, ask: CreatePlan) -> tuple[IntentDraft, str | None
 
 @operation("search_plans.refine", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE)
 async def refine_plan(ctx: Context, ask: Refinement) -> PlanView:
-    """Change the intent of a plan and plan it anew: both, or neither. Without a route of its own."""
+    """Change the intent of a plan and plan it again: both, or neither. REST does not serve it."""
     before = await sourcing_store.load_plan(ctx.session, ctx.tenant, ask.plan_id)
     changed = await change_intent.handler(ctx, IntentChange(before.intent_id, ask.changes))
     target = ask.target or PlanView.of(before).target

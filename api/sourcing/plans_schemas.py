@@ -215,7 +215,7 @@ class ListPlans(PageAsk):
 
 
 class TierView(Answer):
-    """One rung of the ladder."""
+    """One tier of a plan; tier 1 fits best."""
 
     tier: int
     label: str

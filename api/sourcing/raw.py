@@ -53,7 +53,7 @@ RAW = Noun("Raw layer", "The people source itself: searching, fetching, matching
 
 
 async def company_of(ctx: Context, company_id: str, *, field: str) -> Company:
-    """The company of an id. Raises `InvalidRequest` for one that nobody has."""
+    """Return the company of an id. Raises `InvalidRequest` for an unknown one."""
     try:
         return ctx.reference.shipped.companies.get(company_id)
     except KeyError:
@@ -65,7 +65,7 @@ async def company_of(ctx: Context, company_id: str, *, field: str) -> Company:
 
 
 async def check_companies(ctx: Context, given: Mapping[str, Sequence[str]]) -> None:
-    """Raise `InvalidRequest` for an id that nobody has; `given` are ids by the field they stand in."""
+    """Raise `InvalidRequest` for an unknown id; `given` maps fields to the ids they hold."""
     shipped = ctx.reference.shipped.companies
     places = {
         f"{field}.{place}": one
@@ -174,12 +174,12 @@ async def _begin_job(ctx: Context, ask: FetchPeople) -> JobView:
     job = await jobs.create_job(
         ctx.session, ctx.vault, ctx.tenant, api_key_id=ctx.caller.api_key_id, ask=ask.asked(), view=ask.view
     )
-    ctx.rung.append(jobs.job_subject(job.id))
+    ctx.woken.append(jobs.job_subject(job.id))
     return JobView.of(job, {})
 
 
 async def _without_suppressed(ctx: Context, result: FetchResult) -> FetchResult:
-    """The result for an answer given now: of somebody suppressed since the charge nothing is shown."""
+    """Return the result as shown now: nothing of a person suppressed since the charge."""
     ids = {row.profile_id for row in result.rows if row.profile_id is not None and row.profile is not None}
     gone = ids - await _allowed(ctx, ids)
     hidden = {"status": RowStatus.SUPPRESSED, "profile": None}
@@ -281,7 +281,7 @@ async def _place(ctx: Context, ask: SearchPeople, cursors: Cursors) -> _Place:
 
 
 async def _found(ctx: Context, ask: SearchPeople, result: SearchResult, next_cursor: str | None) -> PeopleFound:
-    """The page as shown; somebody suppressed since the call was charged is left out too."""
+    """Return the page as shown now, without people suppressed since the charge."""
     shown = await _allowed(ctx, {row.profile_id for row in result.rows})
     allowed = [row for row in result.rows if row.profile_id in shown]
     return PeopleFound(

@@ -234,7 +234,7 @@ class PeopleFetched(Answer):
 
 
 class AlternativePerson(Answer):
-    """Somebody it could have been."""
+    """Another person who could be meant."""
 
     full_name: str | None
     title: str | None
@@ -242,7 +242,7 @@ class AlternativePerson(Answer):
 
 
 class PersonMatched(Answer):
-    """The one person meant. `match` is null when nobody clearly stands out; `alternatives` says between whom."""
+    """The one person meant. `match` is null when no one clearly stands out; `alternatives` lists the candidates."""
 
     object: Literal["match"] = "match"
     match: Profile | None
@@ -317,7 +317,7 @@ class ListResults(ResultsQuery):
 
 
 class FetchContacts(Ask):
-    """Whose details, and which kinds. Somebody given twice is looked up once."""
+    """Whose details, and which kinds. A person given twice is looked up once."""
 
     profile_ids: Annotated[tuple[ProfileId, ...], Field(min_length=1, max_length=100)]
     want: Annotated[tuple[ContactKind, ...], Field(min_length=1, max_length=2)]

@@ -115,13 +115,13 @@ async def start_run(ctx: Context, ask: StartRun) -> RunStarted | RunPreview:
         default_max_credits=estimate.credits_max,
         mark_seen=ask.mark_seen,
     )
-    ctx.rung.append(sourcing_store.run_subject(run.id))
+    ctx.woken.append(sourcing_store.run_subject(run.id))
     return RunStarted(run=RunView.of(run), plan=PlanView.of(row))
 
 
 @operation("runs.of_plan", scope=Scope.SOURCING_SPEND, effect=Effect.READ)
 async def run_of_plan(ctx: Context, plan_id: str) -> RunOfPlan:
-    """What somebody who may start a run of the plan asks first, to start at most one. Without a route of its own."""
+    """Find the run of a plan, so that a caller starts at most one. REST does not serve it."""
     row = await _plan_row(ctx, plan_id)
     run = await sourcing_store.run_of_plan(ctx.session, row)
     return RunOfPlan(run=RunView.of(run) if run else None, summary=stored_plan(row).summary)
@@ -174,7 +174,7 @@ async def extend_run(ctx: Context, ask: RunExtension) -> RunView | ExtensionPrev
         )
     if funds.error:
         raise funds.error
-    ctx.rung.append(sourcing_store.run_subject(run.id))
+    ctx.woken.append(sourcing_store.run_subject(run.id))
     return RunView.of(run)
 
 
@@ -182,7 +182,7 @@ async def extend_run(ctx: Context, ask: RunExtension) -> RunView | ExtensionPrev
 async def cancel_run(ctx: Context, run_id: str) -> RunView:
     """Stop a run after its current step. Delivered candidates stay."""
     run = await sourcing_store.request_cancellation(ctx.session, ctx.tenant, run_id)
-    ctx.rung.append(sourcing_store.run_subject(run.id))
+    ctx.woken.append(sourcing_store.run_subject(run.id))
     return RunView.of(run)
 
 

@@ -33,7 +33,7 @@ STARTED_BEFORE = (
 
 
 class TierBrief(Answer):
-    """One rung of the ladder in words; plan_search shows its filters."""
+    """One tier of the plan in words; plan_search shows its filters."""
 
     tier: int
     label: str

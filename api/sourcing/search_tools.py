@@ -40,8 +40,8 @@ async def until_final(
 ) -> tuple[RunView, Listing[CandidateRow]]:
     """The run and the page asked for, once the run has ended, the page is full, or `seconds` have passed.
 
-    Nobody waits for a caller who hung up, or for longer than the process may run. The page is read after the run, so
-    that of an ended run it misses nobody.
+    Waiting ends when the caller hangs up or the process stops. The page is read after the run, so that of an ended run
+    no candidate is missing.
     """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds

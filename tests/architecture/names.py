@@ -123,12 +123,12 @@ CHECKS: dict[str, Callable[[], list[str]]] = {
 CEILINGS = {
     "shared_classes": 2,
     "shared_functions": 24,
-    "dialect_in_names": 7,
+    "dialect_in_names": 1,
     "private_imports": 0,
-    "silenced_without_reason": 17,
+    "silenced_without_reason": 2,
     "long_files": 0,
-    "riddles": 93,
-    "dialect_in_prose": 57,
+    "riddles": 10,
+    "dialect_in_prose": 4,
 }
 """How many offenders there may be. Only ever lowered."""
 

@@ -16,11 +16,11 @@ from tests.api.conftest import Workspace, application, client, error_of, run_sql
 
 
 @dataclass
-class Bell:
+class RecordingWaker:
     """Notes which rows are woken, and whether each was visible to other sessions by then."""
 
     database: Database
-    rung: list[tuple[str, str | None, bool]] = field(default_factory=list)
+    woken: list[tuple[str, str | None, bool]] = field(default_factory=list)
     trouble: Exception | None = None
     delay: float = 0
 
@@ -30,7 +30,7 @@ class Bell:
             raise self.trouble
         await asyncio.sleep(self.delay)
         seen = await run_sql(self.database, "select 1 from mails where id = :id", id=subject.id)
-        self.rung.append((subject.kind, workspace_id, bool(seen)))
+        self.woken.append((subject.kind, workspace_id, bool(seen)))
 
 
 @pytest.fixture(scope="module")
@@ -40,43 +40,43 @@ async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
 
 
 @pytest.fixture
-def bell(app: FastAPI, database: Database) -> Bell:
+def waker(app: FastAPI, database: Database) -> RecordingWaker:
     kernel: Kernel = app.state.kernel
-    kernel.waker = Bell(database)
+    kernel.waker = RecordingWaker(database)
     return kernel.waker
 
 
-async def test_a_wake_up_comes_after_the_commit(bell: Bell, workspace: Workspace) -> None:
-    bell.rung.clear()
+async def test_a_wake_up_comes_after_the_commit(waker: RecordingWaker, workspace: Workspace) -> None:
+    waker.woken.clear()
     await workspace.http.post("/v1/workspace/verification")
-    assert bell.rung == [("mail", workspace.id, True)]
+    assert waker.woken == [("mail", workspace.id, True)]
 
 
-async def test_signing_up_wakes_its_mail(bell: Bell, http: httpx.AsyncClient) -> None:
-    bell.rung.clear()
+async def test_signing_up_wakes_its_mail(waker: RecordingWaker, http: httpx.AsyncClient) -> None:
+    waker.woken.clear()
     await http.post("/v1/workspaces", json={"name": "Acme", "email": "ringing@example.com"})
-    assert bell.rung == [("mail", None, True)]
+    assert waker.woken == [("mail", None, True)]
 
 
 @pytest.mark.parametrize("trouble", [RuntimeError("Failed client connect"), TimeoutError()])
 async def test_a_row_that_cannot_be_woken_is_left_to_the_dispatcher(
-    bell: Bell, workspace: Workspace, database: Database, trouble: Exception
+    waker: RecordingWaker, workspace: Workspace, database: Database, trouble: Exception
 ) -> None:
-    bell.trouble = trouble
+    waker.trouble = trouble
     assert (await workspace.http.post("/v1/workspace/verification")).status_code == 200
     unanswered = "select count(*) from mails where workspace_id = :id and rings > answered"
     assert (await run_sql(database, unanswered, id=workspace.id))[0][0] == 2
 
 
 async def test_a_wake_up_takes_two_seconds_at_most(
-    bell: Bell, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    waker: RecordingWaker, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.kernel.kernel.RING_SECONDS", 0.05)
-    bell.rung.clear()
-    bell.delay = 60
+    monkeypatch.setattr("api.kernel.kernel.WAKE_SECONDS", 0.05)
+    waker.woken.clear()
+    waker.delay = 60
     async with asyncio.timeout(20):
         assert (await workspace.http.post("/v1/workspace/verification")).status_code == 200
-    assert bell.rung == []
+    assert waker.woken == []
 
 
 @pytest.mark.usefixtures("database_limits")
