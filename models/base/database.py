@@ -31,27 +31,27 @@ LOCK_TIMEOUT = "2s"
 STATEMENT_TIMEOUT = "10s"
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 20.0
-"""How long a server may stay silent: longer than it allows any statement, so that only a hung one is given up."""
+"""How long the server may stay silent: longer than any statement may take, so that only a hung one is given up."""
 POOL_SECONDS = 10.0
 IDLE_TIMEOUT = "15s"
-"""A transaction whose process says nothing for so long is ended by the server: a frozen process keeps no locks."""
+"""The server ends a transaction whose process is silent for this long: a frozen process keeps no locks."""
 LAST_WORK = "before_commit"
-REACHES = 1024
-"""Of how many workspaces and customers a process keeps what it made to reach them."""
+CACHED_SCOPES = 1024
+"""For how many workspaces and customers a process keeps the engines."""
 AUTOCOMMIT = "AUTOCOMMIT"
 
 
 class Database:
-    """One process's way to PostgreSQL. `pool_size` 0 opens a connection for each transaction (tests).
+    """PostgreSQL for one process. `pool_size` 0 opens a connection for each transaction (tests).
 
-    What it does reaches nobody's rows until `within` has said whose.
+    Its transactions see no row until `within` has set the tenant scope.
     """
 
     def __init__(self, url: str, *, pool_size: int = 16) -> None:
         pool: dict[str, Any] = {"poolclass": NullPool}
         if pool_size:
             pool = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": POOL_SECONDS}
-        self.reach = NO_TENANT
+        self.scope = NO_TENANT
         self._pooled = "pgbouncer" in url
         connect_args: dict[str, Any] = {
             "timeout": CONNECT_SECONDS,
@@ -69,33 +69,33 @@ class Database:
         }
         self.engine = create_async_engine(url, **pool, connect_args=connect_args)
         event.listen(self.engine.sync_engine, "checkout", _refuse_closed)
-        event.listen(self.engine.sync_engine, "begin", _say_reach)
+        event.listen(self.engine.sync_engine, "begin", _set_scope)
         self.statements = Statements(url, most=pool_size or 4, connect_args=connect_args)
-        self._engines = lru_cache(maxsize=REACHES)(self._engines_of)
+        self._engines = lru_cache(maxsize=CACHED_SCOPES)(self._engines_of)
 
-    def within(self, reach: TenantScope) -> "Database":
-        """The same database for one workspace, one customer, or everywhere; connections are shared."""
+    def within(self, scope: TenantScope) -> "Database":
+        """Return the same database in this tenant scope; connections are shared."""
         narrowed = copy.copy(self)
-        narrowed.reach = reach
-        narrowed.statements = self.statements.within(reach)
+        narrowed.scope = scope
+        narrowed.statements = self.statements.within(scope)
         return narrowed
 
-    def _engines_of(self, reach: TenantScope) -> tuple[AsyncEngine, AsyncEngine]:
-        """For transactions, and for single statements. Making them costs more than a read does, so they are kept."""
-        engine = self.engine.execution_options(reach=reach, remembers=not self._pooled)
+    def _engines_of(self, scope: TenantScope) -> tuple[AsyncEngine, AsyncEngine]:
+        """Return the engines for transactions and for single statements, cached: making them costs more than a read."""
+        engine = self.engine.execution_options(scope=scope, remembers=not self._pooled)
         return engine, engine.execution_options(isolation_level=AUTOCOMMIT)
 
     @property
     def _engine(self) -> AsyncEngine:
-        return self._engines(self.reach)[0]
+        return self._engines(self.scope)[0]
 
     @property
     def _autocommit(self) -> AsyncEngine:
-        return self._engines(self.reach)[1]
+        return self._engines(self.scope)[1]
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
-        """One transaction, committed at the end of the block, rolled back when it raises."""
+        """Open a transaction, committed at the end of the block, rolled back when it raises."""
         async with AsyncSession(self._engine, expire_on_commit=False) as session, session.begin():
             session.info[LAST_WORK] = []
             yield session
@@ -104,15 +104,15 @@ class Database:
 
     @asynccontextmanager
     async def autocommit(self) -> AsyncIterator[AsyncConnection]:
-        """A connection whose every statement is a transaction of its own: one round trip each."""
+        """Open a connection on which every statement is a transaction of its own: one round trip each."""
         async with self._autocommit.connect() as connection:
             yield connection
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncSession]:
-        """A session for reading, statement by statement, without a transaction around them.
+        """Open a session for reading, without a transaction around its statements.
 
-        Behind a pooler, where a connection remembers nothing, it is a transaction.
+        Behind a pooler, where a connection keeps no settings, it is a transaction.
         """
         engine = self._engine if self._pooled else self._autocommit
         session = AsyncSession(engine, expire_on_commit=False)
@@ -136,7 +136,7 @@ class Database:
         raise AssertionError("unreachable: the retry either returns or raises")
 
     async def renew(self) -> None:
-        """Give up every idle connection: they lead to a server that has been restarted."""
+        """Close every idle connection: they lead to a server that has been restarted."""
         await self.statements.renew()
         await self.engine.dispose()
 
@@ -156,18 +156,18 @@ def _refuse_closed(_: object, entry: ConnectionPoolEntry, __: object) -> None:
         raise InvalidatePoolError
 
 
-def _say_reach(connection: Connection) -> None:
-    """Have the driver say whose transaction this is: with BEGIN, or before a single statement where it differs."""
+def _set_scope(connection: Connection) -> None:
+    """Have the driver set the tenant scope: with BEGIN, or before a single statement where it differs."""
     options = connection.get_execution_options()
-    reach: TenantScope = options.get("reach", NO_TENANT)
+    scope: TenantScope = options.get("scope", NO_TENANT)
     raw = connection.connection
     driver = raw.driver_connection
     if not isinstance(driver, ScopedConnection):
         raise TypeError("a connection that cannot be held to its workspace")
-    driver.reach = reach
-    stays = reach.is_everywhere and options.get("remembers", False)  # as in a worker, whose transactions are all alike
+    driver.scope = scope
+    stays = scope.is_everywhere and options.get("remembers", False)  # as in a worker, whose transactions are all alike
     if stays or options.get("isolation_level") == AUTOCOMMIT:
-        cast(Any, raw.dbapi_connection).run_async(lambda known: known.stand(reach))
+        cast(Any, raw.dbapi_connection).run_async(lambda known: known.set_for_connection(scope))
 
 
 CONNECTION_LOST = (
@@ -183,7 +183,7 @@ CONNECTION_LOST = (
 
 
 def unreachable(error: BaseException) -> bool:
-    """Whether an error says that the database is gone, refuses connections, hangs, or has none left for us."""
+    """Return whether an error means that the database is gone, hangs, or has no connection for us."""
     cause = error.orig.__cause__ if isinstance(error, DBAPIError) and error.orig is not None else error
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return True
@@ -215,36 +215,36 @@ class _Record(asyncpg.Record):  # type: ignore[misc] # the driver ships no types
 class Statements:
     """Single statements, each a transaction of its own, straight to the driver over a few connections of their own.
 
-    For what every request does: a tenth of the work that a session makes of one row. Those that reach everywhere have
-    connections of their own, so that they need not say so each time.
+    For what every request does: a tenth of the work that a session makes of one row. Those of the scope of every
+    workspace have connections of their own, so that it need not be set each time.
     """
 
     def __init__(self, url: str, *, most: int, connect_args: dict[str, Any]) -> None:
-        self._reach = NO_TENANT
+        self._scope = NO_TENANT
         self._remembers = "pgbouncer" not in url
         self._pools = {
             is_everywhere: _Pool(url.replace("+asyncpg", ""), most=most, connect_args=connect_args)
             for is_everywhere in (False, True)
         }
 
-    def within(self, reach: TenantScope) -> "Statements":
-        """The same connections for one workspace, one customer, or everywhere."""
+    def within(self, scope: TenantScope) -> "Statements":
+        """Return the same connections in this tenant scope."""
         narrowed = copy.copy(self)
-        narrowed._reach = reach  # noqa: SLF001 - another self
+        narrowed._scope = scope  # noqa: SLF001 - another self
         return narrowed
 
     async def one(self, kind: type[T], statement: str, *values: object) -> T | None:
-        """The row that a statement returns, null for none, with columns as attributes.
+        """Return the row of a statement, null for none, with columns as attributes.
 
-        `kind` says what it looks like: a table's row class, or a class with the same attributes. It is no entity:
-        changing it saves nothing.
+        `kind` is its type: a table's row class, or a class with the same attributes. It is no entity: changing it
+        saves nothing.
         """
-        pool = await self._pools[self._reach.is_everywhere].opened()
+        pool = await self._pools[self._scope.is_everywhere].opened()
         async with pool.acquire(timeout=POOL_SECONDS) as connection:
             if self._remembers:
-                await connection.stand(self._reach)
+                await connection.set_for_connection(self._scope)
                 return cast(T | None, await connection.fetchrow(statement, *values))
-            await connection.begin(self._reach)
+            await connection.begin(self._scope)
             try:
                 return cast(T | None, await connection.fetchrow(statement, *values))
             finally:
@@ -272,7 +272,7 @@ class _Pool:
         self._pool: asyncpg.Pool[_Record] | None = None
 
     async def opened(self) -> "asyncpg.Pool[_Record]":
-        """The pool itself."""
+        """Return the pool, opened on first use."""
         if self._pool is not None:
             return self._pool
         async with self._opening:
@@ -309,14 +309,14 @@ async def _leave_as_it_is(_: "asyncpg.Connection[_Record]") -> None:
 
 
 def sqlstate(error: BaseException) -> str | None:
-    """The SQLSTATE of a database error, null for anything else."""
+    """Return the SQLSTATE of a database error, null for anything else."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     state: str | None = getattr(cause, "sqlstate", None)
     return state
 
 
 def constraint(error: BaseException) -> str | None:
-    """The constraint (or column) a database error names: what failed, without the values."""
+    """Return the constraint (or column) that a database error names: what failed, without the values."""
     cause = getattr(error.orig, "__cause__", None) if isinstance(error, DBAPIError) else None
     return getattr(cause, "constraint_name", None) or getattr(cause, "column_name", None)
 
@@ -326,7 +326,7 @@ def _is_repeatable(error: BaseException) -> bool:
 
 
 def before_commit(session: AsyncSession, work: Callable[[AsyncSession], Awaitable[None]]) -> None:
-    """Have `work` done as the last statements of this transaction, after everything else that it writes.
+    """Run `work` as the last statements of this transaction, after everything else that it writes.
 
     Raises `RuntimeError` for a session that is not inside `Database.transaction` or `run`: nothing would do the work.
     """
@@ -343,7 +343,7 @@ async def _finish(session: AsyncSession) -> None:
         await work(session)
 
 
-HOLD_PEOPLE = text(
+LOCK_PEOPLE = text(
     """
     with asked as (select id, alias_of from people where id = any(cast(:ids as text[])))
     select count(*) from (
@@ -355,28 +355,28 @@ HOLD_PEOPLE = text(
 
 
 async def lock_people_rows(session: AsyncSession, profile_ids: Iterable[str]) -> None:
-    """Hold these people, and those whose aliases they are, until the transaction ends; locked in sorted order.
+    """Lock these people, and those whose aliases they are, until the transaction ends, in sorted order.
 
-    Whatever stores, delivers, charges or writes to a person, and whatever forbids it, takes this lock and reads again
-    afterwards. It is the lock of the person's row, of which one transaction may hold any number, and it leaves others
-    free to refer to the row.
+    All work that stores, delivers, charges for or writes to a person, or forbids it, takes this lock and then reads
+    again. It is a lock of the person's row: one transaction may hold any number, and others may still refer to the row.
     """
-    await session.execute(HOLD_PEOPLE, {"ids": sorted(set(profile_ids))})
+    await session.execute(LOCK_PEOPLE, {"ids": sorted(set(profile_ids))})
 
 
 @asynccontextmanager
-async def widened(session: AsyncSession, reach: TenantScope) -> AsyncIterator[None]:
-    """Let a transaction or a reading reach further (`everywhere`) for what is done within; two round trips."""
+async def widened(session: AsyncSession, scope: TenantScope) -> AsyncIterator[None]:
+    """Give a transaction or a reading a wider tenant scope inside the block; two round trips."""
     connection = await session.connection()
     options = connection.sync_connection.get_execution_options() if connection.sync_connection is not None else {}
-    before: TenantScope = options.get("reach", NO_TENANT)
-    if before == reach:
+    before: TenantScope = options.get("scope", NO_TENANT)
+    if before == scope:
         yield
         return
-    driver: ScopedConnection = (await connection.get_raw_connection()).driver_connection  # type: ignore[assignment]
-    say = driver.stand if options.get("isolation_level") == AUTOCOMMIT else driver.turn
+    driver: ScopedConnection = (await connection.get_raw_connection()).driver_connection  # type: ignore[assignment] # our class
+    autocommit = options.get("isolation_level") == AUTOCOMMIT
+    set_scope = driver.set_for_connection if autocommit else driver.set_for_transaction
     await session.flush()
-    await say(reach)
+    await set_scope(scope)
     yield
     await session.flush()
-    await say(before)  # after an error the transaction is over, and a reading sets it again
+    await set_scope(before)  # after an error the transaction is over, and a reading sets it again

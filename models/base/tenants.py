@@ -1,4 +1,7 @@
-"""Tenants: the account itself or one of its customers. Every query takes one."""
+"""Tenants: the account itself or one of its customers. Every query takes one.
+
+A tenant scope says which rows a transaction may see and write. Row-level security holds every statement to it.
+"""
 
 import re
 from dataclasses import dataclass
@@ -15,44 +18,41 @@ class Tenant:
 
     @property
     def id(self) -> str:
-        """What rows carry as `tenant_id`."""
+        """The `tenant_id` of its rows."""
         return self.customer_id or self.workspace_id
 
 
 def customer_of(tenant_id: str) -> str | None:
-    """The customer a `tenant_id` means, null for the account itself."""
+    """Return the customer that a `tenant_id` means, null for the account itself."""
     return tenant_id if tenant_id.startswith("cus_") else None
 
 
-# Whose rows a transaction may see and write: what row-level security holds every statement to.
-
-
 ROLE = "service_app"
-"""What the service's processes act as: it owns nothing, may change rows but no table, and is held to the policies."""
+"""Database role of the service's processes: it owns no table, may only change rows, and is held to the policies."""
 ALL = "*"
 UNHELD = {"app.workspace": ALL, "app.tenant": ALL}
-"""Settings of a connection of the tables' owner, whom the policies hold too: migrations, benchmarks."""
-PLAIN = re.compile(r"[a-z0-9_]*|\*")
+"""Settings for a connection of the tables' owner, to whom the policies apply too: migrations, benchmarks."""
+SCOPE_ID = re.compile(r"[a-z0-9_]*|\*")
 
 
 @dataclass(frozen=True, slots=True)
 class TenantScope:
-    """A workspace, and a customer in it or all of it; two empty texts reach no row. Made by this module."""
+    """A workspace, and one customer in it or all of it; two empty texts admit no row. Made by this module."""
 
     workspace_id: str
     tenant_id: str
 
     def __post_init__(self) -> None:
-        if not (PLAIN.fullmatch(self.workspace_id) and PLAIN.fullmatch(self.tenant_id)):
+        if not (SCOPE_ID.fullmatch(self.workspace_id) and SCOPE_ID.fullmatch(self.tenant_id)):
             raise ValueError("not an id of this service")
 
     @property
     def is_everywhere(self) -> bool:
-        """Whether every workspace is reached."""
+        """Whether it admits the rows of every workspace."""
         return self.workspace_id == ALL
 
-    def said(self, *, local: bool) -> str:
-        """The statements that say it, for this transaction (`local`) or for the connection."""
+    def statement(self, *, local: bool) -> str:
+        """Return the SQL that sets it, for the open transaction (`local`) or for the connection."""
         how = "SET LOCAL" if local else "SET"
         return f"{how} app.workspace='{self.workspace_id}';{how} app.tenant='{self.tenant_id}';"
 
@@ -62,49 +62,49 @@ _EVERYWHERE = TenantScope(ALL, ALL)
 
 
 def scope_of_workspace(workspace_id: str) -> TenantScope:
-    """The workspace with all its customers."""
+    """Return the scope of the workspace with all its customers."""
     return TenantScope(workspace_id, ALL)
 
 
 def scope_of_tenant(tenant: Tenant) -> TenantScope:
-    """The customer, or for the account itself the workspace with all its customers."""
+    """Return the scope of the customer, or for the account itself that of the workspace with all its customers."""
     return TenantScope(tenant.workspace_id, tenant.customer_id or ALL)
 
 
 def all_tenants(why: str) -> TenantScope:
-    """Every workspace; `why` is for readers of the code, and is listed in `tests/models/base/test_reach.py`."""
+    """Return the scope of every workspace. `why` is for readers; `tests/models/base/test_reach.py` lists them all."""
     if not why:
         raise ValueError("say why")
     return _EVERYWHERE
 
 
 class ScopedConnection(asyncpg.Connection):  # type: ignore[misc] # the driver ships no types
-    """A connection that says whose transaction it is together with BEGIN, which costs no round trip."""
+    """A connection that sets the tenant scope together with BEGIN, which costs no round trip."""
 
-    reach: TenantScope = NO_TENANT
-    """Of the transaction that begins next."""
-    standing_reach: TenantScope | None = None
-    """Of single statements, as it was said last; null where nothing was."""
+    scope: TenantScope = NO_TENANT
+    """Scope of the next transaction."""
+    connection_scope: TenantScope | None = None
+    """Scope of single statements, as it was last set on the connection; null while unset."""
 
-    async def execute(self, query: str, *args: object, timeout: float | None = None) -> str:  # noqa: ASYNC109
-        """As the driver's; BEGIN is followed by the reach, unless the connection has it already."""
-        if not args and query.startswith("BEGIN") and self.standing_reach != self.reach:
-            query += self.reach.said(local=True)
+    async def execute(self, query: str, *args: object, timeout: float | None = None) -> str:  # noqa: ASYNC109 - as the driver's
+        """Execute as the driver does; after BEGIN set the scope, unless the connection has it already."""
+        if not args and query.startswith("BEGIN") and self.connection_scope != self.scope:
+            query += self.scope.statement(local=True)
         status: str = await super().execute(query, *args, timeout=timeout)
         return status
 
-    async def stand(self, reach: TenantScope) -> None:
-        """Have single statements reach so far; a round trip where it differs from the last."""
-        if self.standing_reach != reach:
-            self.standing_reach = None
-            await self.execute(reach.said(local=False))
-            self.standing_reach = reach
+    async def set_for_connection(self, scope: TenantScope) -> None:
+        """Set the scope of single statements; a round trip where it differs from the last."""
+        if self.connection_scope != scope:
+            self.connection_scope = None
+            await self.execute(scope.statement(local=False))
+            self.connection_scope = scope
 
-    async def begin(self, reach: TenantScope) -> None:
+    async def begin(self, scope: TenantScope) -> None:
         """Begin a transaction without the driver's help; the caller ends it likewise."""
-        self.reach = reach
+        self.scope = scope
         await self.execute("BEGIN;")
 
-    async def turn(self, reach: TenantScope) -> None:
-        """Have the transaction that is open reach so far from now on; a round trip."""
-        await self.execute(reach.said(local=True))
+    async def set_for_transaction(self, scope: TenantScope) -> None:
+        """Set the scope of the open transaction from here on; a round trip."""
+        await self.execute(scope.statement(local=True))

@@ -1,6 +1,6 @@
 """What a recorded statement costs on large data: its plan as it was carried out, in a transaction that is undone.
 
-Ids among the parameters are exchanged for such of the large workspace, kind by kind; the role and the reach are those
+Ids among the parameters are exchanged for such of the large workspace, kind by kind. Role and tenant scope are those
 of the service, because row-level security takes part in the plan.
 """
 
@@ -98,12 +98,12 @@ async def cost(connection: Any, large: Large, said: Said, values: tuple[Any, ...
     """Carry the statement out, undo it, and say what it took."""
     exchange = Exchange(large, latest=datetime.now(UTC) if DELETES.match(said.statement) else None)
     given = [exchange.value(one) for one in values]
-    reach = TenantScope(ALL, ALL) if said.is_everywhere else TenantScope(large.workspace_id, ALL)
+    scope = TenantScope(ALL, ALL) if said.is_everywhere else TenantScope(large.workspace_id, ALL)
     for how, was_refused in ((EXPLAIN, False), ("explain (format json) ", True)):
         undone = connection.transaction()
         await undone.start()
         try:
-            await connection.execute(f"set local role {ROLE}; {reach.said(local=True)}")
+            await connection.execute(f"set local role {ROLE}; {scope.statement(local=True)}")
             plan = json.loads(await connection.fetchval(how + said.statement, *given))[0]["Plan"]
         except REFUSED:
             continue

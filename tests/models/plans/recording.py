@@ -1,7 +1,7 @@
 """Records what the store functions say to the database: a plugin of pytest (`-p tests.models.plans.recording`).
 
 Each process of the run leaves one file in the folder that `RECORDED_STATEMENTS` names. The statement is taken where
-the driver sends it, with the parameters and the reach of that moment, so nothing that is said can be missed.
+the driver sends it, with the parameters and the tenant scope of that moment, so nothing that is said can be missed.
 """
 
 import asyncio
@@ -72,8 +72,8 @@ def record(connection: Any, statement: str, values: tuple[Any, ...]) -> None:
     if not functions or not isinstance(connection, ScopedConnection):
         return
     turned = getattr(connection, "turned", None)
-    reach = (turned or connection.reach) if connection.is_in_transaction() else connection.standing_reach
-    key = (statement, reach is not None and reach.is_everywhere)
+    scope = (turned or connection.scope) if connection.is_in_transaction() else connection.connection_scope
+    key = (statement, scope is not None and scope.is_everywhere)
     one = said.setdefault(key, Said(*key))
     one.functions |= functions
     if len(one.samples) < SAMPLES:
@@ -111,11 +111,11 @@ def _bare(connection: Any) -> Any:
 
 
 def _turning(original: Callable[..., Any]) -> Callable[..., Any]:
-    async def turn(self: Any, reach: Any) -> None:
-        await original(self, reach)
-        self.turned = reach
+    async def set_for_transaction(self: Any, scope: Any) -> None:
+        await original(self, scope)
+        self.turned = scope
 
-    return turn
+    return set_for_transaction
 
 
 def _beginning(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -131,7 +131,7 @@ def pytest_configure() -> None:
     PreparedStatement.fetch = _of_prepared(PreparedStatement.fetch)
     Connection.fetchrow = _of_connection(Connection.fetchrow)
     Connection.executemany = _of_many(Connection.executemany)
-    ScopedConnection.turn = _turning(ScopedConnection.turn)  # type: ignore[method-assign]  # to record
+    ScopedConnection.set_for_transaction = _turning(ScopedConnection.set_for_transaction)  # type: ignore[method-assign]  # to record
     ScopedConnection.execute = _beginning(ScopedConnection.execute)  # type: ignore[method-assign]  # to record
 
 

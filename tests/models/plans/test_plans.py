@@ -1,7 +1,7 @@
 """No list and no sweep reads a table: plans of what the store functions say, on 1,000,000 events and what goes along.
 
 The tests of the stores and of the API are run once more with a recorder at the driver; each statement that a store
-function had sent is then carried out, and undone, on the large data as the role and with the reach of the service.
+function had sent is then carried out, and undone, on the large data as the role and in the tenant scope of the service.
 """
 
 import ast
