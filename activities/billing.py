@@ -20,8 +20,7 @@ from activities.upstream.payments import (
     PaymentsUnclear,
     ProviderCharge,
 )
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.secrets import Vault
 from models.base.steps import Do, NextStep, Step
 from models.billing.engine import callbacks, outreach_plans

@@ -71,7 +71,7 @@ class _Logging(ActivityInboundInterceptor):
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401 - temporalio's signature
         info = activity.info()
         subject = info.workflow_id or info.activity_id  # a standalone activity has a row's id as its own
-        workspace = propagation.text(input.headers, propagation.WORKSPACE)
+        workspace = propagation.header_text(input.headers, propagation.WORKSPACE)
         ids = {"workflow_id": subject, "activity": info.activity_type, "attempt": info.attempt}
         whose = {} if workspace is None else {"workspace_id": workspace}
         facts = {

@@ -14,8 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from activities.upstream.payments import Payments, Purchase
 from activities.upstream.stripe.client import StripePayments
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.settings import Settings
 from models.base.tenants import all_tenants
 from models.billing.engine import callbacks as engine_callbacks

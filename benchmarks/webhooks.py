@@ -29,8 +29,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from benchmarks import floor
 from benchmarks.processes import serving
 from models.access.tables import Workspace
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.ids import new_id
 from models.base.secrets import Vault
 from models.base.tenants import Tenant, all_tenants

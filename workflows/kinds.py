@@ -14,8 +14,7 @@ from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from models.base.steps import Do, NextStep, Queue, Step
-    from models.base.subjects import Subject
+    from models.base.steps import Do, NextStep, Queue, Step, Subject
     from models.events.rules.deliveries import attempt_call
     from workflows.contracts import OUTREACH_ACCOUNT_ID, End
     from workflows.loop import WaitingWorkflow

@@ -9,8 +9,7 @@ from temporalio.common import Priority
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from models.base.steps import Call, Do, NextStep, Step
-    from models.base.subjects import Subject
+    from models.base.steps import Call, Do, NextStep, Step, Subject
     from workflows.contracts import RING, RUN_STATUS, End
     from workflows.policies import AFTER_FAILURE_SECONDS, ASK_LIMIT, ASK_RETRIES, CALL_RETRIES
 

@@ -5,8 +5,7 @@ from datetime import timedelta
 from temporalio.client import Client
 from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
 
-from models.base.steps import Queue
-from models.base.subjects import Subject
+from models.base.steps import Queue, Subject
 from workflows.contracts import CUSTOMER_ID, OUTREACH_ACCOUNT_ID, RING, SEQUENCE_ID, WORKSPACE_ID
 from workflows.kinds import KINDS
 

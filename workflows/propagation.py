@@ -66,7 +66,7 @@ class ContextPropagation(ClientInterceptor, WorkerInterceptor):
         return _WorkflowInbound
 
 
-def text(headers: Headers, name: str) -> Any:  # noqa: ANN401 - a workspace id or a carrier
+def header_text(headers: Headers, name: str) -> Any:  # noqa: ANN401 - a workspace id or a carrier
     """Return the value of a header, null when it is missing."""
     payload = headers.get(name)
     return None if payload is None else PayloadConverter.default.from_payload(payload)
@@ -74,8 +74,8 @@ def text(headers: Headers, name: str) -> Any:  # noqa: ANN401 - a workspace id o
 
 def origin(headers: Headers) -> tuple[Context, list[Link]]:
     """Return the parent of an activity's span, and a link to the trace before it when that one is over."""
-    carrier = text(headers, TRACE) or text(headers, BACKGROUND)
-    past = text(headers, PAST)
+    carrier = header_text(headers, TRACE) or header_text(headers, BACKGROUND)
+    past = header_text(headers, PAST)
     return traces.received(carrier or {}), traces.links(past) if past else []
 
 

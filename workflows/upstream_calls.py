@@ -7,8 +7,7 @@ from typing import Protocol
 from temporalio.client import Client
 from temporalio.common import ActivityIDConflictPolicy, Priority, WorkflowIDConflictPolicy
 
-from models.base.steps import Queue, Step
-from models.base.subjects import Subject
+from models.base.steps import Queue, Step, Subject
 from workflows.policies import CALL_RETRIES, UPSTREAM_HEARTBEAT_LIMIT, UPSTREAM_LIMIT
 
 KIND = "call"

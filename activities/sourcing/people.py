@@ -14,10 +14,10 @@ from activities.upstream.ports.people import (
     FetchedProfile,
     FoundCompany,
     FoundContacts,
-    MatchCandidate,
     PeopleAndMoreSource,
     PersonClues,
     PlaceNames,
+    PossiblePerson,
     SearchPage,
 )
 from activities.upstream.slots import SlotLost, UpstreamSlots
@@ -76,7 +76,7 @@ def people_named(filters: PeopleFilters | None) -> set[str]:
     return {one for part in _parts(filters) for one in part.exclude_profile_ids}
 
 
-def companies_named(filters: PeopleFilters | None) -> set[str]:
+def companies_in_source(filters: PeopleFilters | None) -> set[str]:
     """Return the company ids that the filters name."""
     return {
         one
@@ -95,7 +95,7 @@ class PeopleCalls:
 
     async def directory(self, session: AsyncSession, filters: PeopleFilters | None = None) -> KnownNames:
         """Return what the adapter needs to translate these filters."""
-        name, ids, named = self.source.name, people_named(filters), companies_named(filters)
+        name, ids, named = self.source.name, people_named(filters), companies_in_source(filters)
         return KnownNames(
             self._reference,
             named=await people.source_ids(session, name, ids) if ids else {},
@@ -119,7 +119,7 @@ class PeopleCalls:
         async with self._call():
             return await self.source.contacts(source_ids)
 
-    async def identify(self, clues: PersonClues, directory: KnownNames) -> tuple[MatchCandidate, ...]:
+    async def identify(self, clues: PersonClues, directory: KnownNames) -> tuple[PossiblePerson, ...]:
         """Find the people whom the clues can mean, under a slot. Raises `SourceError`s and `SlotLost`."""
         async with self._call():
             return await self.source.identify(clues, directory)

@@ -107,7 +107,7 @@ class GetGuide(Arguments):
 
 
 async def _guide(_: Invocation, asked: GetGuide) -> Guide:
-    return Guide(topic=asked.topic.value, text=guides.text(asked.topic.value))
+    return Guide(topic=asked.topic.value, text=guides.guide_text(asked.topic.value))
 
 
 TOOLS: tuple[Tool[Any], ...] = (

@@ -246,7 +246,7 @@ async def list_deliveries(ctx: Context, ask: ListDeliveries) -> Listing[Delivery
 async def retry_delivery(ctx: Context, ask: DeliveryRetry) -> DeliveryView:
     """Queue one more attempt now, whatever has become of the delivery."""
     endpoint = await _lock(ctx, ask.endpoint_id)
-    delivery = await deliveries.retry_delivery(ctx.session, endpoint, ask.delivery_id)
+    delivery = await deliveries.retry_now(ctx.session, endpoint, ask.delivery_id)
     await ctx.wake(deliveries.delivery_subject(delivery.id))
     return DeliveryView.of(delivery)
 

@@ -17,8 +17,7 @@ from temporalio.service import RPCError
 from api.kernel.operation import Context, Effect, Operation, Reference
 from models.access.rules.keys import Caller
 from models.base import idempotency, ids
-from models.base.clock import service_time
-from models.base.database import LOCK_NOT_AVAILABLE, Database, sqlstate
+from models.base.database import LOCK_NOT_AVAILABLE, Database, service_time, sqlstate
 from models.base.errors import (
     Conflict,
     Forbidden,
@@ -32,7 +31,7 @@ from models.base.errors import (
 from models.base.idempotency import KeyClaim, KeyStanding, Use
 from models.base.secrets import Vault
 from models.base.settings import Settings
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.base.tenants import Tenant, all_tenants, scope_of_tenant, scope_of_workspace
 from models.sourcing.engine import calls as engine_calls
 from models.sourcing.rules.raw_calls import BUSY_RETRY_SECONDS, WAIT_SECONDS

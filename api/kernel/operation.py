@@ -14,13 +14,12 @@ from api.kernel.schemas import Listing, PageAsk
 from models.access.rules.keys import Caller, Scope
 from models.access.store import workspaces
 from models.base import outbox
-from models.base.clock import service_time
-from models.base.database import Database, Statements
+from models.base.database import Database, Statements, service_time
 from models.base.idempotency import Use
 from models.base.paging import Cursors, Page, Slice
 from models.base.secrets import Vault
 from models.base.settings import Settings
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.base.tables import Payload
 from models.base.tenants import Tenant
 from models.billing.store.credits import Payer

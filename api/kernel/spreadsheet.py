@@ -59,7 +59,7 @@ class SheetRoute(OperationRoute):
         pages = self._pages(request, sheet, ask)
         first = await anext(pages)
         headers = {"Content-Disposition": f'attachment; filename="{"-".join(ids.values())}.csv"'}
-        return StreamingResponse(lines(first, pages, sheet.columns), media_type=CSV, headers=headers)
+        return StreamingResponse(spreadsheet_lines(first, pages, sheet.columns), media_type=CSV, headers=headers)
 
     async def _pages(self, request: IncomingRequest, sheet: Sheet, ask: PageAsk) -> AsyncIterator[Listing[Any]]:
         """Every page of the list, from its beginning; no connection is held between them."""
@@ -74,7 +74,9 @@ class SheetRoute(OperationRoute):
                 return
 
 
-async def lines(first: Listing[V], following: AsyncIterator[Listing[V]], columns: Sequence[str]) -> AsyncIterator[str]:
+async def spreadsheet_lines(
+    first: Listing[V], following: AsyncIterator[Listing[V]], columns: Sequence[str]
+) -> AsyncIterator[str]:
     """The spreadsheet, a page at a time."""
     yield csv_row(columns) + _rows(first, columns)
     async for page in following:

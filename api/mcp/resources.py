@@ -53,11 +53,11 @@ TEMPLATES = [
 OBJECT = re.compile(rf"{re.escape(SCHEME)}(runs|lists)/([A-Za-z0-9_-]{{1,100}})")
 
 
-async def read(uri: str, caller: ToolCaller) -> ReadResourceResult:
+async def read_resource(uri: str, caller: ToolCaller) -> ReadResourceResult:
     """What stands at an address. Raises `MCPError` whose data is the REST error body."""
     name = uri.removeprefix(SCHEME)
     if uri.startswith(SCHEME) and name in ADDRESSED:
-        return _contents(uri, MARKDOWN, guides.text(ADDRESSED[name]))
+        return _contents(uri, MARKDOWN, guides.guide_text(ADDRESSED[name]))
     found = OBJECT.fullmatch(uri)
     if found is None:
         raise MCPError(INVALID_PARAMS, "There is no such resource.", {"uri": uri[:200]})

@@ -146,4 +146,4 @@ async def _list_templates(_: Context, __: PaginatedRequestParams | None) -> List
 
 
 async def _read_resource(ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-    return await resources.read(str(params.uri), _caller(ctx))
+    return await resources.read_resource(str(params.uri), _caller(ctx))

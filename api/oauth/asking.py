@@ -35,7 +35,7 @@ async def client_of(request: Request, given: Fields) -> tuple[ClientView, str]:
     return client, asked
 
 
-def read(request: Request, given: Fields, client: ClientView, redirect_uri: str) -> Authorization:
+def read_authorization(request: Request, given: Fields, client: ClientView, redirect_uri: str) -> Authorization:
     """What the client asks for. Raises `Refused`, which the client is told."""
     if len(given.all("resource")) > 1:
         raise OAuthRefused("invalid_target", "A token is for one resource.")

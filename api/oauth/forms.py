@@ -79,7 +79,7 @@ async def form(request: Request) -> Fields:
     """The body as a form. Raises `Refused`."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         raise OAuthRefused("invalid_request", f"The body must be {FORM}.")
-    raw = await read(request, most=MAX_FORM)
+    raw = await read_limited(request, most=MAX_FORM)
     try:
         pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
     except ValueError:
@@ -89,7 +89,7 @@ async def form(request: Request) -> Fields:
 
 async def document(request: Request) -> dict[str, object]:
     """The body as a JSON object. Raises `Refused`."""
-    raw = await read(request, most=MAX_DOCUMENT)
+    raw = await read_limited(request, most=MAX_DOCUMENT)
     try:
         told = parse_body(raw)
     except InvalidRequest as error:
@@ -99,7 +99,7 @@ async def document(request: Request) -> dict[str, object]:
     return dict(told)
 
 
-async def read(request: Request, *, most: int) -> bytes:
+async def read_limited(request: Request, *, most: int) -> bytes:
     """The body. Raises `Refused` when it is too long."""
     raw = b""
     async for chunk in request.stream():

@@ -41,7 +41,7 @@ async def begin(request: Request) -> Response:
     given = Fields(request.query_params.multi_items())
     client, redirect_uri = await asking.client_of(request, given)
     try:
-        authorization = asking.read(request, given, client, redirect_uri)
+        authorization = asking.read_authorization(request, given, client, redirect_uri)
     except OAuthRefused as error:
         told = {"error": error.code, "error_description": error.description, "state": _state(given)}
         return asking.sent_back(request, redirect_uri, told)
@@ -85,7 +85,7 @@ async def mail(request: Request) -> Response:
     return page("oauth_mailed.html", email=email)
 
 
-async def open_link(request: Request) -> Response:
+async def show_decision(request: Request) -> Response:
     """What the mailed link opens: the decision, in the browser that began. Opening it uses nothing up."""
     token = _token(request.query_params.get("token"))
     known = browser.need(request)
@@ -137,6 +137,6 @@ def _token(given: str | None) -> str:
 ROUTES = [
     Route(AUTHORIZE, _shown(begin), methods=["GET"]),
     Route(f"{AUTHORIZE}/mail", _shown(mail), methods=["POST"]),
-    Route(f"{AUTHORIZE}/link", _shown(open_link), methods=["GET"]),
+    Route(f"{AUTHORIZE}/link", _shown(show_decision), methods=["GET"]),
     Route(f"{AUTHORIZE}/decision", _shown(decide), methods=["POST"]),
 ]

@@ -23,8 +23,7 @@ from api.outreach.accounts_schemas import (
     changed_caps,
 )
 from models.access.rules.keys import Scope
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.errors import (
     AccountConnectUnavailable,
     Conflict,
@@ -59,7 +58,7 @@ async def list_accounts(ctx: Context, ask: ListAccounts) -> Listing[AccountView]
     """Every account, newest first."""
     paging = ctx.paging(ask)
     rules = await sequences.read_settings(ctx.session, ctx.tenant)
-    found = await accounts.list_accounts(ctx.session, ctx.tenant, paging.page, status=ask.status)
+    found = await accounts.page_of_accounts(ctx.session, ctx.tenant, paging.page, status=ask.status)
     return paging.listing(found, lambda row: AccountView.of(row, rules, ctx.now))
 
 
@@ -71,7 +70,7 @@ async def list_accounts(ctx: Context, ask: ListAccounts) -> Listing[AccountView]
 )
 async def get_account(ctx: Context, account_id: str) -> AccountView:
     """One account."""
-    row = await accounts.get_account(ctx.session, ctx.tenant, account_id)
+    row = await accounts.load_account(ctx.session, ctx.tenant, account_id)
     return AccountView.of(row, await sequences.read_settings(ctx.session, ctx.tenant), ctx.now)
 
 
@@ -131,7 +130,7 @@ async def reconnect_account(ctx: Context, account_id: str) -> AccountConnecting:
 async def pause_account(ctx: Context, account_id: str) -> AccountView:
     """Send nothing from this account until it is resumed."""
     held = await _held(ctx, account_id)
-    await account_states.pause_by_hand(ctx.session, held)
+    await account_states.pause_account_by_hand(ctx.session, held)
     await ctx.wake(accounts.account_subject(account_id))
     return AccountView.of(held.account, held.rules, held.now)
 
@@ -232,7 +231,7 @@ async def _waited(
     deadline = asyncio.get_running_loop().time() + WAIT_SECONDS
     while asyncio.get_running_loop().time() < deadline:
         async with database.reading() as session:
-            account = await accounts.get_account(session, tenant, account_id)
+            account = await accounts.load_account(session, tenant, account_id)
             if done(account):
                 return LockedAccount(
                     account, await sequences.read_settings(session, tenant), await service_time(session)
@@ -311,7 +310,7 @@ class LimitsChange:
 )
 async def get_limits(ctx: Context, account_id: str) -> LimitsView:
     """Today's caps of an account, what is used of them, and when there is room again."""
-    account = await accounts.get_account(ctx.session, ctx.tenant, account_id)
+    account = await accounts.load_account(ctx.session, ctx.tenant, account_id)
     rules = await sequences.read_settings(ctx.session, ctx.tenant)
     usage = await calendars.usage(ctx.session, [account], ctx.now)
     return LimitsView.of(account, rules, usage[account.id], ctx.now)

@@ -14,15 +14,7 @@ from models.base.times import Time
 from models.billing.rules.prices import OUTREACH_ACCOUNT_CENTS
 from models.outreach.rules.actions import OutreachCap
 from models.outreach.rules.answers import resumable
-from models.outreach.rules.caps import (
-    CAPS,
-    EARLIEST_HOUR,
-    LATEST_HOUR,
-    CapRule,
-    WorkingHours,
-    utc_day,
-    warmup_factor,
-)
+from models.outreach.rules.caps import CAPS, EARLIEST_HOUR, LATEST_HOUR, CapRule, WorkingHours, utc_day, warmup_factor
 from models.outreach.rules.states import AccountStatus, PauseReason
 from models.outreach.store import calendars
 from models.outreach.store.calendars import Usage

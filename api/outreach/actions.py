@@ -26,7 +26,7 @@ from api.sourcing.runs_schemas import WouldFail
 from models.access.rules.keys import Scope
 from models.base import outbox
 from models.base.errors import InvalidRequest, OutreachCapReached, ServiceError
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.outreach.engine import actions as engine_actions
 from models.outreach.engine.actions import DraftSend, PlannedSend
 from models.outreach.engine.plan import Writer
@@ -64,7 +64,7 @@ async def list_actions(ctx: Context, ask: ListActions) -> Listing[ActionView]:
     """Every action, newest first; `outcome=awaiting_approval` are those that wait for a person's approval."""
     paging = ctx.paging(ask)
     filters = actions.ActionFilters(ask.outcome, ask.enrollment_id, ask.sequence_id, ask.account_id, ask.profile_id)
-    found = await actions.list_actions(ctx.session, ctx.tenant, filters, paging.page)
+    found = await actions.page_of_actions(ctx.session, ctx.tenant, filters, paging.page)
     hidden = await suppressions.suppressed_among(ctx.session, ctx.tenant, {row.profile_id for row in found.rows})
     return paging.listing(found, lambda row: ActionView.of(row, hidden=row.profile_id in hidden))
 
@@ -77,7 +77,7 @@ async def list_actions(ctx: Context, ask: ListActions) -> Listing[ActionView]:
 )
 async def get_action(ctx: Context, action_id: str) -> ActionView:
     """One action, with what moved its time."""
-    row = await actions.get_action(ctx.session, ctx.tenant, action_id)
+    row = await actions.load_action(ctx.session, ctx.tenant, action_id)
     hidden = await suppressions.suppressed_among(ctx.session, ctx.tenant, [row.profile_id])
     return ActionView.of(row, hidden=bool(hidden))
 
@@ -174,7 +174,7 @@ def tell_cap(ctx: Context, account: OutreachAccount, error: OutreachCapReached) 
     account_id, at, now = account.id, error.next_available_at, ctx.now
 
     async def tell(session: AsyncSession) -> None:
-        row = await accounts.get_account(session, ctx.tenant, account_id)  # the refused transaction's row is gone
+        row = await accounts.load_account(session, ctx.tenant, account_id)  # the refused transaction's row is gone
         await calendars.tell_reached(session, row, cap, next_available_at=at, now=now)
 
     ctx.if_refused = tell

@@ -69,7 +69,7 @@ async def list_conversations(ctx: Context, ask: ListConversations) -> Listing[Co
     """Chats with people who were enrolled or sent to, newest first."""
     paging = ctx.paging(ask)
     filters = conversations.ConversationFilters(ask.account_id, ask.profile_id, ask.intent, ask.unread)
-    found = await conversations.list_conversations(ctx.session, ctx.tenant, filters, paging.page)
+    found = await conversations.page_of_conversations(ctx.session, ctx.tenant, filters, paging.page)
     unread = await conversations.unread(ctx.session, [row.id for row in found.rows])
     return paging.listing(found, lambda row: ConversationView.of(row, unread.get(row.id, 0)))
 
@@ -82,7 +82,7 @@ async def list_conversations(ctx: Context, ask: ListConversations) -> Listing[Co
 )
 async def get_conversation(ctx: Context, conversation_id: str) -> ConversationView:
     """One conversation."""
-    row = await conversations.get_conversation(ctx.session, ctx.tenant, conversation_id)
+    row = await conversations.load_conversation(ctx.session, ctx.tenant, conversation_id)
     return ConversationView.of(row, (await conversations.unread(ctx.session, [row.id])).get(row.id, 0))
 
 
@@ -122,10 +122,10 @@ async def change_conversation(ctx: Context, ask: Labelling) -> ConversationView:
     given = ask.change.model_fields_set
     if "read" in given and ask.change.read is None:
         raise InvalidRequest("read cannot be null.", field="read")
-    row = await conversations.get_conversation(ctx.session, ctx.tenant, ask.conversation_id, suppressed=409)
+    row = await conversations.load_conversation(ctx.session, ctx.tenant, ask.conversation_id, suppressed=409)
     if ask.change.intent is not None and ask.change.intent in NOTED:
         await _note(ctx, row.profile_id, ask.change.intent)
-    row = await conversations.get_conversation(ctx.session, ctx.tenant, ask.conversation_id, lock=True, suppressed=409)
+    row = await conversations.load_conversation(ctx.session, ctx.tenant, ask.conversation_id, lock=True, suppressed=409)
     if "intent" in given:
         row.intent = None if ask.change.intent is None else ask.change.intent.value
     if "read" in given:
@@ -155,7 +155,7 @@ async def reply(ctx: Context, ask: Replying) -> ActionView | ActionPreview:
         raise InvalidRequest("An answer needs words.", field="text")
     if not ctx.dry_run:
         await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
-    conversation = await conversations.get_conversation(ctx.session, ctx.tenant, ask.conversation_id, suppressed=409)
+    conversation = await conversations.load_conversation(ctx.session, ctx.tenant, ask.conversation_id, suppressed=409)
     planned = await actions.prepare_reply(
         ctx.session, ctx.tenant, conversation, written, api_key_id=ctx.caller.api_key_id
     )
@@ -187,7 +187,7 @@ LONGEST = timedelta(days=366)
 async def get_activity(ctx: Context, ask: AskActivity) -> ActivityView:
     """What was done per day and type, and how many accepted and replied."""
     if ask.account_id is not None:
-        await accounts.get_account(ctx.session, ctx.tenant, ask.account_id)
+        await accounts.load_account(ctx.session, ctx.tenant, ask.account_id)
     since, until = _span(ask, ctx.now)
     span = Span(since, until, ask.account_id)
     days = await store_actions.days(ctx.session, ctx.tenant, span)

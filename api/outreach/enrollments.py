@@ -51,7 +51,7 @@ from models.people.store import people, suppressions
 async def enroll(ctx: Context, ask: Enroll) -> Enrolled | EnrollmentPreview:
     """Enroll up to 500 people into a sequence; `?dry_run=true` gives a row for each, and writes nothing."""
     asked = _sources(ask)
-    sequence = await sequences.get_sequence(ctx.session, ctx.tenant, ask.sequence_id)
+    sequence = await sequences.load_sequence(ctx.session, ctx.tenant, ask.sequence_id)
     named = await engine_enroll.gather(ctx.session, ctx.vault, ctx.tenant, asked)
     if ctx.dry_run:
         return await _preview(ctx, sequence, named)
@@ -121,7 +121,7 @@ def _refusal(sequence: OutreachSequence, held: LockedAccount) -> ServiceError | 
 
 async def _preview(ctx: Context, sequence: OutreachSequence, named: Ordered[EnrolledPerson]) -> EnrollmentPreview:
     """Read without a lock, so that no send has to wait for it."""
-    account = await accounts.get_account(ctx.session, ctx.tenant, sequence.account_id)
+    account = await accounts.load_account(ctx.session, ctx.tenant, sequence.account_id)
     held = LockedAccount(account, await sequences.read_settings(ctx.session, ctx.tenant), ctx.now)
     refused = _refusal(sequence, held)
     if isinstance(refused, NotFound):
@@ -181,7 +181,7 @@ async def list_enrollments(ctx: Context, ask: ListEnrollments) -> Listing[Enroll
     ids = await people.ids_of_person(ctx.session, ask.profile_id) if ask.profile_id else None
     filters = EnrollmentFilters(ask.status, ask.sequence_id, ask.account_id, ids)
     return paging.listing(
-        await sequences.list_enrollments(ctx.session, ctx.tenant, filters, paging.page), EnrollmentView.of
+        await sequences.page_of_enrollments(ctx.session, ctx.tenant, filters, paging.page), EnrollmentView.of
     )
 
 
@@ -193,7 +193,7 @@ async def list_enrollments(ctx: Context, ask: ListEnrollments) -> Listing[Enroll
 )
 async def get_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentWithActions:
     """One enrollment with its actions."""
-    row = await sequences.get_enrollment(ctx.session, ctx.tenant, enrollment_id)
+    row = await sequences.load_enrollment(ctx.session, ctx.tenant, enrollment_id)
     hidden = await suppressions.suppressed_among(ctx.session, ctx.tenant, [row.profile_id])
     actions = await sequences.actions_of_enrollment(ctx.session, row.id)
     return EnrollmentWithActions.made(row, list(actions), hidden=bool(hidden))
@@ -208,7 +208,7 @@ async def get_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentWithActi
 async def pause_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView:
     """Hold the next steps of a person."""
     context, enrollment = await _context(ctx, enrollment_id)
-    stop.pause_by_hand(context, enrollment)
+    stop.pause_enrollment_by_hand(context, enrollment)
     await ctx.wake(sequences.enrollment_subject(enrollment.id))
     return EnrollmentView.of(enrollment)
 
@@ -261,7 +261,7 @@ async def resume_enrollment(ctx: Context, enrollment_id: str) -> EnrollmentView 
 
 async def _context(ctx: Context, enrollment_id: str) -> tuple[EnrollmentContext, Enrollment]:
     """The tenant's enrollment with everything it depends on, locked. Raises `NotFound`."""
-    await sequences.get_enrollment(ctx.session, ctx.tenant, enrollment_id)
+    await sequences.load_enrollment(ctx.session, ctx.tenant, enrollment_id)
     context = await lock_enrollment_context(ctx.session, enrollment_id)
     if context is None or context.enrollment is None:
         raise NotFound("There is no such enrollment.")

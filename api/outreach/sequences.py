@@ -62,7 +62,7 @@ async def list_templates(_: Context, __: None) -> Listing[TemplateView]:
 async def create_sequence(ctx: Context, ask: CreateSequence) -> SequenceView:
     """Save a sequence, from its fields or from a template. Sends nothing and costs nothing."""
     name, asked = _asked(ask)
-    account = await accounts.get_account(ctx.session, ctx.tenant, ask.account_id)
+    account = await accounts.load_account(ctx.session, ctx.tenant, ask.account_id)
     if account.status == AccountStatus.REMOVED:
         raise NotFound("This outreach account was removed.", field="account_id")
     draft = DraftSequence(
@@ -72,7 +72,7 @@ async def create_sequence(ctx: Context, ask: CreateSequence) -> SequenceView:
         approve_every_message=ask.approve_every_message,
         daily_pace_limit=ask.daily_pace_limit,
     )
-    return SequenceView.of(await sequences.create_sequence(ctx.session, ctx.tenant, draft, now=ctx.now), Counts())
+    return SequenceView.of(await sequences.add_sequence(ctx.session, ctx.tenant, draft, now=ctx.now), Counts())
 
 
 def _asked(ask: CreateSequence) -> tuple[str, Ordered[SequenceStep]]:
@@ -113,7 +113,7 @@ def _refuse(problems: Ordered[FieldProblem]) -> None:
 async def list_sequences(ctx: Context, ask: ListSequences) -> Listing[SequenceView]:
     """Sequences, newest first; archived ones only with `status=archived`."""
     paging = ctx.paging(ask)
-    found = await sequences.list_sequences(ctx.session, ctx.tenant, paging.page, status=ask.status)
+    found = await sequences.page_of_sequences(ctx.session, ctx.tenant, paging.page, status=ask.status)
     counts = await sequences.count_enrollments(ctx.session, [row.id for row in found.rows])
     return paging.listing(found, lambda row: SequenceView.of(row, counts.get(row.id, Counts())))
 
@@ -126,7 +126,7 @@ async def list_sequences(ctx: Context, ask: ListSequences) -> Listing[SequenceVi
 )
 async def get_sequence(ctx: Context, sequence_id: str) -> SequenceView:
     """One sequence, with how many people are in it."""
-    return await _view(ctx, await sequences.get_sequence(ctx.session, ctx.tenant, sequence_id))
+    return await _view(ctx, await sequences.load_sequence(ctx.session, ctx.tenant, sequence_id))
 
 
 NEVER_NULL = frozenset({"name", "steps", "approve_every_message", "status"})
@@ -176,7 +176,7 @@ def _values(ctx: Context, row: OutreachSequence, change: ChangeSequence) -> dict
 )
 async def delete_sequence(ctx: Context, sequence_id: str) -> None:
     """Delete a sequence; 409 while enrollments are open: stop them, or archive it."""
-    await sequences.delete_sequence(ctx.session, ctx.tenant, sequence_id)
+    await sequences.remove_sequence(ctx.session, ctx.tenant, sequence_id)
 
 
 async def _view(ctx: Context, row: OutreachSequence) -> SequenceView:

@@ -23,7 +23,7 @@ from models.outreach.rules.sequences import (
     TemplateName,
 )
 from models.outreach.rules.states import EnrollmentStatus, SequenceStatus
-from models.outreach.rules.texts import Caution, RenderedText
+from models.outreach.rules.texts import Caution, StepText
 from models.outreach.store.sequences import Counts, steps_of
 from models.outreach.tables import Action, Enrollment, OutreachSequence
 
@@ -252,7 +252,7 @@ class RenderedStep(Answer):
     problem: str | None
 
     @classmethod
-    def of(cls, rendered: RenderedText) -> "RenderedStep":
+    def of(cls, rendered: StepText) -> "RenderedStep":
         """The step as shown."""
         return cls(
             step_id=rendered.step_id,

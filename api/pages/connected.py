@@ -19,7 +19,7 @@ FAILURES = ("error_title", "type", "error")
 """Query parameters of a failed sign-in. Their values are not shown: any link can set them."""
 
 
-async def show(request: Request) -> Response:
+async def show_connected(request: Request) -> Response:
     """What to do next."""
     if any(name in request.query_params for name in FAILURES):
         return page(
@@ -48,4 +48,4 @@ async def _keep(request: Request) -> None:
         await store_callback(kernel, arrived, after=accounts.RETURN_WAITS)
 
 
-ROUTES = [Route("/outreach/connected", show, methods=["GET"])]
+ROUTES = [Route("/outreach/connected", show_connected, methods=["GET"])]

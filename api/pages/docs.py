@@ -70,20 +70,20 @@ class EventRow:
 
 def events() -> list[EventRow]:
     """The table of event types."""
-    return [EventRow(kind, text(kind.description), tuple(kind.data.model_fields)) for kind in EventType]
+    return [EventRow(kind, text_as_html(kind.description), tuple(kind.data.model_fields)) for kind in EventType]
 
 
 def event_headers() -> dict[str, Markup]:
     """The headers of a delivery."""
-    return {name: text(meaning) for name, meaning in HEADERS.items()}
+    return {name: text_as_html(meaning) for name, meaning in HEADERS.items()}
 
 
 def errors() -> list[ErrorRow]:
     """The table of errors."""
-    return [ErrorRow(code, status, text(meaning)) for code, (status, meaning) in ERROR_MEANINGS.items()]
+    return [ErrorRow(code, status, text_as_html(meaning)) for code, (status, meaning) in ERROR_MEANINGS.items()]
 
 
-def text(written: str) -> Markup:
+def text_as_html(written: str) -> Markup:
     """Escaped text with its back-quoted parts as code and its blank lines as paragraphs."""
     paragraphs = re.split(r"\n\s*\n", written.strip())
     coded = [re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(paragraph))) for paragraph in paragraphs]
@@ -97,11 +97,11 @@ def _described(document: Document, path: str, method: str, described: Document) 
         anchor=described["operationId"],
         method=method.upper(),
         path=path,
-        text=text(described.get("description", described.get("summary", ""))),
+        text=text_as_html(described.get("description", described.get("summary", ""))),
         parameters=tuple(_parameter(document, _found(document, part)) for part in described.get("parameters", [])),
         body=tuple(_fields(document, body)),
         statuses=tuple(
-            (status, text(_found(document, part)["description"]))
+            (status, text_as_html(_found(document, part)["description"]))
             for status, part in sorted(described["responses"].items())
         ),
         answer=tuple(_fields(document, _schema_of(described["responses"][min(success, key=_executed_last)]))),
@@ -131,7 +131,7 @@ def _parameter(document: Document, parameter: Document) -> Field:
         name=parameter["name"],
         kind=f"{parameter['in']}, {_kind(document, parameter['schema'])}",
         required=parameter.get("required", False),
-        description=text(parameter.get("description", "")),
+        description=text_as_html(parameter.get("description", "")),
     )
 
 
@@ -144,7 +144,7 @@ def _fields(document: Document, schema: Document, prefix: str = "", depth: int =
     for name, inner in resolved.get("properties", {}).items():
         dotted = f"{prefix}.{name}" if prefix else name
         described = inner.get("description") or _resolved(document, inner).get("description", "")
-        yield Field(dotted, _kind(document, inner), name in required, text(described))
+        yield Field(dotted, _kind(document, inner), name in required, text_as_html(described))
         if depth < MAX_DEPTH:
             yield from _fields(document, inner, dotted, depth + 1)
 

@@ -22,7 +22,7 @@ DONE = {
 }
 
 
-async def show(request: Request) -> Response:
+async def show_opt_out(request: Request) -> Response:
     """The buttons."""
     return page("opt_out.html", token=request.path_params["token"])
 
@@ -56,4 +56,4 @@ async def _asked(request: Request) -> str:
 
 TOKEN = "/o/{token}"  # noqa: S105 - a path
 
-ROUTES = [Route(TOKEN, show, methods=["GET"]), Route(TOKEN, act, methods=["POST"])]
+ROUTES = [Route(TOKEN, show_opt_out, methods=["GET"]), Route(TOKEN, act, methods=["POST"])]

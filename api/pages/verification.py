@@ -17,7 +17,7 @@ MAX_FORM = 4096
 MAX_TOKEN = 200
 
 
-async def show(request: Request) -> Response:
+async def show_verification(request: Request) -> Response:
     """The button."""
     token = request.query_params.get("token", "")
     if not 0 < len(token) <= MAX_TOKEN:
@@ -61,4 +61,4 @@ def _refused(error: ServiceError) -> Response:
     return page("notice.html", status=error.status, heading="The address was not confirmed", message=error.message)
 
 
-ROUTES = [Route("/verify", show, methods=["GET"]), Route("/verify", confirm, methods=["POST"])]
+ROUTES = [Route("/verify", show_verification, methods=["GET"]), Route("/verify", confirm, methods=["POST"])]

@@ -71,7 +71,7 @@ async def import_seen(ctx: Context, ask: ImportSeen) -> SeenImported:
         if profile_id in sorted_out.places:
             said = _said(one)
             given[profile_id] = given[profile_id].followed_by(said) if profile_id in given else said
-    done = await seen.import_seen(ctx.session, ctx.tenant, given)
+    done = await seen.import_entries(ctx.session, ctx.tenant, given)
     if done.over_full is not None:
         field = f"people.{sorted_out.places[done.over_full]}.tags"
         raise InvalidRequest(f"Together with the existing tags these are more than {MAX_TAGS}.", field=field)

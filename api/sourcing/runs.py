@@ -123,7 +123,7 @@ async def start_run(ctx: Context, ask: StartRun) -> RunStarted | RunPreview:
 async def run_of_plan(ctx: Context, plan_id: str) -> RunOfPlan:
     """Find the run of a plan, so that a caller starts at most one. REST does not serve it."""
     row = await _plan_row(ctx, plan_id)
-    run = await sourcing_store.run_of_plan(ctx.session, row)
+    run = await sourcing_store.newest_run_of_plan(ctx.session, row)
     return RunOfPlan(run=RunView.of(run) if run else None, summary=stored_plan(row).summary)
 
 

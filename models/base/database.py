@@ -10,6 +10,7 @@ import copy
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
@@ -380,3 +381,15 @@ async def widened(session: AsyncSession, scope: TenantScope) -> AsyncIterator[No
     yield
     await session.flush()
     await set_scope(before)  # after an error the transaction is over, and a reading sets it again
+
+
+# Service time: what the business rules call now, read from PostgreSQL after the locks are held.
+
+
+NOW = text("select service_now()")
+
+
+async def service_time(session: AsyncSession) -> datetime:
+    """The service's present moment, UTC, in milliseconds."""
+    now: datetime = (await session.execute(NOW)).scalar_one()
+    return now

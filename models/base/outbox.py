@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnExpressionArgument, Table, TextClause, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.base.tables import WAITING
 
 CHANNEL = "doorbell"

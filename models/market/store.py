@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.ids import new_id
 from models.market.companies import COMPANY_LIFE, CompanyDetails, company_key, plain_domain
 from models.market.tables import CompanyKey, CompanyRecord

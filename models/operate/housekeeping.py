@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.access.store.oauth import wall_time
-from models.base.clock import service_time
-from models.base.subjects import Subject
+from models.base.database import service_time
+from models.base.steps import Subject
 from models.base.tables import Housekeeping
 from models.billing.store import credits
 

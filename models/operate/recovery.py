@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 import models.tables  # noqa: F401 - registers every waiting row
 from models.base import outbox
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.tables import OPEN_WHEN
 from models.outreach.tables import Recovery
 

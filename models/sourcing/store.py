@@ -9,13 +9,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.base import outbox
-from models.base.clock import service_time
-from models.base.database import Statements
+from models.base.database import Statements, service_time
 from models.base.errors import Conflict, InvalidRequest, NotFound
 from models.base.ids import new_id
 from models.base.paging import By, Page, Slice, fetch, newest_first
 from models.base.statuses import RunStatus
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.base.tables import Payload
 from models.base.tenants import Tenant
 from models.billing.rules import prices
@@ -214,7 +213,7 @@ async def page_of_runs(
     return await fetch(session, query, page, order=newest_first(created_at, col(Run.id)), created_at=created_at)
 
 
-async def run_of_plan(session: AsyncSession, plan: SearchPlan) -> Run | None:
+async def newest_run_of_plan(session: AsyncSession, plan: SearchPlan) -> Run | None:
     """Return the first run that the plan was started as, null when there is none."""
     query = select(Run).where(
         col(Run.tenant_id) == plan.tenant_id,

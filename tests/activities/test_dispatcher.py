@@ -18,7 +18,7 @@ from activities import dispatcher
 from activities.dispatcher import Dispatcher
 from models.base import outbox
 from models.base.database import Database
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.base.tenants import all_tenants
 from models.events.store import deliveries
 from tests.models.conftest import join

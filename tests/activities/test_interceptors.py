@@ -15,11 +15,10 @@ import worker
 from activities.upstream.guard import Guard
 from activities.upstream.payments import NoPayments
 from api.kernel import kernel, middleware
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.outbound import Resolver
 from models.base.secrets import Vault
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.base.tenants import all_tenants
 from models.events.store import deliveries
 from models.operate import traces

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 import stripe
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.tenants import Tenant, all_tenants
 from models.events.rules.catalogue import CreditsLow, EventType
 from models.events.rules.deliveries import IN_FLIGHT, signature

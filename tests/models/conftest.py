@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.access.tables import ApiKey, Customer, Workspace
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.ids import new_id
 from models.base.secrets import Vault
 from models.base.tenants import Tenant, all_tenants

@@ -18,8 +18,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 import worker
-from models.base.steps import NextStep, Queue, Step
-from models.base.subjects import Subject
+from models.base.steps import NextStep, Queue, Step, Subject
 from workflows.kinds import KINDS, WORKFLOWS
 from workflows.outbox import WorkflowWaker
 from workflows.upstream_calls import KIND, WorkflowCalls

@@ -13,8 +13,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
 
 import worker
-from models.base.steps import Do, NextStep, Queue, Step
-from models.base.subjects import Subject
+from models.base.steps import Do, NextStep, Queue, Step, Subject
 from models.operate import traces
 from tests.collector import Collector, collecting
 from tests.workflows.record import HISTORIES

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from models.tables import WAITING
+from models.base.tables import WAITING
 from stack.children import PROJECT
 from workflows.kinds import KINDS, WORKFLOWS
 

@@ -13,8 +13,7 @@ from temporalio.worker import Worker
 
 import worker
 from activities.interceptors import SilentFailures
-from models.base.steps import Call, Do, NextStep, Queue, Step
-from models.base.subjects import Subject
+from models.base.steps import Call, Do, NextStep, Queue, Step, Subject
 from models.sourcing.engine import decide
 from workflows import contracts, loop
 from workflows.kinds import RunWorkflow

@@ -9,8 +9,7 @@ from temporalio.worker import Worker
 
 import worker
 from models.base.settings import Settings
-from models.base.steps import Do, NextStep, Queue, Step
-from models.base.subjects import Subject
+from models.base.steps import Do, NextStep, Queue, Step, Subject
 from models.operate.metrics import Metrics
 from workflows.connection import connect
 from workflows.kinds import RunWorkflow

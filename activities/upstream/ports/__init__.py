@@ -46,6 +46,7 @@ from activities.upstream.ports.people import (
     PeopleSource,
     PersonClues,
     PlaceNames,
+    PossiblePerson,
     SearchPage,
     SourceBusy,
     SourceError,
@@ -54,7 +55,6 @@ from activities.upstream.ports.people import (
     SourceUnusable,
     TokenRefused,
 )
-from activities.upstream.ports.people import MatchCandidate as PossiblePerson
 
 __all__ = [
     "AccountTrouble",

@@ -107,7 +107,7 @@ class PersonClues:
 
 
 @dataclass(frozen=True, slots=True)
-class MatchCandidate:
+class PossiblePerson:
     """Somebody the clues can mean: how sure the source is (0 to 1), and which clues agree (`name`, `company`, …)."""
 
     source_id: str
@@ -132,7 +132,7 @@ class PeopleSource(Protocol):
         """Full profiles of 1–100 people, in the order asked: by the source's ids or by canonical profile URLs."""
         ...
 
-    async def identify(self, clues: PersonClues, directory: Directory) -> tuple[MatchCandidate, ...]:
+    async def identify(self, clues: PersonClues, directory: Directory) -> tuple[PossiblePerson, ...]:
         """Who the clues can mean, the likeliest first; empty when nobody."""
         ...
 

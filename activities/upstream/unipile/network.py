@@ -65,7 +65,7 @@ class UnipileNetwork:
         self, *, state: str, redirect_url: str, expires_at: datetime, account_id: str | None = None
     ) -> str:
         """See `OutreachNetwork`."""
-        body: Json = {"expires_on": shapes.written(expires_at), "redirect_uri": redirect_url, "state": state}
+        body: Json = {"expires_on": shapes.provider_time(expires_at), "redirect_uri": redirect_url, "state": state}
         body |= {"providers": ["linkedin"]} if account_id is None else {"account_id": account_id}
         try:
             answer = await self._core("auth/link", "POST", ("auth", "link"), body=body)
@@ -129,7 +129,7 @@ class UnipileNetwork:
     async def chat_with(self, account_id: str, person_id: str) -> NetworkChat | None:
         """See `OutreachNetwork`."""
         found = await self._get("users/chat", account_id, "users", person_id, "chat", fresh=True)
-        ids = [shapes.text(row.get("chat_id")) for row in _rows(found)]
+        ids = [shapes.short_text(row.get("chat_id")) for row in _rows(found)]
         for chat_id in filter(None, ids):
             chat = await self.chat(account_id, chat_id)
             if chat is not None and chat.one_to_one:
@@ -151,7 +151,7 @@ class UnipileNetwork:
         self, account_id: str, chat_id: str, *, since: datetime | None = None
     ) -> tuple[NetworkMessage, ...]:
         """See `OutreachNetwork`."""
-        query = {} if since is None else {"after": shapes.written(since)}
+        query = {} if since is None else {"after": shapes.provider_time(since)}
         rows = await self._all("messages/list", account_id, "chats", chat_id, "messages", query=query)
         found = [_read(shapes.message, row, AskedAction.READ) for row in rows]
         oldest_first = found[::-1]  # messages of the same moment keep their order
@@ -179,7 +179,7 @@ class UnipileNetwork:
 
     async def chats(self, account_id: str, *, since: datetime | None = None) -> tuple[NetworkChat, ...]:
         """See `OutreachNetwork`."""
-        query = {} if since is None else {"after": shapes.written(since)}
+        query = {} if since is None else {"after": shapes.provider_time(since)}
         rows = await self._all("chats/list", account_id, "chats", query=query)
         return tuple(_read(shapes.chat, row, AskedAction.READ) for row in rows)
 

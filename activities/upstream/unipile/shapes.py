@@ -52,8 +52,8 @@ def account(body: Json) -> NetworkAccount:
     """An account. Raises `Unreadable`."""
     return NetworkAccount(
         id=required_id(body),
-        user_id=text(body.get("user_id")),
-        name=text(body.get("name")),
+        user_id=short_text(body.get("user_id")),
+        name=short_text(body.get("name")),
         standing=standing(body),
         created_at=moment(body.get("created_at")),
     )
@@ -78,18 +78,18 @@ def person(body: Json) -> PersonOnNetwork:
     specifics = body.get("specifics")
     found: Json = specifics if isinstance(specifics, dict) else {}
     state = found.get("relation_request_status")
-    person_id, slug = required_id(body), text(body.get("public_identifier"))
+    person_id, slug = required_id(body), short_text(body.get("public_identifier"))
     return PersonOnNetwork(
         id=person_id,
         public_identifier=slug,
-        profile_url=text(body.get("profile_url")),
-        display_name=text(body.get("display_name")),
-        first_name=text(body.get("first_name")),
-        last_name=text(body.get("last_name")),
+        profile_url=short_text(body.get("profile_url")),
+        display_name=short_text(body.get("display_name")),
+        first_name=short_text(body.get("first_name")),
+        last_name=short_text(body.get("last_name")),
         distance=_DISTANCES.get(str(found.get("network_distance")), Distance.UNKNOWN),
         request_state=RequestState.NONE if state is None else _REQUEST_STATES.get(str(state), RequestState.UNKNOWN),
         request=_own_request(found.get("relation_request"), person_id=person_id, slug=slug),
-        visit_token=text(found.get("notify_visit_token")),
+        visit_token=short_text(found.get("notify_visit_token")),
     )
 
 
@@ -101,10 +101,10 @@ def request(body: Json) -> SentRequest:
     invited: Json = user if isinstance(user, dict) else {}
     return SentRequest(
         id=required_id(body),
-        person_id=text(invited.get("id")),
-        public_identifier=text(invited.get("public_identifier")),
+        person_id=short_text(invited.get("id")),
+        public_identifier=short_text(invited.get("public_identifier")),
         sent_at=moment(body.get("created_at")),
-        note=text(body.get("message")),
+        note=short_text(body.get("message")),
     )
 
 
@@ -114,7 +114,7 @@ def chat(body: Json) -> NetworkChat:
     refused = isinstance(restrictions, list) and "send_message" in restrictions
     return NetworkChat(
         id=required_id(body),
-        person_id=text(body.get("user_id")),
+        person_id=short_text(body.get("user_id")),
         one_to_one=body.get("type") == "1to1" or body.get("is_1to1") is True,
         writable=not (refused or body.get("is_readonly") is True),
         last_message_at=moment(body.get("last_message_timestamp")),
@@ -123,13 +123,13 @@ def chat(body: Json) -> NetworkChat:
 
 def message(body: Json) -> NetworkMessage:
     """A message. Raises `Unreadable`, also when it does not say who wrote it."""
-    from_owner, chat_id = body.get("is_sender"), text(body.get("chat_id"))
+    from_owner, chat_id = body.get("is_sender"), short_text(body.get("chat_id"))
     if not isinstance(from_owner, bool) or chat_id is None:
         raise Unreadable
     return NetworkMessage(
         id=required_id(body),
         chat_id=chat_id,
-        sender_id=text(body.get("sender_id")),
+        sender_id=short_text(body.get("sender_id")),
         text=body["text"] if isinstance(body.get("text"), str) else None,
         sent_at=moment(body.get("timestamp")),
         from_owner=from_owner,
@@ -141,13 +141,15 @@ def message(body: Json) -> NetworkMessage:
 def sent(body: Json, *, chat_id: str | None = None) -> MessageSent:
     """What came of a message: its id comes as text, as a list of texts, or not at all."""
     told = body.get("message_id")
-    ids = [text(each) for each in told] if isinstance(told, list) else [text(told)]
-    return MessageSent(chat_id=text(body.get("chat_id")) or chat_id, message_id=next(iter(filter(None, ids)), None))
+    ids = [short_text(each) for each in told] if isinstance(told, list) else [short_text(told)]
+    return MessageSent(
+        chat_id=short_text(body.get("chat_id")) or chat_id, message_id=next(iter(filter(None, ids)), None)
+    )
 
 
 def endpoint(body: Json) -> CallbackEndpoint:
     """A webhook endpoint. Raises `Unreadable`, also when it does not tell its secret."""
-    url, secret, events = body.get("url"), text(body.get("secret")), body.get("trigger_events")
+    url, secret, events = body.get("url"), short_text(body.get("secret")), body.get("trigger_events")
     if not isinstance(url, str) or secret is None or not isinstance(events, list):
         raise Unreadable
     names = frozenset(name for name in events if isinstance(name, str))
@@ -156,13 +158,13 @@ def endpoint(body: Json) -> CallbackEndpoint:
 
 def required_id(body: Json) -> str:
     """The `id` of anything. Raises `Unreadable`."""
-    found = text(body.get("id"))
+    found = short_text(body.get("id"))
     if found is None:
         raise Unreadable
     return found
 
 
-def text(value: object) -> str | None:
+def short_text(value: object) -> str | None:
     """A text of reasonable length; null for anything else."""
     return value if isinstance(value, str) and 0 < len(value) <= MAX_ID_LENGTH else None
 
@@ -178,7 +180,7 @@ def moment(value: object) -> datetime | None:
     return read if read.tzinfo else read.replace(tzinfo=UTC)
 
 
-def written(at: datetime) -> str:
+def provider_time(at: datetime) -> str:
     """A time as the provider reads it."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -190,12 +192,12 @@ def _classic(body: Json) -> object:
 
 
 def _own_request(body: object, *, person_id: str, slug: str | None) -> SentRequest | None:
-    if not isinstance(body, dict) or body.get("type") != "sent" or text(body.get("id")) is None:
+    if not isinstance(body, dict) or body.get("type") != "sent" or short_text(body.get("id")) is None:
         return None
     return SentRequest(
         id=body["id"],
         person_id=person_id,
         public_identifier=slug,
         sent_at=moment(body.get("created_at")),
-        note=text(body.get("message")),
+        note=short_text(body.get("message")),
     )

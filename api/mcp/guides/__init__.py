@@ -21,7 +21,7 @@ FIRST = "overview"
 
 
 @cache
-def text(topic: str) -> str:
+def guide_text(topic: str) -> str:
     """The guide of a topic of `TOPICS`."""
     return filled(source(topic))
 

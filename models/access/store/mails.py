@@ -10,9 +10,9 @@ from sqlmodel import col
 from models.access.rules.oauth import SIGN_IN_LIFE
 from models.access.rules.signup import LINK_LIFE, MailKind
 from models.access.tables import Mail, Workspace
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.ids import new_id
-from models.base.subjects import Subject
+from models.base.steps import Subject
 
 SECRET_PURPOSE = "mail"  # noqa: S105 - the vault's purpose, not a secret
 LIFE = {MailKind.VERIFICATION: LINK_LIFE, MailKind.SIGN_IN: SIGN_IN_LIFE}

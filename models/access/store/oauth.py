@@ -29,9 +29,9 @@ from models.access.rules.oauth import (
 )
 from models.access.store import workspaces
 from models.access.tables import ApiKey, OauthClient, OauthGrant, OauthSignIn, OauthToken, Workspace
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.ids import new_id
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.base.tenants import Tenant
 
 PREFIX = "client"

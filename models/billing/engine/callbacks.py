@@ -11,10 +11,10 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.ids import new_id
 from models.base.outbox import wake
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.base.times import add_months, cycle_end
 from models.billing.engine import outreach_plans
 from models.billing.engine import payments as engine_payments

@@ -12,11 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.base import outbox
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.errors import Conflict
 from models.base.ids import new_id
-from models.base.steps import Call, Decision, Do, Queue
-from models.base.subjects import Subject
+from models.base.steps import Call, Decision, Do, Queue, Subject
 from models.billing.rules.outreach_plans import (
     LOOK_EVERY,
     ChangeStatus,

@@ -15,10 +15,9 @@ from sqlmodel import col
 
 from models.access.tables import Workspace
 from models.base import outbox
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.outbox import wake
-from models.base.steps import Call, Decision, Do, Queue
-from models.base.subjects import Subject
+from models.base.steps import Call, Decision, Do, Queue, Subject
 from models.billing.rules import payments as rules_payments
 from models.billing.rules.payments import (
     ASK_FOR,

@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from models.access.tables import DailySpend
 from models.base import outbox
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.ids import new_id
 from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.tenants import Tenant

@@ -48,7 +48,7 @@ class Firm(NamedTuple):
     keys: tuple[str, ...]
 
 
-def build(register: Path, country_codes: dict[str, str]) -> list[Firm]:
+def build_companies(register: Path, country_codes: dict[str, str]) -> list[Firm]:
     """Return well-known firms, then listed ones, then the register's; each name once in a country.
 
     `country_codes` maps English names.
@@ -107,7 +107,7 @@ def _registered(register: Path, taken: set[str]) -> Iterator[Firm]:
         if kept is None or (len(name), lei) < (len(kept[1]), kept[0]):
             best[key, country] = (lei, name)
     for (key, country), (lei, name) in sorted(best.items()):
-        yield Firm(id=f"co_{lei.lower()}", name=written(name), country=country, domain=None, keys=(key,))
+        yield Firm(id=f"co_{lei.lower()}", name=without_capitals(name), country=country, domain=None, keys=(key,))
 
 
 def _entities(register: Path) -> Iterator[dict[str, Any]]:
@@ -129,7 +129,7 @@ def _operates(entity: dict[str, Any]) -> bool:
     return bool(sectors) and not NOT_OPERATING.search(name) and not NUMBERED.search(name)
 
 
-def written(name: str) -> str:
+def without_capitals(name: str) -> str:
     """Return a register's capitals as people write them: `ACME TOOLS GMBH` becomes `Acme Tools GmbH`."""
     if not name.isupper():
         return " ".join(name.split())

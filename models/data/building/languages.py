@@ -11,7 +11,7 @@ tk tl tr uk ur uz vi wo xh yi yo yue zh zu ase bfi sh
 LANGUAGES = ("en", "de", "fr", "nl")
 
 
-def build() -> dict[str, str]:
+def build_languages() -> dict[str, str]:
     """Return keys of names in four languages, to the lower-case English name."""
     from babel import Locale
 

@@ -76,7 +76,7 @@ def own_number(kind: str, code: str) -> int:
     return OWN_NUMBERS + int.from_bytes(digest, "big") % 100_000_000_000
 
 
-def build(sources: PlaceSources) -> list[PlaceRow]:
+def build_places(sources: PlaceSources) -> list[PlaceRow]:
     """Return every place: cities by population descending, then regions, districts, countries, metros."""
     cities = _cities(sources)
     countries = _countries(sources)

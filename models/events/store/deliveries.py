@@ -10,13 +10,11 @@ from sqlalchemy import Row, delete, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.base.clock import service_time
-from models.base.database import Statements
+from models.base.database import Statements, service_time
 from models.base.errors import Conflict, NotFound, rfc3339
 from models.base.outbox import CHANNEL
 from models.base.paging import Page, Slice, fetch, newest_first
-from models.base.steps import Decision, Do
-from models.base.subjects import Subject
+from models.base.steps import Decision, Do, Subject
 from models.base.tables import Payload
 from models.base.tenants import customer_of
 from models.events.rules.catalogue import Envelope
@@ -303,7 +301,7 @@ async def _hand_over(session: AsyncSession, locked: _LockedDelivery) -> None:
         await session.execute(HAND_OVER, asked)
 
 
-async def retry_delivery(session: AsyncSession, endpoint: WebhookEndpoint, delivery_id: str) -> Delivery:
+async def retry_now(session: AsyncSession, endpoint: WebhookEndpoint, delivery_id: str) -> Delivery:
     """Make one more attempt due now; the caller wakes the delivery. `endpoint` is locked.
 
     A pending delivery then continues its schedule, any other ends with this attempt. Raises `NotFound`, and `Conflict`

@@ -16,8 +16,7 @@ from sqlalchemy import ColumnElement, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.base.clock import service_time
-from models.base.database import before_commit
+from models.base.database import before_commit, service_time
 from models.base.errors import NotFound
 from models.base.ids import new_id
 from models.base.outbox import CHANNEL

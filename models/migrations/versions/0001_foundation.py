@@ -10,6 +10,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 
+
 revision = "0001"
 down_revision = None
 branch_labels = None

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from alembic import op
 
 
+
 revision = "0010"
 down_revision = "0009"
 branch_labels = None

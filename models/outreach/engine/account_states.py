@@ -155,7 +155,7 @@ async def pause_is_over(session: AsyncSession, held: LockedAccount) -> None:
         await activate(session, held)
 
 
-async def pause_by_hand(session: AsyncSession, held: LockedAccount) -> None:
+async def pause_account_by_hand(session: AsyncSession, held: LockedAccount) -> None:
     """Pause without end; an account that rests for another reason than the network's pause stays as it is.
 
     Raises `AccountNotReady` for one that was never connected.

@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from models.base.errors import Conflict, InvalidRequest, NotFound, OutreachCapReached, Suppressed
 from models.base.ids import new_id
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.base.tenants import Tenant
 from models.outreach.engine import plan, record
 from models.outreach.engine.context import (
@@ -34,7 +34,7 @@ from models.outreach.rules.actions import (
 from models.outreach.rules.sequences import SequenceStep, reinvite_at
 from models.outreach.rules.slots import FIRST_TOUCH_HORIZON, LIMITS, Slot, SlotRefusal, find_slot
 from models.outreach.rules.states import ActionOutcome, ActionReason, EnrollmentReason
-from models.outreach.rules.texts import RenderedText, render_step, utf16_units
+from models.outreach.rules.texts import StepText, render_step, utf16_units
 from models.outreach.store import accounts, calendars, conversations
 from models.outreach.store.accounts import LockedAccount
 from models.outreach.tables import OPEN_ENROLLMENTS, Action, Conversation, NetworkPerson
@@ -207,7 +207,7 @@ class PlannedSend:
     held: LockedAccount
     action: Action
     slot: Slot | SlotRefusal
-    rendered: RenderedText
+    rendered: StepText
 
 
 def send_subject(action_id: str) -> Subject:
@@ -330,7 +330,7 @@ async def _seen(session: AsyncSession, tenant: Tenant, profile_id: str) -> SeenE
 
 async def _rendered(
     session: AsyncSession, writer: Writer, tenant: Tenant, profile_id: str, draft: DraftSend
-) -> RenderedText:
+) -> StepText:
     person = await known_recipient(session, tenant, profile_id, draft.given)
     field = ACTION_SPECS[draft.type].text_field
     note, body = (draft.text if field == name else None for name in ("note", "body"))
@@ -387,7 +387,7 @@ async def prepare_reply(
     )
     calendar = await calendars.load_calendar(session, held)
     slot = find_slot(calendar, calendars.request_of(action, None), held.now)
-    return PlannedSend(held, action, slot, RenderedText(None, written, utf16_units(written)))
+    return PlannedSend(held, action, slot, StepText(None, written, utf16_units(written)))
 
 
 async def _answered_person(session: AsyncSession, tenant: Tenant, conversation: Conversation) -> str:

@@ -12,9 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.base import outbox
-from models.base.clock import service_time
-from models.base.steps import Decision, Do
-from models.base.subjects import Subject
+from models.base.database import service_time
+from models.base.steps import Decision, Do, Subject
 from models.outreach.engine import decide, plan
 from models.outreach.engine.context import EnrollmentContext, facts_for_messages, lock_context, was_touched
 from models.outreach.engine.decide import A_MOMENT, claim_time

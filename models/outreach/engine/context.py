@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.ids import new_id
 from models.base.secrets import Vault
 from models.base.tenants import Tenant

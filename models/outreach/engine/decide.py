@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.steps import Decision, Do
 from models.outreach.engine import plan
 from models.outreach.engine.context import EnrollmentContext, lock_context, new_step_action

@@ -25,7 +25,7 @@ from models.outreach.rules.caps import WEEKLY, action_seed, counts_against, mond
 from models.outreach.rules.sequences import SequenceStep
 from models.outreach.rules.slots import FIRST_TOUCH_HORIZON, Calendar, Request, Slot, SlotMove, SlotRefusal, find_slot
 from models.outreach.rules.states import ActionOutcome, ActionReason, EnrollmentStatus
-from models.outreach.rules.texts import Caution, Recipient, RenderedText, first_message_lacks_notice, render_step
+from models.outreach.rules.texts import Caution, Recipient, StepText, first_message_lacks_notice, render_step
 from models.outreach.store import calendars, sequences
 from models.outreach.store.accounts import LockedAccount
 from models.outreach.tables import OPEN_ENROLLMENTS, Action, Enrollment, OutreachAccount
@@ -255,7 +255,7 @@ class EnrollingDecision:
     seed: str
     request: Request | None = None
     reason: str | None = None
-    rendered: tuple[RenderedText, ...] = ()
+    rendered: tuple[StepText, ...] = ()
     slot: Slot | None = None
     next_available_at: datetime | None = None
     why: tuple[SlotMove, ...] = ()

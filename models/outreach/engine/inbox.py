@@ -9,10 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.base import outbox
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.ids import new_id
 from models.base.secrets import Vault
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.events.rules.catalogue import EventType, ReplyReceived
 from models.events.store import events
 from models.outreach.engine import claim, record

@@ -31,7 +31,7 @@ from models.outreach.rules.states import (
     EnrollmentStatus,
     SequenceStatus,
 )
-from models.outreach.rules.texts import Recipient, RenderedText, render_step
+from models.outreach.rules.texts import Recipient, StepText, render_step
 from models.outreach.store import calendars, sequences
 from models.outreach.tables import Action
 from models.people.store import suppressions
@@ -283,7 +283,7 @@ class Writer:
 
 async def render_for_context(
     session: AsyncSession, writer: Writer, context: EnrollmentContext, step: SequenceStep
-) -> RenderedText:
+) -> StepText:
     """A step's text for the context's person, as everything stands now."""
     person = await recipient_of(session, context)
     notice = opt_out_sentence(writer.vault, writer.public_url, context.profile_id or context.waiting.profile_id)

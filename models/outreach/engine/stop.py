@@ -14,8 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.base import outbox
-from models.base.clock import service_time
-from models.base.database import lock_people_rows
+from models.base.database import lock_people_rows, service_time
 from models.base.errors import Conflict
 from models.base.outbox import CHANNEL
 from models.base.tenants import Tenant, customer_of
@@ -132,7 +131,7 @@ async def stop_enrollments(session: AsyncSession, enrollment_ids: Collection[str
     await outbox.wake_many(session, "enrollment", enrollment_ids)
 
 
-def pause_by_hand(context: EnrollmentContext, enrollment: Enrollment) -> None:
+def pause_enrollment_by_hand(context: EnrollmentContext, enrollment: Enrollment) -> None:
     """Hold the next steps until they are resumed, also past the settling of an unknown outcome.
 
     A hold for the owner's word, which only resuming ends anyway, stays what it is. Raises `Conflict` for an enrollment

@@ -323,7 +323,7 @@ class Recipient:
 
 
 @dataclass(frozen=True, slots=True)
-class RenderedText:
+class StepText:
     """A step's text for one person; `text` null when the step has none. `units` is its length in UTF-16 units."""
 
     step_id: str | None
@@ -338,14 +338,14 @@ def utf16_units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def render_step(step: SequenceStep, person: Recipient, *, privacy_notice: str) -> RenderedText:
+def render_step(step: SequenceStep, person: Recipient, *, privacy_notice: str) -> StepText:
     """One step's text. Values are never expanded again; `privacy_notice` is the sentence with its link.
 
     A value that is missing leaves no text, only the problem; a note that is too long is returned with its length and
     never cut.
     """
     if step.text is None:
-        return RenderedText(step.id, None, 0)
+        return StepText(step.id, None, 0)
     values = {
         Placeholder.FIRST_NAME: greeting_name(person.first_name, person.full_name),
         Placeholder.COMPANY: spoken_company(person.company),
@@ -354,12 +354,12 @@ def render_step(step: SequenceStep, person: Recipient, *, privacy_notice: str) -
     wanted = placeholders_of(step.text)
     for placeholder, problem in _MISSING:
         if placeholder in wanted and values[placeholder] is None:
-            return RenderedText(step.id, None, 0, problem)
+            return StepText(step.id, None, 0, problem)
     text = fill(step.text, {name: value for name, value in values.items() if value is not None})
     units = utf16_units(text)
     longest = ACTION_SPECS[step.type].longest_rendered
     too_long = longest is not None and units > longest
-    return RenderedText(step.id, text, units, ActionReason.NOTE_TOO_LONG if too_long else None)
+    return StepText(step.id, text, units, ActionReason.NOTE_TOO_LONG if too_long else None)
 
 
 _MISSING = (

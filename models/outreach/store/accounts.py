@@ -10,13 +10,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.access.store import workspaces
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.errors import AccountNotReady, AccountPaused, Forbidden, NotFound, UpstreamBusy
 from models.base.ids import new_id
 from models.base.outbox import CHANNEL
 from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.secrets import Vault
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.base.tenants import Tenant, customer_of
 from models.outreach.rules.answers import AccountGate, gate, next_available_at
 from models.outreach.rules.callbacks import RETURNED, SECRET_PURPOSE, returned
@@ -66,7 +66,7 @@ def _of(tenant: Tenant, account_id: str) -> Select[OutreachAccount]:
     )
 
 
-async def get_account(session: AsyncSession, tenant: Tenant, account_id: str) -> OutreachAccount:
+async def load_account(session: AsyncSession, tenant: Tenant, account_id: str) -> OutreachAccount:
     """An account of the tenant, removed ones included. Raises `NotFound`."""
     row = (await session.scalars(_of(tenant, account_id))).one_or_none()
     if row is None:
@@ -74,7 +74,7 @@ async def get_account(session: AsyncSession, tenant: Tenant, account_id: str) ->
     return row
 
 
-async def list_accounts(
+async def page_of_accounts(
     session: AsyncSession, tenant: Tenant, page: Page, *, status: AccountStatus | None = None
 ) -> Slice[OutreachAccount]:
     """The tenant's accounts, newest first; removed ones only when they are asked for."""
@@ -91,7 +91,7 @@ async def list_accounts(
 
 async def lock_account(session: AsyncSession, tenant: Tenant, account_id: str) -> LockedAccount:
     """An account of the tenant with its settings, locked in this order. Raises `NotFound`."""
-    await get_account(session, tenant, account_id)
+    await load_account(session, tenant, account_id)
     rules = await sequences.lock_settings(session, tenant)
     query = _of(tenant, account_id).with_for_update(key_share=True).execution_options(populate_existing=True)
     account = (await session.scalars(query)).one()

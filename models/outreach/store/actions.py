@@ -11,7 +11,7 @@ from sqlmodel import col
 from models.base import outbox
 from models.base.errors import NotFound
 from models.base.paging import Page, Slice, fetch, newest_first
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.base.tenants import Tenant
 from models.outreach.rules.actions import ACTION_SPECS, CONTACTING_SQL
 from models.outreach.rules.states import ActionOutcome
@@ -30,7 +30,7 @@ class ActionFilters:
     profile_id: str | None = None
 
 
-async def get_action(session: AsyncSession, tenant: Tenant, action_id: str) -> Action:
+async def load_action(session: AsyncSession, tenant: Tenant, action_id: str) -> Action:
     """The tenant's action. Raises `NotFound`."""
     query = select(Action).where(col(Action.id) == action_id, col(Action.tenant_id) == tenant.id)
     found = (await session.scalars(query)).one_or_none()
@@ -39,7 +39,7 @@ async def get_action(session: AsyncSession, tenant: Tenant, action_id: str) -> A
     return found
 
 
-async def list_actions(session: AsyncSession, tenant: Tenant, filters: ActionFilters, page: Page) -> Slice[Action]:
+async def page_of_actions(session: AsyncSession, tenant: Tenant, filters: ActionFilters, page: Page) -> Slice[Action]:
     """The tenant's actions, newest first."""
     query = select(Action).where(col(Action.tenant_id) == tenant.id)
     for column, wanted in (

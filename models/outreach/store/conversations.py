@@ -31,7 +31,7 @@ def _of(tenant: Tenant) -> Select[Conversation]:
     return select(Conversation).where(col(Conversation.tenant_id) == tenant.id)
 
 
-async def get_conversation(
+async def load_conversation(
     session: AsyncSession, tenant: Tenant, conversation_id: str, *, lock: bool = False, suppressed: int = 404
 ) -> Conversation:
     """The tenant's conversation. Raises `NotFound`, and `Suppressed` with the status given."""
@@ -46,7 +46,7 @@ async def get_conversation(
     return found
 
 
-async def list_conversations(
+async def page_of_conversations(
     session: AsyncSession, tenant: Tenant, filters: ConversationFilters, page: Page
 ) -> Slice[Conversation]:
     """The tenant's conversations, newest first."""
@@ -94,7 +94,7 @@ async def unread(session: AsyncSession, conversation_ids: Collection[str]) -> di
 
 async def messages(session: AsyncSession, tenant: Tenant, conversation_id: str, page: Page) -> Slice[Message]:
     """What was written in a conversation, newest first. Raises as `get`."""
-    await get_conversation(session, tenant, conversation_id)
+    await load_conversation(session, tenant, conversation_id)
     sent_at = col(Message.sent_at)
     query = select(Message).where(col(Message.conversation_id) == conversation_id)
     return await fetch(session, query, page, order=newest_first(sent_at, col(Message.id)), created_at=sent_at)

@@ -14,11 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.base import outbox
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.errors import Conflict, NotFound
 from models.base.ids import new_id
 from models.base.paging import Page, Slice, fetch, newest_first
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.base.tables import Payload
 from models.base.tenants import Tenant, customer_of
 from models.events.rules.catalogue import EnrollmentChanged, EventType
@@ -117,7 +117,7 @@ class DraftSequence:
     daily_pace_limit: int | None = None
 
 
-async def create_sequence(
+async def add_sequence(
     session: AsyncSession, tenant: Tenant, draft: DraftSequence, *, now: datetime
 ) -> OutreachSequence:
     """A new sequence, active; its steps have their ids."""
@@ -138,7 +138,7 @@ async def create_sequence(
     return made
 
 
-async def get_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str) -> OutreachSequence:
+async def load_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str) -> OutreachSequence:
     """The tenant's sequence. Raises `NotFound`."""
     query = select(OutreachSequence).where(
         col(OutreachSequence.id) == sequence_id, col(OutreachSequence.tenant_id) == tenant.id
@@ -170,7 +170,7 @@ def _there(found: OutreachSequence | None) -> OutreachSequence:
     return found
 
 
-async def list_sequences(
+async def page_of_sequences(
     session: AsyncSession, tenant: Tenant, page: Page, *, status: SequenceStatus | None
 ) -> Slice[OutreachSequence]:
     """The tenant's sequences, newest first; archived ones only when they are asked for."""
@@ -203,7 +203,7 @@ HAS_OPEN = text(
 )
 
 
-async def delete_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str) -> None:
+async def remove_sequence(session: AsyncSession, tenant: Tenant, sequence_id: str) -> None:
     """Delete a sequence; its past enrollments stay. Raises `NotFound`, and `Conflict` while enrollments are open."""
     await lock_sequence(session, tenant, sequence_id)
     if await session.scalar(HAS_OPEN, {"id": sequence_id}):
@@ -261,7 +261,7 @@ async def finish_enrollment(
     await session.flush()
 
 
-async def get_enrollment(session: AsyncSession, tenant: Tenant, enrollment_id: str) -> Enrollment:
+async def load_enrollment(session: AsyncSession, tenant: Tenant, enrollment_id: str) -> Enrollment:
     """The tenant's enrollment. Raises `NotFound`."""
     query = select(Enrollment).where(col(Enrollment.id) == enrollment_id, col(Enrollment.tenant_id) == tenant.id)
     found = (await session.scalars(query)).one_or_none()
@@ -280,7 +280,7 @@ class EnrollmentFilters:
     profile_ids: Ordered[str] | None = None
 
 
-async def list_enrollments(
+async def page_of_enrollments(
     session: AsyncSession, tenant: Tenant, filters: EnrollmentFilters, page: Page
 ) -> Slice[Enrollment]:
     """The tenant's enrollments, newest first."""

@@ -7,7 +7,7 @@ from sqlalchemy import delete, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.errors import NotFound
 from models.base.ids import new_id
 from models.base.paging import Page, Slice, fetch, newest_first

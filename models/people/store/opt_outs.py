@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base import ids
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.errors import NotFound
 from models.base.ids import new_id
 from models.base.secrets import Vault

@@ -10,8 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.base.clock import service_time
-from models.base.database import lock_people_rows, widened
+from models.base.database import lock_people_rows, service_time, widened
 from models.base.ids import new_id
 from models.base.secrets import Vault
 from models.base.tenants import Tenant, all_tenants

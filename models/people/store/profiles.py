@@ -10,8 +10,7 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.base.clock import service_time
-from models.base.database import widened
+from models.base.database import service_time, widened
 from models.base.errors import NotCached, NotFound, Suppressed
 from models.base.secrets import Vault
 from models.base.tenants import Tenant, all_tenants

@@ -13,7 +13,7 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.tenants import Tenant
 from models.people.outreach_port import outreach
@@ -145,7 +145,7 @@ class ImportDone:
     over_full: str | None
 
 
-async def import_seen(session: AsyncSession, tenant: Tenant, given: Mapping[str, ImportedEntry]) -> ImportDone:
+async def import_entries(session: AsyncSession, tenant: Tenant, given: Mapping[str, ImportedEntry]) -> ImportDone:
     """Merge what an import says about locked people into the register."""
     named = {
         "workspace": tenant.workspace_id,

@@ -8,8 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.base import idempotency
-from models.base.clock import service_time
-from models.base.database import widened
+from models.base.database import service_time, widened
 from models.base.errors import Conflict, NotFound, serialized
 from models.base.ids import new_id
 from models.base.paging import Column, Page, Slice, fetch, newest_first

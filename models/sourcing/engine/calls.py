@@ -9,8 +9,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.base.clock import service_time
-from models.base.database import Statements, widened
+from models.base.database import Statements, service_time, widened
 from models.base.errors import (
     DailyCreditCapReached,
     IdempotencyKeyReused,

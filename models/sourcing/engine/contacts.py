@@ -11,10 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.base import outbox
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.ids import new_id
 from models.base.secrets import Vault
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from models.base.tenants import Tenant
 from models.billing.rules import prices
 from models.billing.rules.prices import CreditCharge

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.statuses import RunStatus, StopReason
 from models.base.steps import Call, Decision, Do
 from models.base.tables import Payload

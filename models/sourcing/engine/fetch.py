@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.billing.rules import prices

@@ -10,12 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.base import outbox
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.errors import NotFound
 from models.base.ids import new_id
 from models.base.secrets import Vault
-from models.base.steps import Decision, Do
-from models.base.subjects import Subject
+from models.base.steps import Decision, Do, Subject
 from models.base.tenants import Tenant, customer_of
 from models.billing.store.credits import Payer
 from models.events.rules.catalogue import EventType, JobEnded

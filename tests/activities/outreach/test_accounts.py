@@ -12,8 +12,7 @@ from sqlalchemy import text
 from activities.outreach.accounts import AccountSteps
 from activities.upstream.ports.network_errors import NetworkBusy, NetworkError
 from activities.upstream.unipile.network import UnipileNetwork
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.secrets import Vault
 from models.base.steps import Do, NextStep, Step
 from models.outreach.engine import connect

@@ -9,8 +9,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.tenants import Tenant
 from models.billing.engine import callbacks
 from models.billing.rules.payments import OutreachSubscriptionChanged, PlanStatus

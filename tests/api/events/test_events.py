@@ -6,8 +6,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.tenants import Tenant
 from models.events.rules.catalogue import CreditsLow, EventData, EventType, Pinged
 from models.events.store import events

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from api.kernel.kernel import Kernel
 from models.base.database import Database
-from models.base.subjects import Subject
+from models.base.steps import Subject
 from tests.api.conftest import Workspace, application, client, error_of, run_sql
 
 

@@ -197,7 +197,7 @@ async def test_a_resource_of_another_workspace_is_not_found(
 
 @pytest.mark.parametrize("topic", sorted(guides.TOPICS))
 def test_a_guide_names_only_tools_that_there_are(topic: str) -> None:
-    text = guides.text(topic)
+    text = guides.guide_text(topic)
     assert len(text) > 1000
     named = set(re.findall(r"`((?:[a-z]+_)+[a-z]+)\(", text))
     assert named <= TOOLS.keys()
@@ -208,4 +208,4 @@ def test_a_guide_writes_no_price_or_cap_as_a_figure(topic: str) -> None:
     written = guides.source(topic)
     priced = re.findall(r"(?:^|[^`\w.=])\d[\d,.]* (?:credits?|EUR|seconds apart|people;)|\| \d[\d,]*[;|]? ", written)
     assert [each for each in priced if not each.startswith(("| 0", "|  0"))] == []
-    assert "{" not in re.sub(r"`[^`]*`|```.*?```", "", guides.text(topic), flags=re.DOTALL)
+    assert "{" not in re.sub(r"`[^`]*`|```.*?```", "", guides.guide_text(topic), flags=re.DOTALL)

@@ -3,8 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.ids import new_id
 from models.base.tenants import Tenant
 from models.outreach.store import accounts

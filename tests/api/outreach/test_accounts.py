@@ -9,8 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from api.outreach import accounts
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.outreach.engine import connect

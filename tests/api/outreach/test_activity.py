@@ -4,8 +4,7 @@ from datetime import UTC, timedelta
 
 import pytest
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.tenants import Tenant
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.outreach.accounts import action, connected

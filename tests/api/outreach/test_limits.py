@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.tenants import Tenant
 from models.outreach.rules.caps import CAPS, day_start, monday, utc_day
 from tests.api.conftest import Workspace, error_of, run_sql

@@ -2,8 +2,7 @@
 
 from uuid import uuid4
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.people.rules.profiles import CurrentJob, Profile, ProfileLocation, UntrustedText

@@ -13,8 +13,7 @@ from api.kernel.routing import OperationRoute
 from api.kernel.schemas import Answer, Ask
 from models import erase
 from models.access.rules.keys import Scope
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.errors import NotFound
 from models.base.ids import new_id
 from models.base.tables import JSON, Row

@@ -7,8 +7,7 @@ from uuid import uuid4
 
 import httpx
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.ids import new_id
 from models.base.secrets import Vault
 from models.billing.store import credits

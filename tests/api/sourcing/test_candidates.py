@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from api.kernel.schemas import Listing
-from api.kernel.spreadsheet import lines
+from api.kernel.spreadsheet import spreadsheet_lines
 from api.sourcing.runs_schemas import COMPACT_COLUMNS, CandidateRow, FullCandidate
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.ids import new_id
 from models.base.secrets import Vault
 from models.people.rules.profiles import CurrentJob, UntrustedText
@@ -234,7 +233,7 @@ async def test_the_spreadsheet_is_sent_page_by_page() -> None:
             yield Listing(data=[])
 
     following = pages()
-    sent = lines(await anext(following), following, COMPACT_COLUMNS)
+    sent = spreadsheet_lines(await anext(following), following, COMPACT_COLUMNS)
     assert await anext(sent) == HEADER
     assert read == [0]
     assert [line async for line in sent] == ["", ""]

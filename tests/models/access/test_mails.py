@@ -5,8 +5,7 @@ from datetime import timedelta
 from models.access.rules.signup import MailKind
 from models.access.store import mails
 from models.access.tables import Mail
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from tests.models.conftest import Member
 
 SEALED = b"sealed"

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.billing.engine import callbacks
 from models.billing.engine import payments as engine_payments
 from models.billing.engine.payments import CheckoutPage, RefillSettings

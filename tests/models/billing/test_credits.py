@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.billing.engine import callbacks
 from models.billing.rules.prices import CreditCharge
 from models.billing.store import credits

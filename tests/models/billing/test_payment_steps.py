@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.errors import Conflict, IdempotencyKeyReused
 from models.base.idempotency import Use
 from models.base.steps import Do

@@ -13,15 +13,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.access.tables import Customer
 from models.base import outbox
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.ids import new_id
 from models.base.secrets import Vault
 from models.base.steps import Decision, Do
 from models.base.tenants import Tenant
 from models.events.rules.catalogue import CreditsExpiring, CreditsLow, EventData, EventType
 from models.events.rules.deliveries import AttemptError, EndpointStatus
-from models.events.store import deliveries, events
+from models.events.store import deliveries
+from models.events.store import events as store_events
 from models.events.store.deliveries import AttemptOutcome
 from models.events.tables import WebhookEndpoint
 from models.operate import housekeeping
@@ -192,7 +192,7 @@ class Working(Machine):
             async with self._database.transaction() as session:
                 now = await service_time(session)
                 for _ in range(many):
-                    events.emit(session, tenant, EventType(kind), DATA[kind], now=now)
+                    store_events.emit(session, tenant, EventType(kind), DATA[kind], now=now)
 
         async def around(session: AsyncSession) -> None:
             assert meanwhile is not None
@@ -254,7 +254,7 @@ class Working(Machine):
 
     def retries(self, hook_id: str, sent_id: str) -> Event:
         async def work(session: AsyncSession) -> str:
-            row = await deliveries.retry_delivery(session, await self._lock(session, hook_id), sent_id)
+            row = await deliveries.retry_now(session, await self._lock(session, hook_id), sent_id)
             await session.flush()
             await outbox.wake(session, deliveries.delivery_subject(row.id))
             return "ok"
@@ -266,7 +266,7 @@ class Working(Machine):
 
         async def work(session: AsyncSession) -> tuple[str, str]:
             row = await deliveries.load_endpoint(session, self.workspace_id, hook_id)
-            return events.emit_ping(session, row, now=await service_time(session))
+            return store_events.emit_ping(session, row, now=await service_time(session))
 
         before = self.now()
         event_id, sent_id = self.do(self._database.run(work))

@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.errors import Conflict, NotFound
 from models.base.steps import Do
 from models.events.rules.deliveries import DELIVERY_ATTEMPT, IN_FLIGHT

@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.ids import new_id
 from models.base.steps import Decision, Do
 from models.events.rules.catalogue import CreditsLow, EventType
@@ -113,4 +112,4 @@ class World:
         async with self.database.transaction() as session:
             workspace_id = self.member.tenant.workspace_id
             row = await deliveries.load_endpoint(session, workspace_id, endpoint_id, lock=True)
-            await deliveries.retry_delivery(session, row, delivery_id)
+            await deliveries.retry_now(session, row, delivery_id)

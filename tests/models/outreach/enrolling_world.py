@@ -49,7 +49,7 @@ async def crowd(world: World, count: int) -> list[Given]:
 async def decide(
     session: AsyncSession, world: World, held: LockedAccount, named: Sequence[EnrolledPerson]
 ) -> tuple[Enrolling, list[EnrollingDecision]]:
-    sequence = await sequences.get_sequence(session, world.member.tenant, world.sequence_id)
+    sequence = await sequences.load_sequence(session, world.member.tenant, world.sequence_id)
     found = await enroll.read_prospects(session, world.vault, held, named)
     into = enroll.into(sequence, held.account, world.writer, await calendars.load_calendar(session, held))
     return into, enroll.decide_enrolling(into, found)
@@ -60,7 +60,7 @@ async def preview(world: World, given: Sequence[Given], now: datetime) -> list[P
 
     async def work(session: AsyncSession) -> list[Promise]:
         tenant = world.member.tenant
-        account = await accounts.get_account(session, tenant, world.account_id)
+        account = await accounts.load_account(session, tenant, world.account_id)
         held = LockedAccount(account, await sequences.read_settings(session, tenant), now)
         named = await enroll.gather(session, world.vault, tenant, Sources(given=given))
         _, decided = await decide(session, world, held, named)

@@ -239,7 +239,7 @@ class EnrollmentRules(Calls):
         if context is None or context.enrollment is None:
             return None
         if what == "pause":
-            stop.pause_by_hand(context, context.enrollment)
+            stop.pause_enrollment_by_hand(context, context.enrollment)
         elif what == "stop":
             await stop.stop(session, context, context.enrollment)
         else:

@@ -4,8 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.errors import AccountNotReady, AccountPaused, NotFound, UpstreamBusy, rfc3339
 from models.outreach.engine import account_states
 from models.outreach.engine.account_states import AccountStanding
@@ -85,7 +84,7 @@ async def test_a_network_pause_cannot_be_ended_early_and_ends_automatically(worl
 async def test_pausing_by_hand_does_not_shorten_the_networks_pause(world: Accounts) -> None:
     account_id = await world.made()
     await limited(world, account_id)
-    await world.do(account_id, account_states.pause_by_hand)
+    await world.do(account_id, account_states.pause_account_by_hand)
     assert ((row := await world.row(account_id)).pause_reason, row.paused_until) == (MANUAL, None)
     with pytest.raises(AccountPaused):
         await resume(world, account_id)
@@ -166,7 +165,7 @@ async def test_temporary_trouble_pauses_immediately_and_is_reported_after_half_a
 
 async def test_resuming_what_was_paused_by_hand_in_passing_trouble_asks_the_provider(world: Accounts) -> None:
     account_id = await world.made()
-    await world.do(account_id, account_states.pause_by_hand)
+    await world.do(account_id, account_states.pause_account_by_hand)
     await stands(world, account_id, AccountStanding.INTERRUPTED)
     assert await resume(world, account_id) is True
     assert await stands(world, account_id, AccountStanding.INTERRUPTED) == "paused"

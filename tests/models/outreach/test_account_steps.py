@@ -9,8 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from models.base import outbox
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.secrets import Vault
 from models.base.steps import Do
 from models.outreach.engine import account_steps, stop

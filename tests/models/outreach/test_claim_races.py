@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.secrets import Vault
 from models.base.steps import Decision
 from models.outreach.engine import account_states, inbox
@@ -64,7 +63,7 @@ async def reply(world: World, enrollment_id: str, profile_id: str, session: Asyn
 
 
 async def pause_account(world: World, enrollment_id: str, profile_id: str, session: AsyncSession) -> None:
-    await account_states.pause_by_hand(session, await accounts.lock_account_by_id(session, world.account_id))
+    await account_states.pause_account_by_hand(session, await accounts.lock_account_by_id(session, world.account_id))
 
 
 OTHERS: list[Forbid] = [suppress, opt_out, erase, reply, pause_account]

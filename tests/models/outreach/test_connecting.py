@@ -5,8 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.secrets import Vault
 from models.base.steps import Do
 from models.outreach.engine import account_states, connect, stop
@@ -93,7 +92,7 @@ async def test_reconnecting_after_removal_restores_the_record_with_its_warm_up_a
 
 async def test_a_pause_by_hand_survives_removal(world: Accounts) -> None:
     older = await world.made(network_user_id="user-1")
-    await world.do(older, account_states.pause_by_hand)
+    await world.do(older, account_states.pause_account_by_hand)
     await removed(world, older)
     await world.signed_in(await fresh(world), "user-1", provider_id="p-2")
     assert ((row := await world.row(older)).status, row.pause_reason) == ("paused", "manual")

@@ -164,7 +164,7 @@ async def test_one_person_enters_one_of_two_sequences_at_once(world: World) -> N
     await world.open(INVITE)
     account_id = await Accounts(world.database, world.member.tenant).made()
     draft = DraftSequence(account_id=account_id, name="Another", steps=[INVITE])
-    made = await world.run(lambda s: sequences.create_sequence(s, world.member.tenant, draft, now=MONDAY))
+    made = await world.run(lambda s: sequences.add_sequence(s, world.member.tenant, draft, now=MONDAY))
     second = World(world.database, world.vault, world.member, account_id, made.id)
     given = await crowd(world, 1)
     one, other = await asyncio.gather(execute(world, given), execute(second, given))

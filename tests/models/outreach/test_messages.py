@@ -261,7 +261,7 @@ async def test_lists_and_figures_are_read_by_their_indexes(world: World) -> None
     span = actions.Span(await world.now() - timedelta(hours=12), await world.now())
 
     async def lists(session: AsyncSession) -> None:
-        await conversations.list_conversations(session, tenant, conversations.ConversationFilters(), Page(25))
+        await conversations.page_of_conversations(session, tenant, conversations.ConversationFilters(), Page(25))
         await conversations.replies(session, tenant, conversations.ReplyFilters(), Page(25))
 
     async def figures(session: AsyncSession) -> None:

@@ -6,8 +6,7 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.ids import new_id
 from models.base.secrets import Vault
 from models.outreach.engine import stop

@@ -10,8 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from models.base.database import Database
 from models.base.secrets import Vault
 from models.base.steps import Do
-from models.outreach.engine import actions as engine_actions
-from models.outreach.engine import inbox, stop
+from models.outreach.engine import actions, inbox, stop
 from models.outreach.engine.account_states import AccountStanding
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.context import Learned, lock_enrollment_context
@@ -267,7 +266,7 @@ async def test_an_unclear_action_blocks_only_its_person_and_counts_for_caps(worl
 async def test_a_person_settles_it(world: World, outcome: str, status: str, *, sent: bool) -> None:
     enrollment = await unknown(world)
     action = await world.last(enrollment)
-    await world.run(lambda session: engine_actions.settle(session, world.member.tenant, action.id, sent=sent))
+    await world.run(lambda session: actions.settle(session, world.member.tenant, action.id, sent=sent))
     await world.decide(enrollment)
     assert (await world.actions(enrollment))[0].outcome == outcome
     assert (await world.enrollment(enrollment)).status == status
@@ -278,7 +277,7 @@ async def pause(world: World, enrollment_id: str) -> None:
         context = await lock_enrollment_context(session, enrollment_id)
         assert context is not None
         assert context.enrollment is not None
-        stop.pause_by_hand(context, context.enrollment)
+        stop.pause_enrollment_by_hand(context, context.enrollment)
 
     await world.run(work)
 
@@ -303,7 +302,7 @@ async def test_settling_an_outcome_ends_no_other_pause(world: World, hold: Hold,
         await hold(world, enrollment)
     action = await world.last(enrollment)
     assert action.outcome == "unknown"
-    await world.run(lambda session: engine_actions.settle(session, world.member.tenant, action.id, sent=True))
+    await world.run(lambda session: actions.settle(session, world.member.tenant, action.id, sent=True))
     decision = await world.decide(enrollment)
     assert (decision.do, decision.until) == (Do.WAIT, None)
     row = await world.enrollment(enrollment)

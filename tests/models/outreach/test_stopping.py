@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.ids import new_id
 from models.base.secrets import Vault
 from models.base.tenants import Tenant
@@ -49,7 +48,7 @@ async def by_note(session: AsyncSession, _: Vault, tenant: Tenant, profile_id: s
 
 
 async def by_import(session: AsyncSession, _: Vault, tenant: Tenant, profile_id: str) -> None:
-    await seen.import_seen(session, tenant, {profile_id: ImportedEntry(do_not_contact=True)})
+    await seen.import_entries(session, tenant, {profile_id: ImportedEntry(do_not_contact=True)})
 
 
 WAYS = {

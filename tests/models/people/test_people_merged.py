@@ -3,8 +3,7 @@
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.secrets import Vault
 from models.people.rules.profiles import Profile
 from models.people.store import lists, people, profiles, seen, suppressions

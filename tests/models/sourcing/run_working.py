@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.errors import Conflict
 from models.base.secrets import Vault
 from models.base.steps import Decision, Do, Queue
@@ -273,7 +272,7 @@ class Working(Machine):
 
         async def work(session: AsyncSession) -> None:
             ids = await people.people_by_url(session, self.vault, [url], workspace_id=member.tenant.workspace_id)
-            await seen.import_seen(session, member.tenant, {ids[url]: said})
+            await seen.import_entries(session, member.tenant, {ids[url]: said})
 
         return Event(work, lambda model: model.seen.add(name))
 

@@ -9,8 +9,7 @@ from typing import TypeVar
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.ids import new_id
 from models.base.secrets import Vault
 from models.base.steps import Decision, Do

@@ -11,7 +11,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
+from models.base.database import service_time
 from models.base.errors import Conflict
 from models.billing.store import credits as store_credits
 from models.people.store.seen import ImportedEntry

@@ -10,8 +10,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base.clock import service_time
-from models.base.database import Database, lock_people_rows
+from models.base.database import Database, lock_people_rows, service_time
 from models.base.errors import Conflict, NotFound
 from models.base.ids import new_id
 from models.base.secrets import Vault

@@ -12,8 +12,7 @@ from activities.operate import HousekeepingSteps, OptOutSteps
 from activities.sourcing.people import PeopleCalls
 from activities.upstream.people_data_labs.source import PeopleDataLabs
 from activities.upstream.slots import UpstreamSlots
-from models.base.clock import service_time
-from models.base.database import Database
+from models.base.database import Database, service_time
 from models.base.steps import Do, NextStep, Queue, Step
 from models.market.reference import reference
 from models.operate import housekeeping

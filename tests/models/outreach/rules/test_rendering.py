@@ -16,7 +16,7 @@ from models.outreach.rules.sequences import (
     unknown_placeholders,
 )
 from models.outreach.rules.states import ActionReason
-from models.outreach.rules.texts import Recipient, RenderedText, first_message_lacks_notice, render_step, utf16_units
+from models.outreach.rules.texts import Recipient, StepText, first_message_lacks_notice, render_step, utf16_units
 
 NOTICE = "You can opt out here: https://svc.example/o/abcdefghijklmnopqrstuv"
 ANNA = Recipient(first_name="ANNA", company="Acme N.V.")
@@ -35,7 +35,7 @@ def test_placeholders_are_filled_in_blanks_or_not() -> None:
         message("Hi {{first_name}} of {{ company }}.{{\tprivacy_notice }}"), ANNA, privacy_notice=NOTICE
     )
     text = f"Hi Anna of Acme.{NOTICE}"
-    assert rendered == RenderedText("stp_1", text, len(text))
+    assert rendered == StepText("stp_1", text, len(text))
 
 
 @pytest.mark.parametrize("value", ["{{company}}", "{{first_name}}", r"\1", r"\g<0>", "{{privacy_notice}}"])
@@ -90,7 +90,7 @@ def test_known_placeholders_are_found() -> None:
 )
 def test_a_missing_value_leaves_no_text(person: Recipient, problem: ActionReason) -> None:
     rendered = render_step(message("{{company}} {{first_name}}"), person, privacy_notice=NOTICE)
-    assert rendered == RenderedText("stp_1", None, 0, problem)
+    assert rendered == StepText("stp_1", None, 0, problem)
 
 
 def test_what_a_text_does_not_ask_for_is_not_missed() -> None:
@@ -99,7 +99,7 @@ def test_what_a_text_does_not_ask_for_is_not_missed() -> None:
 
 @pytest.mark.parametrize("type_", [ActionType.PROFILE_VISIT, ActionType.WITHDRAW_INVITE, ActionType.INVITE])
 def test_a_step_that_says_nothing_has_no_text(type_: ActionType) -> None:
-    assert render_step(SequenceStep(type_, id="stp_1"), Recipient(), privacy_notice=NOTICE) == RenderedText(
+    assert render_step(SequenceStep(type_, id="stp_1"), Recipient(), privacy_notice=NOTICE) == StepText(
         "stp_1", None, 0
     )
 
@@ -120,7 +120,7 @@ def test_a_note_may_have_300_units(note: str, units: int) -> None:
 @pytest.mark.parametrize(("note", "units"), [("x" * 299 + "🚀", 301), ("🚀" * 151, 302)])
 def test_a_longer_note_is_reported_with_its_length_and_not_cut(note: str, units: int) -> None:
     rendered = render_step(invite(note), ANNA, privacy_notice=NOTICE)
-    assert rendered == RenderedText("stp_1", note, units, ActionReason.NOTE_TOO_LONG)
+    assert rendered == StepText("stp_1", note, units, ActionReason.NOTE_TOO_LONG)
 
 
 def test_what_is_filled_in_counts_for_the_length() -> None:
