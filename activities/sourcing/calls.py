@@ -31,7 +31,7 @@ from models.people.store.people import Sighting
 from models.sourcing.engine import calls, fetch, search
 from models.sourcing.engine.calls import BegunCall
 from models.sourcing.engine.fetch import CompanyAnswer, Fetched, read_company_inputs
-from models.sourcing.engine.search import MatchCandidate, PageFound
+from models.sourcing.engine.search import IdentifiedCandidate, PageFound
 from models.sourcing.rules.raw_calls import (
     CallKind,
     CompaniesAsk,
@@ -227,7 +227,7 @@ class RawCalls:
         sightings = [Sighting(name, each.source_id, each.profile.profile_url) for each in possible]
         ids = await self._identify(call, sightings)
         named = [
-            MatchCandidate(
+            IdentifiedCandidate(
                 PossiblePerson(ids[each.source_id], each.confidence, frozenset(each.matched_on)), each.profile
             )
             for each in possible

@@ -14,10 +14,10 @@ from activities.upstream.ports.people import (
     FetchedProfile,
     FoundCompany,
     FoundContacts,
+    MatchCandidate,
     PeopleAndMoreSource,
     PersonClues,
     PlaceNames,
-    PossiblePerson,
     SearchPage,
 )
 from activities.upstream.slots import SlotLost, UpstreamSlots
@@ -119,7 +119,7 @@ class PeopleCalls:
         async with self._call():
             return await self.source.contacts(source_ids)
 
-    async def identify(self, clues: PersonClues, directory: KnownNames) -> tuple[PossiblePerson, ...]:
+    async def identify(self, clues: PersonClues, directory: KnownNames) -> tuple[MatchCandidate, ...]:
         """Find the people whom the clues can mean, under a slot. Raises `SourceError`s and `SlotLost`."""
         async with self._call():
             return await self.source.identify(clues, directory)

@@ -87,7 +87,7 @@ class Purchase:
 class Payments(Protocol):
     """A payment provider.
 
-    Errors of every call: `PaymentsBusy` (certainly nothing was done), `PaymentsUnclear` (nobody knows),
+    Errors of every call: `PaymentsBusy` (certainly nothing was done), `PaymentsUnclear` (it may have been done),
     `PaymentsRefused` (the provider understood and will never do it), `PaymentsNotConfigured`.
     """
 

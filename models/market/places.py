@@ -173,7 +173,7 @@ class Places:
     def lies_in(self, place: Place, area: Place) -> bool:
         """Return whether a place is an area, or lies in it."""
         row, outer = self._row(place.id), self._row(area.id)
-        return row == outer or outer in self._surroundings(row)
+        return row == outer or outer in self._areas_around(row)
 
     def areas(self, text: str) -> list[Place]:
         """Return the countries, regions and districts that a text names, also by codes such as `CA` or `BC`."""
@@ -224,12 +224,12 @@ class Places:
                 break
             areas = self._areas(qualifier)
             if areas:
-                rows = [row for row in rows if not areas.isdisjoint(self._surroundings(row))]
+                rows = [row for row in rows if not areas.isdisjoint(self._areas_around(row))]
             elif strict:
                 return ()
         return rows
 
-    def _surroundings(self, row: int) -> tuple[int, int, int]:
+    def _areas_around(self, row: int) -> tuple[int, int, int]:
         table = self._table
         country = table.countries[table.country[row]].row
         return (country, int(table.region[row]), int(table.district[row]))

@@ -121,13 +121,13 @@ CHECKS: dict[str, Callable[[], list[str]]] = {
 }
 
 CEILINGS = {
-    "shared_classes": 2,
-    "shared_functions": 24,
-    "dialect_in_names": 1,
+    "shared_classes": 0,
+    "shared_functions": 0,
+    "dialect_in_names": 0,
     "private_imports": 0,
-    "silenced_without_reason": 2,
+    "silenced_without_reason": 0,
     "long_files": 0,
-    "riddles": 10,
+    "riddles": 1,
     "dialect_in_prose": 4,
 }
 """How many offenders there may be. Only ever lowered."""

@@ -25,8 +25,8 @@ from activities.upstream.ports.people import (
     FetchStatus,
     FoundCompany,
     FoundContacts,
+    MatchCandidate,
     PersonClues,
-    PossiblePerson,
     SearchPage,
     SourceRefusedQuery,
     SourceUnusable,
@@ -98,7 +98,7 @@ class PeopleDataLabs:
         }
         return tuple(fetched[each] for each in asked)
 
-    async def identify(self, clues: PersonClues, directory: Directory) -> tuple[PossiblePerson, ...]:
+    async def identify(self, clues: PersonClues, directory: Directory) -> tuple[MatchCandidate, ...]:
         """Find up to twenty people. The source bills the call itself, whatever it finds."""
         ask = {
             "name": clues.name,
@@ -239,7 +239,7 @@ def _in_order(items: Any, *, count: int) -> list[Record]:  # noqa: ANN401 - JSON
     return [numbered[n] for n in range(count)]
 
 
-def _possible(match: Any, directory: Directory, *, as_of: date) -> PossiblePerson:  # noqa: ANN401 - JSON
+def _possible(match: Any, directory: Directory, *, as_of: date) -> MatchCandidate:  # noqa: ANN401 - JSON
     record = match.get("data") if isinstance(match, dict) else None
     score = match.get("match_score") if isinstance(match, dict) else None
     if (
@@ -250,7 +250,7 @@ def _possible(match: Any, directory: Directory, *, as_of: date) -> PossiblePerso
     ):
         raise SourceUnusable("a possible person has another shape")
     matched_on = match.get("matched_on")
-    return PossiblePerson(
+    return MatchCandidate(
         source_id=record["id"],
         confidence=score / MOST_SCORE,
         matched_on=tuple(each for each in matched_on if isinstance(each, str)) if isinstance(matched_on, list) else (),

@@ -31,7 +31,7 @@ class CompanyNames:
 
 
 class Directory(Protocol):
-    """Translates our ids for an adapter; whoever calls has loaded what it needs, so nothing here waits.
+    """Translates our ids for an adapter. The caller has loaded what it needs, so nothing here waits.
 
     Each raises `KeyError` for an id it does not know.
     """
@@ -84,7 +84,7 @@ class FetchStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FetchedProfile:
-    """One asked profile. `profile.id` is empty: our id is given by whoever stores it.
+    """One asked profile. `profile.id` is empty until the profile is stored.
 
     `asked` is what was asked with: the source's id, or a canonical profile URL. `source_id` is the source's current
     id; it differs from the asked one when two records were merged.
@@ -107,8 +107,8 @@ class PersonClues:
 
 
 @dataclass(frozen=True, slots=True)
-class PossiblePerson:
-    """Somebody the clues can mean: how sure the source is (0 to 1), and which clues agree (`name`, `company`, …)."""
+class MatchCandidate:
+    """A person whom the clues can mean: the source's confidence (0 to 1), and the clues that agree (`name`, …)."""
 
     source_id: str
     confidence: float
@@ -132,8 +132,8 @@ class PeopleSource(Protocol):
         """Full profiles of 1–100 people, in the order asked: by the source's ids or by canonical profile URLs."""
         ...
 
-    async def identify(self, clues: PersonClues, directory: Directory) -> tuple[PossiblePerson, ...]:
-        """Who the clues can mean, the likeliest first; empty when nobody."""
+    async def identify(self, clues: PersonClues, directory: Directory) -> tuple[MatchCandidate, ...]:
+        """Return the people whom the clues can mean, the likeliest first."""
         ...
 
 

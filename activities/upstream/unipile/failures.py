@@ -142,7 +142,7 @@ def _slowed_down(problem: ProviderProblem) -> NetworkError:
 
 
 def _too_many(problem: ProviderProblem) -> NetworkError:
-    """A 429 of nobody we know: only the limiter announces a reliable time."""
+    """Read a 429 of unknown origin: only the limiter announces a reliable time."""
     return _held(problem) if problem.retry_after is not None else _slowed_down(problem)
 
 
@@ -195,7 +195,7 @@ def _missing_feature(problem: ProviderProblem) -> NetworkError:
 
 
 def _unauthorized(problem: ProviderProblem) -> NetworkError:
-    """A 401 of nobody we know: of a core call it means our key; else the account was looked at and is not to blame."""
+    """Read a 401 of unknown origin: on a core call it means our key, else the account is not to blame."""
     return _not_configured(problem) if problem.action is AskedAction.CORE else NetworkBusy(problem.code)
 
 

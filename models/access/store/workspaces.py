@@ -15,7 +15,7 @@ from models.base.tenants import Tenant
 
 
 async def lock_address(session: AsyncSession, key: str) -> None:
-    """Lock an address: until the transaction ends nobody else signs up with it or confirms it."""
+    """Lock an address: until the transaction ends no other request signs up with it or confirms it."""
     await session.execute(text("select pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": f"address:{key}"})
 
 

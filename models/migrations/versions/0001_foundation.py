@@ -10,7 +10,6 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 
-
 revision = "0001"
 down_revision = None
 branch_labels = None

@@ -10,7 +10,6 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 
-
 revision = "0002"
 down_revision = "0001"
 branch_labels = None

@@ -10,7 +10,6 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 
-
 revision = "0004"
 down_revision = "0003"
 branch_labels = None

@@ -10,7 +10,6 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 
-
 revision = "0005"
 down_revision = "0004"
 branch_labels = None

@@ -9,7 +9,6 @@ import sqlmodel
 from alembic import op
 
 
-
 revision = "0006"
 down_revision = "0005"
 branch_labels = None

@@ -10,7 +10,6 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 
-
 revision = "0007"
 down_revision = "0006"
 branch_labels = None

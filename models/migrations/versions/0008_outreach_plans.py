@@ -9,7 +9,6 @@ import sqlmodel
 from alembic import op
 
 
-
 revision = "0008"
 down_revision = "0007"
 branch_labels = None

@@ -9,7 +9,6 @@ import sqlmodel
 from alembic import op
 
 
-
 revision = "0009"
 down_revision = "0008"
 branch_labels = None

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 from alembic import op
 
 
-
 revision = "0010"
 down_revision = "0009"
 branch_labels = None

@@ -12,7 +12,6 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 
-
 revision = "0011"
 down_revision = "0010"
 branch_labels = None

@@ -138,7 +138,7 @@ async def _keep_page(
 
 
 @dataclass(frozen=True, slots=True)
-class MatchCandidate:
+class IdentifiedCandidate:
     """A person whom the source named: `possible.person` is the profile id."""
 
     possible: PossiblePerson
@@ -146,7 +146,7 @@ class MatchCandidate:
 
 
 async def settle_match(
-    session: AsyncSession, vault: Vault, call: BegunCall, *, ask: MatchAsk, named: Sequence[MatchCandidate]
+    session: AsyncSession, vault: Vault, call: BegunCall, *, ask: MatchAsk, named: Sequence[IdentifiedCandidate]
 ) -> None:
     """Decide who is meant, charge and keep it. Raises `Suppressed` for a suppressed person, and what `pay` raises."""
     await people.lock_people(session, {each.possible.person for each in named})
@@ -154,7 +154,7 @@ async def settle_match(
     if row is None:
         return
     known = await people.known_people(session, call.tenant, {each.possible.person for each in named}, run_id="")
-    distinct: dict[str, MatchCandidate] = {}
+    distinct: dict[str, IdentifiedCandidate] = {}
     for each in named:
         standing = known.get(each.possible.person)
         distinct.setdefault(standing.profile_id if standing else each.possible.person, each)
@@ -193,7 +193,7 @@ async def _charged(
     )
 
 
-def _nobody(left: Sequence[MatchCandidate]) -> MatchResult:
+def _nobody(left: Sequence[IdentifiedCandidate]) -> MatchResult:
     ranked = sorted(left, key=lambda each: -each.possible.confidence)[:MOST_ALTERNATIVES]
     alternatives = tuple(
         Alternative(
