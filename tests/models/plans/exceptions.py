@@ -28,11 +28,11 @@ EXCEPTIONS: Mapping[Named, str] = {
     ),
     **_all("operate.recovery.last_stamp", "actions enrollments event_clocks workspaces", RESTORED),
     (
-        "billing.engine.outreach_plans.look_again",
+        "billing.engine.outreach_plans.read_all_again",
         "outreach_plans",
     ): "has the plans of all workspaces read again, by hand",
     (
-        "sourcing.store.plans.list_plans",
+        "sourcing.store.page_of_plans",
         "runs",
     ): "of plans that never ran, it looks for the runs of each plan until a page is full",
     (
@@ -58,7 +58,7 @@ UNSPOKEN: Mapping[str, str] = {
             "outreach.engine.account_states.disconnected",
             "outreach.engine.account_states.mark_interrupted",
             "outreach.engine.account_states.pause_for_limit",
-            "outreach.engine.account_states.pause_by_hand",
+            "outreach.engine.account_states.pause_account_by_hand",
             "outreach.engine.account_states.pause_is_over",
             "outreach.engine.account_states.restricted",
             "outreach.engine.account_states.resume_by_hand",

@@ -85,7 +85,7 @@ def _handed(within: ast.Module | ast.ClassDef) -> Iterator[str]:
     for node in within.body:
         if isinstance(node, ast.AsyncFunctionDef) and {"session", "connection"} & {one.arg for one in node.args.args}:
             yield node.name
-        elif isinstance(node, ast.ClassDef):
+        elif isinstance(node, ast.ClassDef) and "Protocol" not in {ast.unparse(base) for base in node.bases}:
             yield from (f"{node.name}.{name}" for name in _handed(node))
 
 
