@@ -279,7 +279,7 @@ def reasons() -> list[tuple[str, str]]:
 EVERYWHERE = [
     ("activities/reread.py", "after a restore, the payments of every workspace are read again"),
     ("api/kernel/kernel.py", "operations without a key: signing up, confirming, callbacks, plans"),
-    ("api/outreach/callbacks.py", "what the outreach provider says names an account of anybody"),
+    ("api/outreach/callbacks.py", "a callback of the outreach provider may name any workspace's account"),
     ("models/access/store/keys.py", "the key of a request says whose it is"),
     ("models/erase.py", "an operator erases a person from the installation"),
     ("models/outreach/store/calendars.py", "what a network account did in whichever record"),
