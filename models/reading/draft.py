@@ -9,8 +9,22 @@ from models.reading.intents import Evidence, ExcludeBlock, Intent, IntentBlock, 
 from models.reading.places.workplace import PlaceReading
 from models.reading.years import YearsFound
 
-MOST = {"titles": 3, "skills": 15, "languages": 10}
-"""The most values of a field that a reading gives; later ones matter less."""
+MOST = {
+    "titles": 3,
+    "skills": 15,
+    "languages": 10,
+    "seniority": 10,
+    "company_ids": 100,
+    "past_company_ids": 100,
+    "school_ids": 20,
+    "industries": 20,
+    "functions": 10,
+    "degrees": 20,
+    "majors": 10,
+    "company_sizes": 8,
+    "company_types": 6,
+}
+"""The list fields of a block, and the most values of each that a reading gives; later ones matter less."""
 
 
 class DraftBlock(StrEnum):
@@ -28,7 +42,7 @@ class ReadingDraft:
     text: str
     values: dict[tuple[DraftBlock, str], list[str]] = field(default_factory=dict)
     locations: dict[DraftBlock, IntentLocation] = field(default_factory=dict)
-    years: Range | None = None
+    ranges: dict[tuple[DraftBlock, str], Range] = field(default_factory=dict)
     evidence: list[Evidence] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
@@ -44,12 +58,19 @@ class ReadingDraft:
         values.append(value)
         self.prove(f"{block}.{name}", value, start=start, end=end)
 
-    def set_years(self, found: YearsFound) -> None:
-        """Set the required years of experience."""
-        self.years = Range(min=found.low, max=found.high)
-        for name, value in (("min", found.low), ("max", found.high)):
+    def set_years(self, found: YearsFound, *, block: DraftBlock = DraftBlock.MUST) -> None:
+        """Set the years of experience of a block."""
+        self._set_range(block, "experience_years", Range(min=found.low, max=found.high), found.start, found.end)
+
+    def set_tenure(self, months: Range, *, start: int, end: int, block: DraftBlock = DraftBlock.MUST) -> None:
+        """Set the months in the current job."""
+        self._set_range(block, "tenure_months", months, start, end)
+
+    def _set_range(self, block: DraftBlock, name: str, span: Range, start: int, end: int) -> None:
+        self.ranges[block, name] = span
+        for bound, value in (("min", span.min), ("max", span.max)):
             if value is not None:
-                self.prove(f"must.experience_years.{name}", value, start=found.start, end=found.end)
+                self.prove(f"{block}.{name}.{bound}", value, start=start, end=end)
 
     def set_place(self, place: PlaceReading) -> None:
         """Set where the people sought should live, with the evidence and warnings of its reader."""
@@ -105,21 +126,9 @@ class ReadingDraft:
         """Return the reading."""
         return IntentReading(
             intent=Intent(
-                must=IntentBlock(
-                    titles=self._tuple(DraftBlock.MUST, "titles"),
-                    location=self.locations.get(DraftBlock.MUST),
-                    experience_years=self.years,
-                    skills=self._tuple(DraftBlock.MUST, "skills"),
-                    languages=self._tuple(DraftBlock.MUST, "languages"),
-                ),
-                nice=IntentBlock(
-                    skills=self._tuple(DraftBlock.NICE, "skills"), languages=self._tuple(DraftBlock.NICE, "languages")
-                ),
-                exclude=ExcludeBlock(
-                    titles=self._tuple(DraftBlock.EXCLUDE, "titles"),
-                    location=self.locations.get(DraftBlock.EXCLUDE),
-                    skills=self._tuple(DraftBlock.EXCLUDE, "skills"),
-                ),
+                must=IntentBlock.model_validate(self._block(DraftBlock.MUST)),
+                nice=IntentBlock.model_validate(self._block(DraftBlock.NICE)),
+                exclude=ExcludeBlock.model_validate(self._block(DraftBlock.EXCLUDE)),
             ),
             evidence=tuple(self.evidence),
             title_candidates=candidates,
@@ -128,15 +137,21 @@ class ReadingDraft:
             ignored_fields=tuple(self.ignored),
         )
 
+    def _block(self, block: DraftBlock) -> dict[str, object]:
+        """Return the fields of a block that have a value."""
+        place = {"location": self.locations[block]} if block in self.locations else {}
+        spans = {name: span for (owner, name), span in self.ranges.items() if owner is block}
+        return place | spans | {name: tuple(values) for (owner, name), values in self.values.items() if owner is block}
+
     def _tuple(self, block: DraftBlock, name: str) -> tuple[str, ...]:
         return tuple(self.values.get((block, name), ()))
 
 
 def barred(location: IntentLocation) -> IntentLocation:
     """Return a place as it is excluded: each value excludes on its own, so a city comes without its country."""
-    if location.anchor_location_id is None and not location.location_ids:
+    if location.anchor_location_id is None and not location.location_ids and not location.areas:
         return location
-    if location.radius_km is not None:
+    if location.radius_km is not None or location.areas:
         return location.model_copy(update={"countries": ()})
     anchor = (location.anchor_location_id,) if location.anchor_location_id else ()
     return IntentLocation(location_ids=tuple(dict.fromkeys((*anchor, *location.location_ids))))

@@ -8,31 +8,58 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from models.base.values import CompanyId, CountryCode, LocationId, ProfileId, Range, Strict, Text
+from models.base.values import CompanyId, CountryCode, LocationId, ProfileId, Range, SchoolId, Strict, Text
+
+MOST_AREAS = 10
+Kilometres = Annotated[int, Field(ge=1, le=200)]
+
+
+class IntentArea(Strict):
+    """The area around a town, a region or a metropolitan area.
+
+    `radius_km` null: 50, or as far as a metropolitan area reaches. `only`: no search goes beyond it.
+    """
+
+    location_id: LocationId
+    radius_km: Kilometres | None = None
+    only: bool = False
 
 
 class IntentLocation(Strict):
-    """A place: countries (ISO 3166-1 alpha-2), location ids, or an anchor with a radius in kilometres (1–200)."""
+    """A place: countries (ISO 3166-1 alpha-2), location ids, an anchor with a radius, or several such areas.
+
+    The anchor is one more area, the first. `only` speaks of the anchor and the location ids: no search goes beyond.
+    """
 
     countries: tuple[CountryCode, ...] = Field(default=(), max_length=60)
     location_ids: tuple[LocationId, ...] = Field(default=(), max_length=200)
     anchor_location_id: LocationId | None = None
-    radius_km: Annotated[int, Field(ge=1, le=200)] | None = None
+    radius_km: Kilometres | None = None
+    only: bool = False
+    areas: tuple[IntentArea, ...] = Field(default=(), max_length=MOST_AREAS)
 
     @model_validator(mode="after")
-    def _radius_needs_anchor(self) -> "IntentLocation":
+    def _belongs_to_a_place(self) -> "IntentLocation":
         if self.radius_km is not None and self.anchor_location_id is None:
             raise ValueError("radius_km needs an anchor_location_id")
+        if self.only and not (self.anchor_location_id or self.location_ids):
+            raise ValueError("only needs an anchor_location_id or location_ids; each of areas has its own")
         return self
 
     @property
     def empty(self) -> bool:
         """Whether it names no place at all."""
-        return not (self.countries or self.location_ids or self.anchor_location_id)
+        return not (self.countries or self.location_ids or self.anchor_location_id or self.areas)
 
 
 class IntentBlock(Strict):
-    """One block of an intent: what people must, should or must not have. Languages are English names."""
+    """One block of an intent: what people must, should or must not have.
+
+    Languages are English names. The values of `seniority`, `functions`, `industries`, `degrees`, `company_sizes` and
+    `company_types` are words of the people source (`PeopleSourceAbilities.vocabulary`). `tenure_months` are months in
+    the current job. Of `titles`, `seniority`, `industries`, `functions`, companies, schools, degrees, majors, sizes and
+    types one value is enough; each of `skills` and `languages` is asked for.
+    """
 
     titles: tuple[Text, ...] = Field(default=(), max_length=30)
     location: IntentLocation | None = None
@@ -40,6 +67,16 @@ class IntentBlock(Strict):
     skills: tuple[Text, ...] = Field(default=(), max_length=50)
     languages: tuple[Text, ...] = Field(default=(), max_length=20)
     company_ids: tuple[CompanyId, ...] = Field(default=(), max_length=200)
+    seniority: tuple[Text, ...] = Field(default=(), max_length=20)
+    past_company_ids: tuple[CompanyId, ...] = Field(default=(), max_length=200)
+    industries: tuple[Text, ...] = Field(default=(), max_length=60)
+    functions: tuple[Text, ...] = Field(default=(), max_length=40)
+    tenure_months: Range | None = None
+    degrees: tuple[Text, ...] = Field(default=(), max_length=60)
+    majors: tuple[Text, ...] = Field(default=(), max_length=60)
+    company_sizes: tuple[Text, ...] = Field(default=(), max_length=20)
+    company_types: tuple[Text, ...] = Field(default=(), max_length=20)
+    school_ids: tuple[SchoolId, ...] = Field(default=(), max_length=100)
 
 
 class ExcludeBlock(IntentBlock):
@@ -134,7 +171,9 @@ def with_changes(intent: Intent, changes: Changes) -> Intent:
 def _without_nulls(value: object) -> object:
     """Drop the nulls within a place or a range: they are what is not given."""
     if isinstance(value, dict):
-        return {name: inner for name, inner in value.items() if inner is not None}
+        return {name: _without_nulls(inner) for name, inner in value.items() if inner is not None}
+    if isinstance(value, tuple):
+        return tuple(map(_without_nulls, value))
     return value
 
 
