@@ -8,7 +8,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from api.kernel.schemas import Answer, Ask, Credits, Email, Moment, Name
 from models.access.rules.keys import Scope
-from models.base.times import Time
+from models.base.values import Time
 from models.billing.rules.outreach_plans import OutreachPaying
 
 Label = Annotated[str, Field(max_length=200)]

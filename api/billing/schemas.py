@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from api.kernel.schemas import Answer, Ask, Credits
-from models.base.times import Time
+from models.base.values import Time
 from models.billing.rules.payments import LONGEST_URL, RefillStatus, is_return_url
 
 

@@ -9,7 +9,7 @@ from api.kernel.schemas import Answer, Ask, PageAsk
 from models.base.errors import InvalidRequest
 from models.base.outbound import MAX_URL
 from models.base.tenants import customer_of
-from models.base.times import Time
+from models.base.values import Time
 from models.events.rules.catalogue import EventType
 from models.events.rules.deliveries import EVERY_TYPE, AttemptError, DeliveryStatus, EndpointStatus
 from models.events.tables import Delivery, Event, WebhookEndpoint

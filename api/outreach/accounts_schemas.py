@@ -10,7 +10,7 @@ from pydantic.config import JsonDict
 from pydantic.json_schema import SkipJsonSchema
 
 from api.kernel.schemas import Answer, Ask, Name, PageAsk
-from models.base.times import Time
+from models.base.values import Time
 from models.billing.rules.prices import OUTREACH_ACCOUNT_CENTS
 from models.outreach.rules.actions import OutreachCap
 from models.outreach.rules.answers import resumable

@@ -8,7 +8,7 @@ from pydantic import Field
 from api.kernel.schemas import Answer, Ask, Id, Name, PageAsk
 from api.people.schemas import ProfileId, ProfileUrl
 from api.sourcing.runs_schemas import WouldFail
-from models.base.times import Time
+from models.base.values import Time
 from models.outreach.rules.actions import MAX_BODY, MAX_NOTE, ActionType
 from models.outreach.rules.states import ActionOutcome
 from models.outreach.rules.texts import Caution

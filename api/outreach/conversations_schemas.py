@@ -7,7 +7,7 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from api.kernel.schemas import Answer, Ask, Id, Moment, PageAsk
-from models.base.times import Time
+from models.base.values import Time
 from models.outreach.rules.states import MAX_REPLY, ConversationIntent
 from models.outreach.tables import Conversation, Message
 

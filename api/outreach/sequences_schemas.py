@@ -10,7 +10,7 @@ from api.kernel.schemas import Answer, Ask, Id, Name, PageAsk
 from api.outreach.actions_schemas import ActionView
 from api.people.schemas import NamePerson, ProfileId
 from api.sourcing.runs_schemas import WouldFail
-from models.base.times import Time
+from models.base.values import Time
 from models.outreach.engine.enroll import MOST
 from models.outreach.rules.actions import MAX_BODY, MAX_NOTE, ActionType
 from models.outreach.rules.sequences import (

@@ -7,7 +7,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from api.kernel.schemas import Answer, Ask, Email, Moment, Name, PageAsk
 from models.base import ids
-from models.base.times import Time
+from models.base.values import Time
 from models.people.rules.identity import MAX_URL_LENGTH
 from models.people.rules.profiles import Profile
 from models.people.rules.registers import MAX_TAGS, SeenStatus, SuppressionReason

@@ -10,8 +10,7 @@ from pydantic_core import CoreSchema
 from api.kernel.schemas import Answer, Ask, PageAsk
 from models.base import ids
 from models.base.errors import InvalidRequest
-from models.base.times import Time
-from models.base.values import CompanyId, LocationId, ProfileId, Range, Text
+from models.base.values import CompanyId, LocationId, ProfileId, Range, Text, Time
 from models.market.place_names import PlaceKind, place_key
 from models.market.reference import reference
 from models.reading.intents import BLOCKS, Changes, Evidence, ExcludeBlock, Intent, IntentBlock

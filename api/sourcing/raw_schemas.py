@@ -9,8 +9,7 @@ from api.kernel.schemas import Answer, Ask, Name
 from api.sourcing.plans_schemas import Country, KnownCompany, KnownLanguage, KnownPlace
 from api.sourcing.runs_schemas import CandidateShape, WouldFail
 from models.base.errors import InvalidRequest, UnsupportedFilter
-from models.base.times import Time
-from models.base.values import ProfileId
+from models.base.values import ProfileId, Time
 from models.market.companies import plain_domain
 from models.people.rules.identity import MAX_URL_LENGTH, InvalidProfileUrl, canonical_profile_url
 from models.people.rules.profiles import Profile

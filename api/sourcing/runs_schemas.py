@@ -11,7 +11,7 @@ from api.kernel.schemas import MAX_INTEGER, Answer, Ask, PageAsk
 from api.sourcing.plans_schemas import Description, GivenIntent, PlanView, Target
 from models.base.statuses import RunStatus, StopReason
 from models.base.tenants import customer_of
-from models.base.times import Time
+from models.base.values import Time
 from models.people.rules.profiles import Profile
 from models.sourcing import store as sourcing_store
 from models.sourcing.rules.plans import MAX_YEARS, Estimate

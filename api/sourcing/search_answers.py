@@ -20,7 +20,7 @@ from api.sourcing.runs_schemas import (
     WouldFail,
 )
 from models.base.statuses import RunStatus, StopReason
-from models.base.times import Time
+from models.base.values import Time
 from models.sourcing.rules.plans import Anchor, AppliedFilter, Estimate, TargetRange
 from models.sourcing.rules.runs import FinishDetail
 

@@ -1,8 +1,27 @@
-"""Kinds of values that requests, plans and stored rows share (contract, section 1)."""
+"""Kinds of values that requests, plans, answers and stored rows share (contract, section 1)."""
 
+from datetime import datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
+
+from models.base.errors import rfc3339
+
+Time = Annotated[
+    datetime,
+    PlainSerializer(rfc3339, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+"""A moment as JSON shows it: RFC 3339, UTC, milliseconds, `Z`."""
 
 
 class Kept(BaseModel):

@@ -15,7 +15,6 @@ from models.base.database import service_time
 from models.base.ids import new_id
 from models.base.outbox import wake
 from models.base.steps import Subject
-from models.base.times import add_months, cycle_end
 from models.billing.engine import outreach_plans
 from models.billing.engine import payments as engine_payments
 from models.billing.engine.payments import end_unpaid
@@ -33,6 +32,8 @@ from models.billing.rules.payments import (
     PlanChanged,
     PlanStatus,
     Refunded,
+    add_months,
+    cycle_end,
 )
 from models.billing.rules.prices import OFFER_OF, GrantSource, LedgerKind
 from models.billing.store import credits, payments

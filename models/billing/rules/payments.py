@@ -1,4 +1,4 @@
-"""Payments: their states, the provider's events, the signature of callbacks, and auto-refill (contract, section 4).
+"""Payments: their states, the provider's events, the signature of callbacks, auto-refill, months (contract, section 4).
 
 A payment is written before the provider is called. Only the provider's signed callback grants credits; the answer of a
 call, and what is read back after a call without an answer, only decide the state of the attempt.
@@ -7,13 +7,13 @@ call, and what is read back after a call without an answer, only decide the stat
 import hashlib
 import hmac
 import re
+from calendar import monthrange
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from models.base.times import next_month
 from models.billing.rules.prices import PACK
 
 
@@ -280,3 +280,38 @@ def decide_refill(at: Refilling) -> RefillDecision:  # noqa: PLR0911 - one line 
     if not at.has_room:
         return RefillDecision(buy=False, reason="the monthly cap is reached", until=next_month(at.now))
     return RefillDecision(buy=True, reason="the balance is below the threshold")
+
+
+# Calendar months in UTC: the cycles of plans, the life of credits, the month of the auto-refill cap.
+
+
+_MONTHS = 12
+
+
+def add_months(at: datetime, months: int) -> datetime:
+    """Return the same day and time so many months later, or the last day of a month that is shorter."""
+    years, month = divmod(at.month - 1 + months, _MONTHS)
+    year = at.year + years
+    return at.replace(year=year, month=month + 1, day=min(at.day, monthrange(year, month + 1)[1]))
+
+
+def cycle_end(*, anchor: datetime, starts_at: datetime, cycles: int) -> datetime:
+    """Return when the `cycles`-th monthly cycle ends, counted from the one that begins at `starts_at`.
+
+    Cycles begin on the day of `anchor`, or on the last day of a month that is shorter: after 31 January comes the end
+    of February, then 31 March again.
+    """
+    passed = (starts_at.year - anchor.year) * _MONTHS + starts_at.month - anchor.month
+    if add_months(anchor, passed) != starts_at:  # the cycles were moved: they count from here
+        return add_months(starts_at, cycles)
+    return add_months(anchor, passed + cycles)
+
+
+def month_start(now: datetime) -> datetime:
+    """Return the beginning of the UTC month."""
+    return datetime(now.year, now.month, 1, tzinfo=UTC)
+
+
+def next_month(now: datetime) -> datetime:
+    """Return the beginning of the next UTC month."""
+    return add_months(month_start(now), 1)

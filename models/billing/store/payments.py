@@ -14,8 +14,7 @@ from models.base.errors import Conflict, IdempotencyKeyReused
 from models.base.idempotency import REPLAY_HOURS, Use
 from models.base.ids import new_id
 from models.base.steps import Subject
-from models.base.times import month_start
-from models.billing.rules.payments import IN_FLIGHT, PaymentKind, PaymentStatus, PlanStatus
+from models.billing.rules.payments import IN_FLIGHT, PaymentKind, PaymentStatus, PlanStatus, month_start
 from models.billing.rules.prices import OFFER_OF, Offer
 from models.billing.tables import BillingAccount, Payment, PaymentMethod, Plan
 

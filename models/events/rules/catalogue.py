@@ -12,7 +12,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict
 
 from models.base.statuses import RunStatus, StopReason
-from models.base.times import Time
+from models.base.values import Time
 
 KEPT = timedelta(days=30)
 """How long events can be read, whether or not they were delivered."""

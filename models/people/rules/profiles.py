@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from models.base.times import Time
+from models.base.values import Time
 from models.market.places import great_circle_km
 
 

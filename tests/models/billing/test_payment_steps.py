@@ -13,7 +13,6 @@ from models.base.errors import Conflict, IdempotencyKeyReused
 from models.base.idempotency import Use
 from models.base.steps import Do
 from models.base.tenants import Tenant
-from models.base.times import add_months
 from models.billing.engine import outreach_plans, payments
 from models.billing.engine.payments import PAYMENT_CALL
 from models.billing.rules.payments import (
@@ -31,6 +30,7 @@ from models.billing.rules.payments import (
     PlanStatus,
     RefillStatus,
     Refunded,
+    add_months,
 )
 from models.billing.rules.prices import OFFER_OF, PACK, CreditCharge
 from models.billing.store import credits

@@ -11,7 +11,6 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.database import Database
-from models.base.times import add_months
 from models.billing.engine import callbacks
 from models.billing.rules.payments import (
     ChargePaid,
@@ -23,6 +22,7 @@ from models.billing.rules.payments import (
     PlanChanged,
     PlanStatus,
     Refunded,
+    add_months,
 )
 from models.billing.rules.prices import CreditCharge
 from models.billing.store import credits

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.base.times import add_months, cycle_end, month_start, next_month
+from models.billing.rules.payments import add_months, cycle_end, month_start, next_month
 
 FIRST = datetime(2020, 1, 1, tzinfo=UTC)
 MOMENTS = st.integers(0, 70 * 365 * 24 * 3600).map(lambda seconds: FIRST + timedelta(seconds=seconds))
