@@ -384,7 +384,7 @@ class Kernel:
                     customer_id=tenant.customer_id if tenant else None,
                 )
         except (RPCError, RuntimeError, TimeoutError) as error:  # the client raises RuntimeError when it cannot connect
-            log.warning("not woken inline", subject=woken[0].workflow_id, error=type(error).__name__)
+            log.warning("not woken inline", kind=woken[0].kind, id=woken[0].id, error=type(error).__name__)
 
     def _context(
         self, operation: Operation[Any, Any], call: OperationCall, session: AsyncSession, now: datetime
