@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from api import operations as api_operations
-from api.billing import callbacks
+from api.billing import purchases
 from api.kernel import operation
 from api.kernel.auth import Audiences, Networks
 from api.kernel.internal import listening
@@ -24,7 +24,7 @@ from api.kernel.routing import Direct, Paths
 from api.mcp.endpoint import Endpoint
 from api.mcp.server import create_server
 from api.oauth import documents, endpoints, pages
-from api.outreach import callbacks as outreach_callbacks
+from api.outreach import callbacks
 from api.pages import connected, documentation, health, opt_out, verification
 from models.access.rules.keys import CURRENT_VERSION
 from models.base.database import Database
@@ -78,7 +78,7 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
     stopping = asyncio.Event()
     mcp = Endpoint(settings, mcp_server or create_server(), stopping)
     routes: list[BaseRoute] = [*api_operations.routes()]
-    routes += [*health.ROUTES, *callbacks.ROUTES, *outreach_callbacks.ROUTES]
+    routes += [*health.ROUTES, *purchases.ROUTES, *callbacks.ROUTES]
     routes += [*documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES, *connected.ROUTES, *mcp.routes()]
     routes += [*documents.ROUTES, *endpoints.ROUTES, *pages.ROUTES]
     paths, audiences = Paths(), Audiences(settings.public_url)

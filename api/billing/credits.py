@@ -50,7 +50,7 @@ async def get_balance(ctx: Context, _: None) -> BalanceView:
 
 async def _outreach(ctx: Context) -> OutreachCost:
     found = await outreach_plans.outreach_plan_standing(
-        ctx.session, ctx.tenant.workspace_id, now=ctx.now, configured=ctx.settings.sells
+        ctx.session, ctx.tenant.workspace_id, now=ctx.now, configured=ctx.settings.stripe_api_key is not None
     )
     return OutreachCost(
         accounts=found.accounts,

@@ -1,23 +1,31 @@
-"""Buying credits: a page at the payment provider, and auto-refill (contract, section 4).
+"""Buying credits: a page at the payment provider, its callbacks, and auto-refill (contract, section 4).
 
 The API asks nothing of the provider: it writes the payment and waits for the worker that does.
 """
 
 import asyncio
+import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from api.billing.credits import CREDITS
 from api.billing.schemas import AutoRefillView, CheckoutPreview, CheckoutView, OpenCheckout, SetAutoRefill
-from api.kernel.kernel import Awaited
+from api.kernel import body
+from api.kernel.kernel import Awaited, Kernel, OperationCall, Shape
+from api.kernel.middleware import CALLBACKS
 from api.kernel.operation import Context, Effect, operation
-from models.access.rules.keys import Scope
+from models.access.rules.keys import CURRENT_VERSION, Scope
 from models.base import outbox
 from models.base.database import Database
-from models.base.errors import PaymentRefused, PaymentsUnavailable
+from models.base.errors import InvalidRequest, NotFound, PaymentRefused, PaymentsUnavailable
 from models.billing.engine import callbacks
 from models.billing.engine import payments as engine_payments
 from models.billing.engine.payments import RefillSettings
-from models.billing.rules.payments import UNASKED, PaymentKind, PaymentStatus
+from models.billing.rules.payments import UNASKED, PaymentKind, PaymentStatus, is_signed
 from models.billing.rules.prices import OFFER_OF, Offer
 from models.billing.store import payments
 from models.billing.store.payments import ReturnUrls
@@ -41,7 +49,7 @@ async def open_checkout(ctx: Context, ask: OpenCheckout) -> Awaited[CheckoutView
     await payments.refuse_second_plan(ctx.session, workspace_id, offer)
     if ctx.dry_run:
         return _preview(ask, offer)
-    if not ctx.settings.sells:
+    if ctx.settings.stripe_api_key is None:
         raise PaymentsUnavailable
     payment = await payments.find_open_payment(ctx.session, ctx.use, now=ctx.now)
     if payment is None:
@@ -115,7 +123,7 @@ async def set_auto_refill(ctx: Context, ask: SetAutoRefill) -> AutoRefillView:
 
 async def _view(ctx: Context) -> AutoRefillView:
     found = await engine_payments.refill_standing(
-        ctx.session, ctx.tenant.workspace_id, now=ctx.now, configured=ctx.settings.sells
+        ctx.session, ctx.tenant.workspace_id, now=ctx.now, configured=ctx.settings.stripe_api_key is not None
     )
     return AutoRefillView(
         enabled=found.enabled,
@@ -126,7 +134,11 @@ async def _view(ctx: Context) -> AutoRefillView:
     )
 
 
-# Callbacks of the payment provider: kept as they came; a worker works them in.
+# Callbacks of the payment provider: signed, kept as they came and answered at once; a worker works them in.
+
+
+SIGNATURE = "stripe-signature"
+EVENT_ID = re.compile(r"[A-Za-z0-9_]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +156,30 @@ async def keep_payment_event(ctx: Context, event: PaymentEvent) -> None:
     subject = await callbacks.keep_payment_callback(ctx.session, event.id, sealed, now=ctx.now)
     if subject is not None:
         await outbox.wake(ctx.session, subject)
+
+
+async def receive_payment_event(request: Request) -> Response:
+    """Take an event with a good signature; whether it was known already is no matter."""
+    kernel: Kernel = request.app.state.kernel
+    secret = kernel.settings.stripe_webhook_secret
+    if secret is None:
+        raise NotFound("There is nothing at this path.")
+    content = await body.read_body(request)
+    now = datetime.now(UTC)
+    if not is_signed(content, request.headers.get(SIGNATURE, ""), [secret.get_secret_value()], now=now):
+        raise InvalidRequest("The signature is missing, wrong, or of another time.", field="Stripe-Signature")
+    event = PaymentEvent(_event_id(content), content)
+    call = OperationCall(version=CURRENT_VERSION, now=now)
+    await kernel.invoke(keep_payment_event, event, call, shape=Shape(status=lambda _: 204))
+    return Response(status_code=204)
+
+
+def _event_id(content: bytes) -> str:
+    value = body.parse_body(content)
+    found = value.get("id") if isinstance(value, dict) else None
+    if not isinstance(found, str) or not EVENT_ID.fullmatch(found):
+        raise InvalidRequest("An event has an id.", field="id")
+    return found
+
+
+ROUTES = [Route(f"{CALLBACKS}payments", receive_payment_event, methods=["POST"])]
