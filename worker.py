@@ -101,7 +101,7 @@ def service_worker(parts: Parts) -> Worker:
     accounts, sends = account_steps(parts, None), send_steps(parts, None)
     payments = PaymentSteps(parts.database, parts.payments)
     callbacks = CallbackSteps(parts.database, parts.vault, parts.payments)
-    refills = RefillSteps(parts.database, configured=settings.sells)
+    refills = RefillSteps(parts.database, configured=settings.stripe_api_key is not None)
     plans = outreach_plan_steps(parts)
     return Worker(
         parts.client,
@@ -180,7 +180,7 @@ def network_worker(parts: Parts, network: OutreachNetwork) -> Worker:
 
 def outreach_plan_steps(parts: Parts) -> OutreachPlanSteps:
     """Charging for outreach accounts."""
-    return OutreachPlanSteps(parts.database, parts.payments, configured=parts.settings.sells)
+    return OutreachPlanSteps(parts.database, parts.payments, configured=parts.settings.stripe_api_key is not None)
 
 
 def payments_worker(parts: Parts) -> Worker:

@@ -84,7 +84,9 @@ async def get_account(ctx: Context, account_id: str) -> AccountView:
 async def connect_account(ctx: Context, ask: ConnectAccount) -> AccountConnecting:
     """Get a link by which the owner of a network account signs in. {price.account} a month once it is connected."""
     await _may_connect(ctx)
-    await outreach_plans.check_can_connect(ctx.session, ctx.tenant.workspace_id, configured=ctx.settings.sells)
+    await outreach_plans.check_can_connect(
+        ctx.session, ctx.tenant.workspace_id, configured=ctx.settings.stripe_api_key is not None
+    )
     rules = await sequences.lock_settings(ctx.session, ctx.tenant)
     now = await ctx.read_clock()
     open_ones = await accounts.unfinished_accounts(ctx.session, ctx.tenant)
@@ -117,7 +119,9 @@ async def reconnect_account(ctx: Context, account_id: str) -> AccountConnecting:
     ):
         raise Conflict("This account is connected.", status=held.account.status)
     if held.account.connected_at is None:
-        await outreach_plans.check_can_connect(ctx.session, ctx.tenant.workspace_id, configured=ctx.settings.sells)
+        await outreach_plans.check_can_connect(
+            ctx.session, ctx.tenant.workspace_id, configured=ctx.settings.stripe_api_key is not None
+        )
     return await _with_link(ctx, held)
 
 

@@ -111,11 +111,6 @@ class Settings(BaseSettings):
         """The names of the development switches."""
         return [name for name, field in cls.model_fields.items() if DEVELOPMENT in field.metadata]
 
-    @property
-    def sells(self) -> bool:
-        """Whether a payment provider is configured."""
-        return self.stripe_api_key is not None
-
     @cached_property
     def listen_url(self) -> str:
         """Where LISTEN connects: the direct URL where there is one."""
