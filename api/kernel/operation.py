@@ -12,10 +12,11 @@ from starlette.requests import Request
 
 from api.kernel.schemas import Listing, PageAsk
 from models.access.rules.keys import Caller, Scope
-from models.access.store import workspaces
+from models.access.tables import AuditEntry
 from models.base import outbox
 from models.base.database import Database, Statements, service_time
 from models.base.idempotency import Use
+from models.base.ids import new_id
 from models.base.paging import Cursors, Page, Slice
 from models.base.secrets import Vault
 from models.base.settings import Settings
@@ -138,16 +139,23 @@ class Context:
         self.woken.append(subject)
 
     async def note(self, action: str, *, subject_id: str | None = None, data: Payload | None = None) -> None:
-        """Write an audit entry in this transaction."""
-        await workspaces.write_audit_entry(
-            self.session,
-            self.tenant,
-            action=action,
-            subject_id=subject_id,
-            api_key_id=self.caller.api_key_id,
-            now=self.now,
-            data=data,
+        """Write what the key did to the audit trail, in this transaction.
+
+        `data` holds ids, field names and numbers, never personal data.
+        """
+        self.session.add(
+            AuditEntry(
+                id=new_id("aud", self.now),
+                workspace_id=self.tenant.workspace_id,
+                tenant_id=self.tenant.id,
+                api_key_id=self.caller.api_key_id,
+                action=action,
+                subject_id=subject_id,
+                data=data or {},
+                created_at=self.now,
+            )
         )
+        await self.session.flush()
 
     def paging(self, ask: PageAsk, *, within: str = "") -> Paging:
         """Read the cursor of a list. `within` names the object whose list it is, where there is one.

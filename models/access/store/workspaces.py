@@ -8,10 +8,7 @@ from sqlmodel import col
 
 from models.access.rules.signup import DAY, LINK_LIFE, holds_address
 from models.access.tables import AuditEntry, Customer, Verification, Workspace
-from models.base.ids import new_id
 from models.base.paging import Page, Slice, fetch, newest_first
-from models.base.tables import Payload
-from models.base.tenants import Tenant
 
 
 async def lock_address(session: AsyncSession, key: str) -> None:
@@ -119,32 +116,6 @@ async def page_of_customers(session: AsyncSession, workspace_id: str, page: Page
         order=newest_first(col(Customer.created_at), col(Customer.id)),
         created_at=col(Customer.created_at),
     )
-
-
-async def write_audit_entry(
-    session: AsyncSession,
-    tenant: Tenant,
-    *,
-    action: str,
-    subject_id: str | None,
-    api_key_id: str | None,
-    now: datetime,
-    data: Payload | None = None,
-) -> None:
-    """Write what a key did, in the same transaction. `data` holds ids, field names and numbers, never personal data."""
-    session.add(
-        AuditEntry(
-            id=new_id("aud", now),
-            workspace_id=tenant.workspace_id,
-            tenant_id=tenant.id,
-            api_key_id=api_key_id,
-            action=action,
-            subject_id=subject_id,
-            data=data or {},
-            created_at=now,
-        )
-    )
-    await session.flush()
 
 
 async def page_of_audit_entries(session: AsyncSession, workspace_id: str, page: Page) -> Slice[AuditEntry]:
