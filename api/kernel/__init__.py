@@ -37,7 +37,7 @@ A list takes a subclass of `PageAsk` and answers `Listing[View]`:
 
     paging = ctx.paging(ask)                                   # or within=run_id: the list of one run
     found = await runs.list_runs(ctx.session, ctx.tenant, paging.page, status=ask.status)   # models.base.paging.fetch
-    return paging.listing(found, RunView.of)
+    return paging.listing(found, _shown)                       # a run as its view
 
 The route stands on the operation: a `Noun` groups routes in the documentation, and its methods make them.
 

@@ -19,23 +19,30 @@ from api.sourcing.runs_schemas import (
     FullCandidate,
     ListCandidates,
     ListRuns,
+    Progress,
+    RunFailure,
     RunOfPlan,
+    RunOmitted,
     RunPreview,
     RunStarted,
     RunView,
+    Spent,
     StartRun,
     WouldFail,
 )
 from models.access.rules.keys import Scope
 from models.base.errors import DailyCreditCapReached, InsufficientCredits, InvalidRequest, NotFound, ServiceError
+from models.base.statuses import RunStatus, StopReason
+from models.base.tenants import customer_of
 from models.billing.rules import prices
 from models.billing.store import credits
 from models.billing.store.credits import caps_reset_at
 from models.sourcing import store as sourcing_store
 from models.sourcing.rules.planning import retargeted
 from models.sourcing.rules.plans import SearchPlanValue
-from models.sourcing.rules.runs import DEFAULT_TARGET
-from models.sourcing.tables import SearchPlan
+from models.sourcing.rules.runs import DEFAULT_TARGET, FAILURE_MESSAGES, FailureCode, FinishDetail
+from models.sourcing.store import RunBudget
+from models.sourcing.tables import Run, SearchPlan
 
 RUNS = Noun("Runs", "Working a plan until enough candidates are delivered.")
 
@@ -85,7 +92,7 @@ async def start_run(ctx: Context, ask: StartRun) -> RunStarted | RunPreview:
     """Start a run, or preview its plan and price with `?dry_run=true`."""
     source = await _source(ctx, ask)
     estimate = source.plan.estimate
-    budget = (ask.budget or Budget()).bounds()
+    budget = _bounds(ask.budget)
     most = estimate.credits_max if budget.max_credits is None else budget.max_credits
     funds = await _funds(ctx, required=min(estimate.credits_min, most))
     if ctx.dry_run:
@@ -116,7 +123,7 @@ async def start_run(ctx: Context, ask: StartRun) -> RunStarted | RunPreview:
         mark_seen=ask.mark_seen,
     )
     ctx.woken.append(sourcing_store.run_subject(run.id))
-    return RunStarted(run=RunView.of(run), plan=PlanView.of(row))
+    return RunStarted(run=_shown(run), plan=PlanView.of(row))
 
 
 @operation("runs.of_plan", scope=Scope.SOURCING_SPEND, effect=Effect.READ)
@@ -124,13 +131,13 @@ async def run_of_plan(ctx: Context, plan_id: str) -> RunOfPlan:
     """Find the run of a plan, so that a caller starts at most one. REST does not serve it."""
     row = await _plan_row(ctx, plan_id)
     run = await sourcing_store.newest_run_of_plan(ctx.session, row)
-    return RunOfPlan(run=RunView.of(run) if run else None, summary=stored_plan(row).summary)
+    return RunOfPlan(run=_shown(run) if run else None, summary=stored_plan(row).summary)
 
 
 @operation("runs.get", scope=Scope.SOURCING_READ, effect=Effect.READ, route=RUNS.get("/runs/{run_id:id}"))
 async def get_run(ctx: Context, run_id: str) -> RunView:
     """One run: its state, progress and spending."""
-    return RunView.of(await sourcing_store.show_run(ctx.statements, ctx.tenant, run_id))
+    return _shown(await sourcing_store.show_run(ctx.statements, ctx.tenant, run_id))
 
 
 @operation("runs.list", scope=Scope.SOURCING_READ, effect=Effect.READ, route=RUNS.get("/runs"))
@@ -138,7 +145,7 @@ async def list_runs(ctx: Context, ask: ListRuns) -> Listing[RunView]:
     """Every run, newest first."""
     paging = ctx.paging(ask)
     return paging.listing(
-        await sourcing_store.page_of_runs(ctx.session, ctx.tenant, paging.page, status=ask.status), RunView.of
+        await sourcing_store.page_of_runs(ctx.session, ctx.tenant, paging.page, status=ask.status), _shown
     )
 
 
@@ -150,7 +157,7 @@ async def list_runs(ctx: Context, ask: ListRuns) -> Listing[RunView]:
 )
 async def extend_run(ctx: Context, ask: RunExtension) -> RunView | ExtensionPreview:
     """Let a finished run go on; pages already read are not paid again. Preview with `?dry_run=true`."""
-    added = (ask.more.add_budget or Budget()).bounds()
+    added = _bounds(ask.more.add_budget)
     most = prices.MOST_PER_PERSON * ask.more.add_target if added.max_credits is None else added.max_credits
     run = await sourcing_store.raise_bounds(
         ctx.session,
@@ -164,7 +171,7 @@ async def extend_run(ctx: Context, ask: RunExtension) -> RunView | ExtensionPrev
     funds = await _funds(ctx, required=min(least, most))
     if ctx.dry_run:
         return ExtensionPreview(
-            run=RunView.of(run),
+            run=_shown(run),
             credits_min=least,
             credits_max=most,
             required_credits=funds.required,
@@ -175,7 +182,7 @@ async def extend_run(ctx: Context, ask: RunExtension) -> RunView | ExtensionPrev
     if funds.error:
         raise funds.error
     ctx.woken.append(sourcing_store.run_subject(run.id))
-    return RunView.of(run)
+    return _shown(run)
 
 
 @operation("runs.cancel", scope=Scope.SOURCING_WRITE, effect=Effect.WRITE, route=RUNS.post("/runs/{run_id:id}/cancel"))
@@ -183,7 +190,11 @@ async def cancel_run(ctx: Context, run_id: str) -> RunView:
     """Stop a run after its current step. Delivered candidates stay."""
     run = await sourcing_store.request_cancellation(ctx.session, ctx.tenant, run_id)
     ctx.woken.append(sourcing_store.run_subject(run.id))
-    return RunView.of(run)
+    return _shown(run)
+
+
+def _bounds(budget: Budget | None) -> RunBudget:
+    return RunBudget() if budget is None else RunBudget(**budget.model_dump())
 
 
 async def _source(ctx: Context, ask: StartRun) -> _Sourced:
@@ -237,6 +248,42 @@ async def _funds(ctx: Context, *, required: int) -> _Funds:
         midnight = caps_reset_at(ctx.now)
         return _Funds(required, balance, DailyCreditCapReached(cap=spent.kind, resets_at=midnight), midnight)
     return _Funds(required, balance)
+
+
+def _shown(row: Run) -> RunView:
+    failure = FailureCode(row.failure_code) if row.failure_code else None
+    return RunView(
+        id=row.id,
+        status=RunStatus(row.status),
+        stop_reason=StopReason(row.stop_reason) if row.stop_reason else None,
+        finish_detail=FinishDetail(row.finish_detail) if row.finish_detail else None,
+        failure=RunFailure(code=failure, message=FAILURE_MESSAGES[failure]) if failure else None,
+        retry_at=row.retry_at,
+        plan_id=row.plan_id,
+        intent_id=row.intent_id,
+        customer_id=customer_of(row.tenant_id),
+        target=row.target,
+        budget=BudgetView(
+            max_credits=row.max_credits,
+            max_pages=row.max_pages,
+            max_profile_fetches=row.max_profile_fetches,
+        ),
+        mark_seen=row.mark_seen,
+        progress=Progress(
+            tier=min(row.tier + 1, row.tiers) if row.started_at else None,
+            people_looked_at=row.people_looked_at,
+            duplicates_skipped=row.duplicates_skipped,
+            candidates_delivered=row.candidates_delivered,
+            target=row.target,
+        ),
+        spent=Spent(credits=row.spent_credits, pages=row.spent_pages, profile_fetches=row.spent_profile_fetches),
+        omitted=RunOmitted(suppressed=row.omitted_suppressed),
+        query_key=row.query_key,
+        cancel_requested_at=row.cancel_requested_at,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+    )
 
 
 # Candidates: what a run has delivered, in delivery order.

@@ -10,14 +10,12 @@ from api.kernel.facts import filled
 from api.kernel.schemas import MAX_INTEGER, Answer, Ask, PageAsk
 from api.sourcing.plans_schemas import Description, GivenIntent, PlanView, Target
 from models.base.statuses import RunStatus, StopReason
-from models.base.tenants import customer_of
 from models.base.values import Time
 from models.people.rules.profiles import Profile
-from models.sourcing import store as sourcing_store
 from models.sourcing.rules.plans import MAX_YEARS, Estimate
-from models.sourcing.rules.runs import DEFAULT_ADD_TARGET, FAILURE_MESSAGES, MAX_ADD_TARGET, FailureCode, FinishDetail
+from models.sourcing.rules.runs import DEFAULT_ADD_TARGET, MAX_ADD_TARGET, FailureCode, FinishDetail
 from models.sourcing.store import CandidateFilters
-from models.sourcing.tables import Candidate, Run
+from models.sourcing.tables import Candidate
 
 Bound = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 
@@ -28,10 +26,6 @@ class Budget(Ask):
     max_credits: Bound | None = Field(default=None, description="By default the estimate's `credits_max`.")
     max_pages: Bound | None = None
     max_profile_fetches: Bound | None = None
-
-    def bounds(self) -> sourcing_store.RunBudget:
-        """The same, as the store takes it."""
-        return sourcing_store.RunBudget(self.max_credits, self.max_pages, self.max_profile_fetches)
 
 
 class StartRun(Ask):
@@ -125,46 +119,6 @@ class RunView(Answer):
     created_at: Time
     started_at: Time | None
     finished_at: Time | None
-
-    @classmethod
-    def of(cls, row: Run) -> "RunView":
-        """The row as shown."""
-        return cls(
-            id=row.id,
-            status=RunStatus(row.status),
-            stop_reason=StopReason(row.stop_reason) if row.stop_reason else None,
-            finish_detail=FinishDetail(row.finish_detail) if row.finish_detail else None,
-            failure=_failure(row.failure_code),
-            retry_at=row.retry_at,
-            plan_id=row.plan_id,
-            intent_id=row.intent_id,
-            customer_id=customer_of(row.tenant_id),
-            target=row.target,
-            budget=BudgetView(
-                max_credits=row.max_credits,
-                max_pages=row.max_pages,
-                max_profile_fetches=row.max_profile_fetches,
-            ),
-            mark_seen=row.mark_seen,
-            progress=Progress(
-                tier=min(row.tier + 1, row.tiers) if row.started_at else None,
-                people_looked_at=row.people_looked_at,
-                duplicates_skipped=row.duplicates_skipped,
-                candidates_delivered=row.candidates_delivered,
-                target=row.target,
-            ),
-            spent=Spent(credits=row.spent_credits, pages=row.spent_pages, profile_fetches=row.spent_profile_fetches),
-            omitted=RunOmitted(suppressed=row.omitted_suppressed),
-            query_key=row.query_key,
-            cancel_requested_at=row.cancel_requested_at,
-            created_at=row.created_at,
-            started_at=row.started_at,
-            finished_at=row.finished_at,
-        )
-
-
-def _failure(code: str | None) -> RunFailure | None:
-    return RunFailure(code=FailureCode(code), message=FAILURE_MESSAGES[FailureCode(code)]) if code else None
 
 
 class WouldFail(Answer):
