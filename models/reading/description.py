@@ -1,10 +1,11 @@
 """Read a job description or a short intent into an intent, with evidence for each value."""
 
 from models.market.title_words import is_generic
+from models.reading.cleaning import CleanText, clean_text
 from models.reading.document import Document, ReadingKnowledge, text_language
 from models.reading.draft import DraftBlock, ReadingDraft
 from models.reading.exclusions import NO_AGENCIES, NO_FREELANCERS
-from models.reading.intents import IntentReading
+from models.reading.intents import Evidence, IntentReading
 from models.reading.places.workplace import read_place_of_work as read_place
 from models.reading.short_intents import is_short, read_short_intent
 from models.reading.skills import read_skills
@@ -13,9 +14,10 @@ from models.reading.titles import read_titles
 from models.reading.years import read_years
 
 
-def read_advertisement(text: str, reference: ReadingKnowledge) -> IntentReading:
+def read_advertisement(cleaned: CleanText, reference: ReadingKnowledge) -> IntentReading:
     """Return the intent of an advertisement."""
-    document, draft = Document(text), ReadingDraft(text)
+    text = cleaned.text
+    document, draft = Document(text, cleaned.items), ReadingDraft(text)
     language = text_language(text)
     titles = read_titles(document, language, places=reference.places, titles=reference.titles)
     for title in titles.searched:
@@ -60,6 +62,13 @@ def read_description(text: str, *, reference: ReadingKnowledge) -> IntentReading
     Nothing is guessed: what is unclear or cannot be searched for stands in `warnings` and `ignored_fields`.
     Any text is taken; offsets of the evidence count characters of `text`.
     """
-    if is_short(text):
-        return read_short_intent(text, reference)
-    return read_advertisement(text, reference)
+    cleaned = clean_text(text)
+    short = is_short(cleaned.text)
+    reading = read_short_intent(cleaned.text, reference) if short else read_advertisement(cleaned, reference)
+    return reading.model_copy(update={"evidence": tuple(_in_text(text, one, cleaned) for one in reading.evidence)})
+
+
+def _in_text(text: str, evidence: Evidence, cleaned: CleanText) -> Evidence:
+    """Return evidence of the cleaned text where it stands in the text given."""
+    start, end = cleaned.given(evidence.start, evidence.end)
+    return evidence.model_copy(update={"quote": text[start:end], "start": start, "end": end})

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -67,8 +67,7 @@ class ReadingKnowledge(Protocol):
 
 
 LINE = re.compile(r"[^\r\n\u2028\u2029\x0b\x0c\x85]+")
-BULLET = re.compile(r"[\s>*•·\-–—▪●‣◦○✓✔➤►+#|]*")
-LISTED = re.compile(r"[-•·▪●‣◦○✓✔➤►–+]\s*$|(?<!\*)\*\s*$")
+AROUND = re.compile(r"[\s>*•·\-–—+#|]*")
 LONGEST_HEADING = 60
 
 
@@ -98,14 +97,13 @@ _HEADING = {
 class TextLine:
     """One line that is not blank, without what stands around its words.
 
-    `marked` when it stands out as a heading, `listed` when it is an item of a list.
+    `listed` when it is an item of a list.
     """
 
     start: int
     end: int
     text: str
     section: Section
-    marked: bool
     listed: bool
 
 
@@ -118,10 +116,11 @@ def section_of(line: str) -> Section | None:
 
 
 class Document:
-    """A text to read. `text` is never changed, so that offsets hold."""
+    """A text to read, cleaned. `items` are the offsets at which items of lists begin."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, items: Collection[int] = ()) -> None:
         self.text = text
+        self._items = items
 
     @cached_property
     def lines(self) -> tuple[TextLine, ...]:
@@ -134,14 +133,12 @@ class Document:
                 continue
             words = self.text[start:end]
             section = section_of(words) or section
-            marked = "#" in self.text[found.start() : start] or words.startswith("**")
-            listed = bool(LISTED.search(self.text, found.start(), start))
-            lines.append(TextLine(start, end, words, section, marked, listed))
+            lines.append(TextLine(start, end, words, section, listed=found.start() in self._items))
         return tuple(lines)
 
     def _words(self, start: int, end: int) -> tuple[int, int]:
-        bullet = BULLET.match(self.text, start, end)
-        start = bullet.end() if bullet else start
+        around = AROUND.match(self.text, start, end)
+        start = around.end() if around else start
         while end > start and self.text[end - 1].isspace():
             end -= 1
         return start, end
