@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from models.data.building import companies, curated, languages, occupations, places
+from models.data.building import companies, languages, occupations, places
 from models.data.building.everyday import words_in_use
+from models.market.curated import curated_rows
 from models.market.place_names import LEVELS, Level
 from models.market.reference import SHIPPED
 
@@ -120,7 +121,7 @@ def write_occupations(database: sqlite3.Connection, labour: Path) -> None:
         "INSERT INTO related VALUES (?, ?, ?, ?)",
         ((number[row.concept], row.rank, number[row.other], row.tier) for row in occupations.related(labour)),
     )
-    shares = {group: [int(employed), int(visible)] for group, employed, visible in curated.rows("isco_shares")}
+    shares = {group: [int(employed), int(visible)] for group, employed, visible in curated_rows("isco_shares")}
     put(database, "isco_shares", json.dumps(shares).encode())
     put(database, "languages", json.dumps(languages.build_languages(), sort_keys=True).encode())
 

@@ -72,6 +72,14 @@ def company_key(name: str) -> str:
     return " ".join(kept) or " ".join(words)
 
 
+def without_legal_form(name: str) -> str:
+    """Return a name as written, less the legal form and `Group` at its end: `Target Corporation` gives `Target`."""
+    words = name.split()
+    while len(words) > 1 and NOT_WORD.sub("", ascii_form(words[-1]).lower()) in {*LEGAL_FORMS, ""}:
+        words.pop()
+    return " ".join(words).rstrip(",")
+
+
 def plain_domain(text: str) -> str:
     """Return the registered host of a domain, URL or mail address, lower case and without `www.`."""
     host = text.strip().lower().split("://")[-1].split("/")[0].split("@")[-1].split(":")[0]

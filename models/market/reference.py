@@ -13,11 +13,19 @@ from pathlib import Path
 
 import numpy as np
 
-from models.market.companies import Companies, Company, company_key, plain_domain
+from models.market.companies import Companies, without_legal_form
+from models.market.company_names import (
+    KnownCompanyNames,
+    CuratedCompany,
+    ambiguous_names,
+    curated_companies,
+    curated_groups,
+)
 from models.market.occupations import Concept, GroupShare, Label, Occupations, Related, RoughStatistics, label_key
 from models.market.place_names import CountryNames, Gazetteer, Hit
 from models.market.places import Places
 from models.market.skills import Skill, SkillField, Skills, parse_skills
+from models.market.stored_companies import StoredCompanies
 from models.market.title_words import is_generic, title_key
 from models.market.titles import Family, Titles, parse_families
 
@@ -207,54 +215,11 @@ def load_skills() -> Skills:
     return Skills(read_skill_files())
 
 
-# Reads the companies of the reference file: `company` with keys in `company_key`.
-
-
-COLUMNS = "company.id, company.name, company.country, company.domain"
-BY_ID = f"SELECT {COLUMNS} FROM company WHERE id = ?"  # noqa: S608 - constants
-BY_DOMAIN = f"SELECT {COLUMNS} FROM company WHERE domain = ? ORDER BY number"  # noqa: S608 - constants
-COMPANIES_BY_KEY = f"""
-    SELECT {COLUMNS} FROM company_key JOIN company ON company.number = company_key.company
-    WHERE company_key.key = ? ORDER BY company.number
-"""  # noqa: S608 - constants
-BEGINNING = f"""
-    SELECT DISTINCT {COLUMNS} FROM company_key JOIN company ON company.number = company_key.company
-    WHERE company_key.key >= ? AND company_key.key < ? ORDER BY company.number LIMIT ?
-"""  # noqa: S608 - constants
-
-
-class StoredCompanies:
-    """The firms in the reference file, listed ones first."""
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-
-    def get(self, company_id: str) -> Company:
-        """Return the firm of an id; raises `KeyError` for an unknown one."""
-        found = self._read(BY_ID, company_id)
-        if not found:
-            raise KeyError(company_id)
-        return found[0]
-
-    def knows(self, company_id: str) -> bool:
-        """Return whether there is a firm of this id."""
-        return bool(self._read(BY_ID, company_id))
-
-    def named(self, name: str) -> Sequence[Company]:
-        """Return every firm a name can mean, best first."""
-        return self._read(COMPANIES_BY_KEY, company_key(name))
-
-    def at_domain(self, domain: str) -> Sequence[Company]:
-        """Return firms at a domain, also given as a URL or mail address."""
-        return self._read(BY_DOMAIN, plain_domain(domain))
-
-    def beginning(self, name: str, *, limit: int) -> Sequence[Company]:
-        """Return the firms whose name begins with this text."""
-        key = company_key(name)
-        return self._read(BEGINNING, key, key + "~", limit) if key else ()
-
-    def _read(self, query: str, *values: object) -> tuple[Company, ...]:
-        return tuple(Company(*row) for row in self._database.execute(query, values))
+def load_company_names(companies: StoredCompanies, known: Sequence[CuratedCompany]) -> KnownCompanyNames:
+    """Return the names by which companies and groups are found in texts: curated ones, and those of listed firms."""
+    listed = (name for firm in companies.listed() for name in (firm.name, without_legal_form(firm.name)))
+    names = (name for company in known for name in company.names)
+    return KnownCompanyNames(companies, [*listed, *names], curated_groups(known), ambiguous_names(), load_skills())
 
 
 # Reads the occupations of the reference file: `concept`, `label` and `related` tables, keyed by `label_key`.
@@ -317,6 +282,7 @@ class ShippedReference:
     titles: Titles
     skills: Skills
     companies: Companies
+    company_names: KnownCompanyNames
     languages: Mapping[str, str]
     statistics: RoughStatistics
 
@@ -327,12 +293,15 @@ def reference() -> ShippedReference:
     database = open_reference(unpack_reference())
     places, occupations = load_places(database), StoredOccupations(database)
     shares = json.loads(value(database, "isco_shares"))
+    known = tuple(curated_companies())
+    companies = StoredCompanies(database, known)
     return ShippedReference(
         places=places,
         occupations=occupations,
         titles=load_titles(database, occupations),
         skills=load_skills(),
-        companies=StoredCompanies(database),
+        companies=companies,
+        company_names=load_company_names(companies, known),
         languages=json.loads(value(database, "languages")),
         statistics=RoughStatistics(
             places=places,

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from models.data.building import curated
 from models.market.companies import company_key, plain_domain
+from models.market.company_names import curated_companies
 
 COUNTRIES = frozenset(["AT", "BE", "CH", "DE", "DK", "FI", "FR", "GB", "IE", "LU", "NL", "NO", "SE"])
 BUSY_COUNTRIES = frozenset(["AU", "CA", "ES", "IT", "PL", "US"])  # there only firms of the sectors in TECHNICAL
@@ -55,16 +55,19 @@ def build_companies(register: Path, country_codes: dict[str, str]) -> list[Firm]
     """
     known = list(_known())
     taken = {key for firm in known for key in firm.keys}
-    domains = {firm.domain for firm in known}
-    listed = [firm for firm in _listed(country_codes) if firm.domain not in domains and taken.isdisjoint(firm.keys)]
+    domains, ids = {firm.domain for firm in known}, {firm.id for firm in known}
+    listed = [
+        firm
+        for firm in _listed(country_codes)
+        if firm.domain not in domains and firm.id not in ids and taken.isdisjoint(firm.keys)
+    ]
     taken |= {key for firm in listed for key in firm.keys}
     return [*known, *listed, *_registered(register, taken)]
 
 
 def _known() -> Iterator[Firm]:
-    for domain, country, names in curated.rows("companies"):
-        keys = tuple(dict.fromkeys(company_key(name) for name in names.split("|")))
-        yield Firm("co_" + re.sub(r"[^0-9a-z]", "", domain), names.split("|")[0], country, domain, keys)
+    for company, names in curated_companies():
+        yield Firm(*company, keys=tuple(dict.fromkeys(company_key(name) for name in names)))
 
 
 def _listed(country_codes: dict[str, str]) -> list[Firm]:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from models.data.building import curated
+from models.market.curated import curated_rows
 from models.market.place_names import place_key
 
 WORD = re.compile(r"[^\W\d_]+")
@@ -15,8 +15,8 @@ OFTEN = 2
 
 def words_in_use(labour: Path, names: set[str]) -> list[str]:
     """Return one-word names that occur in labels of occupations and skills or in the curated list, less those kept."""
-    kept = {word for cells in curated.rows("everyday_names") for word in cells[0].split()}
-    listed = {place_key(word) for cells in curated.rows("everyday_words") for word in cells[0].split()}
+    kept = {word for cells in curated_rows("everyday_names") for word in cells[0].split()}
+    listed = {place_key(word) for cells in curated_rows("everyday_words") for word in cells[0].split()}
     counts: Counter[str] = Counter()
     for file in ("esco_occupation_labels.csv.gz", "esco_skill_labels_en.csv.gz"):
         with gzip.open(labour / file, "rt", encoding="utf-8", newline="") as opened:

@@ -1,6 +1,6 @@
 """Languages for the reference file: the English name of each, and every name it goes by."""
 
-from models.data.building import curated
+from models.market.curated import names_by_key
 from models.market.place_names import place_key, spelled_out
 
 CODES = """
@@ -16,7 +16,7 @@ def build_languages() -> dict[str, str]:
     from babel import Locale
 
     listed = {language: Locale(language).languages for language in LANGUAGES}
-    extra = curated.names_by_key("languages")
+    extra = names_by_key("languages")
     keys: dict[str, str] = {}
     for code in CODES:
         names = [*extra.get(code, ()), *(listed[language][code] for language in LANGUAGES if code in listed[language])]
@@ -30,4 +30,4 @@ def english_name(code: str, curated_name: str) -> str:
     """Return the lower-case English name under which sources list a language."""
     from babel import Locale
 
-    return curated_name.lower() if code in curated.names_by_key("languages") else Locale("en").languages[code].lower()
+    return curated_name.lower() if code in names_by_key("languages") else Locale("en").languages[code].lower()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from models.data.building import curated
+from models.market.curated import curated_rows, names_by_key
 from models.market.place_names import Level, ascii_form, place_key, spelled_out
 
 LANGUAGES = ("en", "de", "fr", "nl")
@@ -94,8 +94,8 @@ def _check_numbers(rows: list[PlaceRow]) -> None:
 
 
 def _cities(sources: PlaceSources) -> list[PlaceRow]:
-    english = {int(cells[0]): cells[1] for cells in curated.rows("english_names")}
-    extra = {int(key): names for key, names in curated.names_by_key("city_names").items()}
+    english = {int(cells[0]): cells[1] for cells in curated_rows("english_names")}
+    extra = {int(key): names for key, names in names_by_key("city_names").items()}
     rows = []
     for city in _load(sources.geonames / "cities500.json").values():
         number, country = city["geonameid"], city["countrycode"]
@@ -211,7 +211,7 @@ def _area(code: str, name: str, inside: list[PlaceRow], level: Level, *, number:
 
 def _name_areas(areas: dict[str, PlaceRow]) -> None:
     """Curated names and the postal codes of states."""
-    for code, names in curated.names_by_key("region_names").items():
+    for code, names in names_by_key("region_names").items():
         row = areas[code]
         if names[0].startswith("="):
             row.aliases.append(row.name)
@@ -220,7 +220,7 @@ def _name_areas(areas: dict[str, PlaceRow]) -> None:
     for code, row in areas.items():
         if row.country in ("CH", "US") and row.level is Level.REGION:
             row.codes.append(f"{code[:2].lower()}:{code[3:].lower()}")
-    for code, state in curated.rows("state_codes"):
+    for code, state in curated_rows("state_codes"):
         areas[code].codes.append(f"{code[:2].lower()}:{state.lower()}")
 
 
@@ -232,7 +232,7 @@ def _countries(sources: PlaceSources) -> list[PlaceRow]:
         if best is None or city["population"] > best["population"]:
             largest[city["countrycode"]] = city
     names = country_names(sources)
-    extra = curated.names_by_key("country_names")
+    extra = names_by_key("country_names")
     rows = []
     for code, country in sorted(load_countries(sources).items()):
         centre = largest.get(code)
@@ -276,14 +276,14 @@ def country_keys(sources: PlaceSources) -> dict[str, str]:
         for name in (*names.values(), *(spelled_out(name) for name in names.values()), countries[code]["name"]):
             named[place_key(name)].add(code)
     keys = {key: next(iter(codes)) for key, codes in named.items() if len(codes) == 1 and key}
-    for code, extra in curated.names_by_key("country_names").items():
+    for code, extra in names_by_key("country_names").items():
         keys |= {place_key(form): code for name in extra for form in (name, spelled_out(name))}
     return keys
 
 
 def groups() -> dict[str, list[str]]:
     """Return keys of groups of countries, to their members; an intent takes no more than `MOST_COUNTRIES`."""
-    members = {names: codes.split() for names, codes in curated.rows("country_groups")}
+    members = {names: codes.split() for names, codes in curated_rows("country_groups")}
     if any(len(codes) > MOST_COUNTRIES for codes in members.values()):
         raise ValueError("a group has more countries than an intent can name")
     return {place_key(name): codes for names, codes in members.items() for name in names.split("|")}
@@ -295,7 +295,7 @@ def _metros(cities: list[PlaceRow]) -> list[PlaceRow]:
         for name in (city.name, *city.aliases, *city.others):
             largest.setdefault((city.country, name), city)
     rows = []
-    for names, centre, country, radius in curated.rows("metros"):
+    for names, centre, country, radius in curated_rows("metros"):
         main, *others = names.split("|")
         city = largest[country, centre]
         rows.append(

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-CURATED = Path(__file__).parent.parent / "curated"
+CURATED = Path(__file__).parents[1] / "data" / "curated"
 
 
-def rows(name: str) -> Iterator[list[str]]:
-    """Return cells of each line of `<name>.tsv`."""
+def curated_rows(name: str) -> Iterator[list[str]]:
+    """Return cells of each line of `<name>.tsv`; empty cells at the end of a line are left out."""
     for line in (CURATED / f"{name}.tsv").read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
-            yield [cell.strip() for cell in line.split("\t")]
+            yield [cell.strip() for cell in line.rstrip().split("\t")]
 
 
 def names_by_key(name: str) -> dict[str, list[str]]:
     """Return tables of two columns, the second holding names parted by `|`."""
-    return {cells[0]: cells[1].split("|") for cells in rows(name)}
+    return {cells[0]: cells[1].split("|") for cells in curated_rows(name)}
