@@ -15,8 +15,8 @@ import numpy as np
 
 from models.market.companies import Companies, without_legal_form
 from models.market.company_names import (
-    KnownCompanyNames,
     CuratedCompany,
+    KnownCompanyNames,
     ambiguous_names,
     curated_companies,
     curated_groups,
