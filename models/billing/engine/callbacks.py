@@ -15,7 +15,6 @@ from models.base.database import service_time
 from models.base.ids import new_id
 from models.base.outbox import wake
 from models.base.steps import Subject
-from models.billing.engine import outreach_plans
 from models.billing.engine import payments as engine_payments
 from models.billing.engine.payments import end_unpaid
 from models.billing.rules.payments import (
@@ -182,7 +181,7 @@ async def apply_payment_event(session: AsyncSession, event: PaymentEvent, *, now
         case MethodAttached() | MethodDetached():
             await _note_method(session, event)
         case OutreachSubscriptionChanged():
-            await outreach_plans.note_subscription_changed(session, event, now=now)
+            await _subscription_changed(session, event, now)
         case _:
             await _apply_to_payment(session, event, now)
 
@@ -301,4 +300,29 @@ async def _note_method(session: AsyncSession, event: MethodAttached | MethodDeta
     if isinstance(event, MethodAttached):
         await engine_payments.forget_declines(session, workspace_id)
     await engine_payments.wake_refill(session, workspace_id)
-    await outreach_plans.retry_with_new_method(session, workspace_id)
+    # Another card may be accepted: a declined change of the outreach plan is tried again at once.
+    await session.execute(
+        text("update outreach_plans set failures = 0, retry_at = null where id = :id"), {"id": workspace_id}
+    )
+    await payments.wake_outreach_plan(session, workspace_id)
+
+
+async def _subscription_changed(session: AsyncSession, event: OutreachSubscriptionChanged, now: datetime) -> None:
+    """Note the state of the subscription. An event about another subscription, or an outdated one, changes nothing."""
+    plan = await payments.find_outreach_plan(session, event.workspace_id, lock=True)
+    if plan is None or plan.subscription_id != event.subscription_id:
+        return
+    if plan.changed_at is not None and plan.changed_at > event.at and event.status is not PlanStatus.ENDED:
+        return
+    plan.changed_at = event.at
+    if event.status is PlanStatus.ENDED:
+        plan.subscription_id, plan.charged, plan.method_id, plan.past_due = None, 0, None, False
+        plan.looked_at = None
+        if await payments.count_accounts(session, plan.workspace_id):
+            plan.unpaid_since = plan.unpaid_since or now
+    else:
+        plan.past_due = event.status is PlanStatus.PAST_DUE
+        if plan.past_due:
+            plan.unpaid_since = plan.unpaid_since or now
+    await session.flush()
+    await payments.wake_outreach_plan(session, plan.workspace_id)

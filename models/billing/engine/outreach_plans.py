@@ -15,7 +15,7 @@ from models.base import outbox
 from models.base.database import service_time
 from models.base.errors import Conflict
 from models.base.ids import new_id
-from models.base.steps import Call, Decision, Do, Queue, Subject
+from models.base.steps import Call, Decision, Do, Queue
 from models.billing.rules.outreach_plans import (
     LOOK_EVERY,
     ChangeStatus,
@@ -27,18 +27,11 @@ from models.billing.rules.outreach_plans import (
     paying,
     plan_retry_after,
 )
-from models.billing.rules.payments import (
-    CALL_SECONDS,
-    READ_AFTER,
-    OutreachSubscriptionChanged,
-    PlanStatus,
-    ask_again_after,
-)
+from models.billing.rules.payments import CALL_SECONDS, READ_AFTER, PlanStatus, ask_again_after
 from models.billing.rules.prices import outreach_price_cents
 from models.billing.store import payments
 from models.billing.tables import OutreachChange, OutreachPlan
 
-KIND = "outreach_plan"
 OUTREACH_PLAN_CALL = "outreach_plan.call"
 CALL_LIMIT_SECONDS = 3 * CALL_SECONDS
 WAITS_FOR = {
@@ -54,35 +47,6 @@ UNCLEAR_AT_MOST = len(READ_AFTER)
 """After this number of calls without an answer the change ends and one with another id follows, because some providers
 repeat an error under the same id. The subscription is read before."""
 
-COUNT = text(
-    "select count(*) from outreach_accounts"
-    " where workspace_id = :workspace and connected_at is not null and status <> 'removed'"
-)
-ADD_OR_WAKE = text(
-    """
-    insert into outreach_plans (id, workspace_id, rings, answered, charged, past_due, failures, created_at)
-    values (:workspace, :workspace, 1, 0, 0, false, 0, service_now())
-    on conflict (id) do update set rings = outreach_plans.rings + 1
-    """
-)
-
-
-def outreach_plan_subject(workspace_id: str) -> Subject:
-    """Return the workspace's outreach plan as a waiting row."""
-    return Subject(KIND, workspace_id)
-
-
-async def wake_outreach_plan(session: AsyncSession, workspace_id: str) -> None:
-    """Wake the workspace's outreach plan, added when there is none: accounts or the payment method have changed."""
-    await session.flush()
-    await session.execute(ADD_OR_WAKE, {"workspace": workspace_id})
-    await outbox.notify(session)
-
-
-async def count_accounts(session: AsyncSession, workspace_id: str) -> int:
-    """Return how many accounts of the workspace and its customers are to be paid for."""
-    return int(await session.scalar(COUNT, {"workspace": workspace_id}) or 0)
-
 
 @dataclass(frozen=True, slots=True)
 class OutreachPlanStanding:
@@ -97,8 +61,8 @@ async def outreach_plan_standing(
     session: AsyncSession, workspace_id: str, *, now: datetime, configured: bool
 ) -> OutreachPlanStanding:
     """Return whether the workspace's outreach accounts are paid; off where there is no payment provider."""
-    wanted = await count_accounts(session, workspace_id)
-    plan = await _find(session, workspace_id)
+    wanted = await payments.count_accounts(session, workspace_id)
+    plan = await payments.find_outreach_plan(session, workspace_id)
     if not configured:
         return OutreachPlanStanding(wanted, OutreachPaying.OFF, None)
     unpaid_since = plan.unpaid_since if plan else None
@@ -118,7 +82,7 @@ async def check_can_connect(session: AsyncSession, workspace_id: str, *, configu
             reason="payment_method_missing",
             fix="Buy a plan or a pack with POST /v1/billing/checkout: the card is saved for later charges.",
         )
-    plan = await _find(session, workspace_id)
+    plan = await payments.find_outreach_plan(session, workspace_id)
     if plan is not None and plan.unpaid_since is not None:
         raise Conflict(
             "The present outreach accounts are unpaid.",
@@ -127,15 +91,8 @@ async def check_can_connect(session: AsyncSession, workspace_id: str, *, configu
         )
 
 
-async def _find(session: AsyncSession, workspace_id: str, *, lock: bool = False) -> OutreachPlan | None:
-    query = select(OutreachPlan).where(col(OutreachPlan.id) == workspace_id)
-    if lock:
-        query = query.with_for_update()
-    return (await session.scalars(query.execution_options(populate_existing=True))).one_or_none()
-
-
 async def _locked(session: AsyncSession, workspace_id: str) -> OutreachPlan:
-    plan = await _find(session, workspace_id, lock=True)
+    plan = await payments.find_outreach_plan(session, workspace_id, lock=True)
     if plan is None:
         raise LookupError("there is no outreach plan of this workspace")
     return plan
@@ -153,7 +110,7 @@ async def decide_outreach_plan(session: AsyncSession, workspace_id: str, *, conf
     plan = await _locked(session, workspace_id)
     now = await service_time(session)
     plan.answered = plan.rings
-    wanted = await count_accounts(session, workspace_id)
+    wanted = await payments.count_accounts(session, workspace_id)
     if not configured:
         plan.wake_at = now + LOOK_EVERY if wanted else None
         return _decision(workspace_id, DueChange.TIME if wanted else DueChange.NOTHING, wanted, now, plan.wake_at)
@@ -256,11 +213,7 @@ async def note_held(
         plan.failures, plan.retry_at = 0, None
     plan.subscription_id, plan.charged, plan.method_id = held.subscription_id, held.accounts, held.method_id
     plan.looked_at, plan.wake_at = now, None
-    _take_status(plan, held.status, now)
-
-
-def _take_status(plan: OutreachPlan, status: PlanStatus, now: datetime) -> None:
-    plan.past_due = status is PlanStatus.PAST_DUE
+    plan.past_due = held.status is PlanStatus.PAST_DUE
     if plan.past_due:
         plan.unpaid_since = plan.unpaid_since or now
 
@@ -298,35 +251,6 @@ async def note_unanswered(session: AsyncSession, workspace_id: str, change_id: s
         return
     again = READ_AFTER[change.call_number - 1] if unclear else ask_again_after(change.call_number)
     change.unclear, plan.wake_at = True, now + again
-
-
-async def note_subscription_changed(
-    session: AsyncSession, event: OutreachSubscriptionChanged, *, now: datetime
-) -> None:
-    """Note the state of the subscription. An event about another subscription, or an outdated one, changes nothing."""
-    plan = await _find(session, event.workspace_id, lock=True)
-    if plan is None or plan.subscription_id != event.subscription_id:
-        return
-    if plan.changed_at is not None and plan.changed_at > event.at and event.status is not PlanStatus.ENDED:
-        return
-    plan.changed_at = event.at
-    if event.status is PlanStatus.ENDED:
-        plan.subscription_id, plan.charged, plan.method_id, plan.past_due = None, 0, None, False
-        plan.looked_at = None
-        if await count_accounts(session, plan.workspace_id):
-            plan.unpaid_since = plan.unpaid_since or now
-    else:
-        _take_status(plan, event.status, now)
-    await session.flush()
-    await wake_outreach_plan(session, plan.workspace_id)
-
-
-async def retry_with_new_method(session: AsyncSession, workspace_id: str) -> None:
-    """Try a declined change again at once, since a payment method was added or removed."""
-    await session.execute(
-        text("update outreach_plans set failures = 0, retry_at = null where id = :id"), {"id": workspace_id}
-    )
-    await wake_outreach_plan(session, workspace_id)
 
 
 async def read_all_again(session: AsyncSession, *, before: timedelta) -> None:

@@ -1,4 +1,4 @@
-"""Adding and finding payments and plans, and the provider's ids of workspaces and payment methods."""
+"""Payments, plans and outreach plans, added and found; the provider's ids of workspaces and payment methods."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.access.tables import Workspace
+from models.base import outbox
 from models.base.database import Statements
 from models.base.errors import Conflict, IdempotencyKeyReused
 from models.base.idempotency import REPLAY_HOURS, Use
@@ -16,7 +17,7 @@ from models.base.ids import new_id
 from models.base.steps import Subject
 from models.billing.rules.payments import IN_FLIGHT, PaymentKind, PaymentStatus, PlanStatus, month_start
 from models.billing.rules.prices import OFFER_OF, Offer
-from models.billing.tables import BillingAccount, Payment, PaymentMethod, Plan
+from models.billing.tables import BillingAccount, OutreachPlan, Payment, PaymentMethod, Plan
 
 KIND = "payment"
 LIVE = (PlanStatus.ACTIVE, PlanStatus.PAST_DUE)
@@ -212,3 +213,39 @@ async def plans_to_end(session: AsyncSession, payment: Payment) -> list[str]:
 async def note_replaced(session: AsyncSession, plan_id: str) -> None:
     """Note that the provider ends this plan with its present month."""
     await session.execute(text("update plans set replaced = true where id = :id"), {"id": plan_id})
+
+
+# Outreach plans: what a workspace pays for its outreach accounts.
+
+
+COUNT_ACCOUNTS = text(
+    "select count(*) from outreach_accounts"
+    " where workspace_id = :workspace and connected_at is not null and status <> 'removed'"
+)
+ADD_OR_WAKE = text(
+    """
+    insert into outreach_plans (id, workspace_id, rings, answered, charged, past_due, failures, created_at)
+    values (:workspace, :workspace, 1, 0, 0, false, 0, service_now())
+    on conflict (id) do update set rings = outreach_plans.rings + 1
+    """
+)
+
+
+async def find_outreach_plan(session: AsyncSession, workspace_id: str, *, lock: bool = False) -> OutreachPlan | None:
+    """Return the workspace's outreach plan, read again; null when it never had an account."""
+    query = select(OutreachPlan).where(col(OutreachPlan.id) == workspace_id)
+    if lock:
+        query = query.with_for_update()
+    return (await session.scalars(query.execution_options(populate_existing=True))).one_or_none()
+
+
+async def wake_outreach_plan(session: AsyncSession, workspace_id: str) -> None:
+    """Wake the workspace's outreach plan, added when there is none: accounts or the payment method have changed."""
+    await session.flush()
+    await session.execute(ADD_OR_WAKE, {"workspace": workspace_id})
+    await outbox.notify(session)
+
+
+async def count_accounts(session: AsyncSession, workspace_id: str) -> int:
+    """Return how many accounts of the workspace and its customers are to be paid for."""
+    return int(await session.scalar(COUNT_ACCOUNTS, {"workspace": workspace_id}) or 0)

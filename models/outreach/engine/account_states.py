@@ -11,7 +11,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.errors import AccountNotReady, AccountPaused
-from models.billing.engine import outreach_plans
+from models.billing.store import payments
 from models.events.rules.catalogue import AccountChanged, EventType
 from models.events.store import events
 from models.outreach.rules.actions import OutreachCap
@@ -76,7 +76,7 @@ async def activate(session: AsyncSession, held: LockedAccount) -> None:
     account.review_asked_at = account.trouble = account.trouble_since = account.next_look_at = None
     if account.connected_at is None:
         account.connected_at = held.now
-        await outreach_plans.wake_outreach_plan(session, account.workspace_id)
+        await payments.wake_outreach_plan(session, account.workspace_id)
     account.next_chats_poll_at = account.next_chats_poll_at or held.now
     account.next_invites_poll_at = account.next_invites_poll_at or held.now
     until = _limited_until(held)

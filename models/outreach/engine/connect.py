@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.base.secrets import Vault
-from models.billing.engine import outreach_plans
+from models.billing.store import payments
 from models.outreach.engine import account_states
 from models.outreach.engine.account_states import AccountStanding
 from models.outreach.rules.states import AccountStatus
@@ -242,7 +242,7 @@ async def _restore(session: AsyncSession, mine: LockedAccount, older_id: str, si
     _use_up(older.account)
     if older.account.status == AccountStatus.REMOVED:
         older.account.status, older.account.removed_at = AccountStatus.CONNECTING, None
-        await outreach_plans.wake_outreach_plan(session, older.account.workspace_id)
+        await payments.wake_outreach_plan(session, older.account.workspace_id)
     older.account.rings += 1  # its workflow may have ended
     before = older.account.provider_id
     if before == signed_in.provider_id:

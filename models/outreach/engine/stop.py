@@ -18,7 +18,7 @@ from models.base.database import lock_people_rows, service_time
 from models.base.errors import Conflict
 from models.base.outbox import CHANNEL
 from models.base.tenants import Tenant, customer_of
-from models.billing.engine import outreach_plans
+from models.billing.store import payments
 from models.events.rules.catalogue import EnrollmentChanged, EventType
 from models.events.store import events
 from models.outreach.engine.context import EnrollmentContext, seed_of, was_touched
@@ -293,7 +293,7 @@ async def remove_account(session: AsyncSession, held: LockedAccount) -> None:
     account.connect_url = account.connect_expires_at = None  # the state stays: a sign-in by the link is undone by it
     account.next_chats_poll_at = account.next_invites_poll_at = None
     account.failures = 0
-    await outreach_plans.wake_outreach_plan(session, account.workspace_id)
+    await payments.wake_outreach_plan(session, account.workspace_id)
 
 
 SECOND = Why(EnrollmentReason.ALREADY_CONTACTED, ActionReason.ALREADY_CONTACTED)
