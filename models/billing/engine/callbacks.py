@@ -3,7 +3,7 @@
 The provider's events come in any order and any number of times; each payment grants its credits once.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 import structlog
 from sqlalchemy import select, text
@@ -61,71 +61,6 @@ async def lock_waiting_callback(session: AsyncSession, event_id: str) -> Payment
     row = (await session.scalars(query)).one()
     row.answered = row.rings
     return row if row.body is not None else None
-
-
-LOCK = text(
-    """
-    select g.id from grants g
-     where g.workspace_id = :workspace
-       and g.id in (select grant_id from ledger_entries
-                     where workspace_id = :workspace and reference = :reference and kind = 'charge')
-     order by g.expires_at, g.id for update
-    """
-)
-
-CHARGED = text(
-    """
-    select l.grant_id, -l.credits as credits, l.reason, l.subject_id, l.api_key_id, l.customer_id, l.created_at
-      from ledger_entries l join grants g on g.id = l.grant_id
-     where l.workspace_id = :workspace and l.reference = :reference and l.kind = 'charge' and g.expires_at > :now
-       and not exists (select from ledger_entries r
-                        where r.workspace_id = :workspace and r.reference = :refund and r.grant_id = l.grant_id)
-     order by g.expires_at, g.id
-    """
-)
-
-GIVE = text("update grants set remaining_credits = remaining_credits + :credits where id = :id")
-
-UNCOUNT = text(
-    """
-    update daily_spends set credits = greatest(0, credits - :credits)
-     where day = :day and subject_id = any(cast(:subjects as text[]))
-    """
-)
-
-
-async def refund_charge(session: AsyncSession, workspace_id: str, reference: str) -> int:
-    """Give the credits of a charge back to the grants that paid it, once. Return how many.
-
-    A grant that has expired since gets nothing: its credits would be gone by now. A charge of today no longer counts
-    towards the daily caps.
-    """
-    refund_reference = f"refund:{reference}"
-    asked = {"workspace": workspace_id, "reference": reference, "refund": refund_reference}
-    await session.execute(LOCK, asked)
-    now = await service_time(session)
-    rows = (await session.execute(CHARGED, asked | {"now": now})).all()
-    for row in rows:
-        await session.execute(GIVE, {"credits": row.credits, "id": row.grant_id})
-        await session.execute(
-            insert(LedgerEntry).values(
-                id=new_id("led", now),
-                workspace_id=workspace_id,
-                customer_id=row.customer_id,
-                kind=LedgerKind.REFUND,
-                credits=row.credits,
-                grant_id=row.grant_id,
-                reference=refund_reference,
-                reason=row.reason,
-                subject_id=row.subject_id,
-                api_key_id=row.api_key_id,
-                created_at=now,
-            )
-        )
-        if row.created_at.astimezone(UTC).date() == now.astimezone(UTC).date():
-            subjects = sorted({workspace_id, row.api_key_id, row.customer_id} - {None})
-            await session.execute(UNCOUNT, {"credits": row.credits, "day": now.date(), "subjects": subjects})
-    return sum(row.credits for row in rows)
 
 
 TAKE = text(

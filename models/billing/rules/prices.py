@@ -72,7 +72,7 @@ class GrantSource(StrEnum):
 
 
 class LedgerKind(StrEnum):
-    """What moved credits."""
+    """What moved credits. Nothing writes `refund`: a charge is made with what it pays for, and never given back."""
 
     GRANT = "grant"
     CHARGE = "charge"

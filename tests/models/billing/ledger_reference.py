@@ -46,23 +46,12 @@ class Payment:
 
 
 @dataclass
-class Paid:
-    """A charge: who paid, when, and out of which grants."""
-
-    subjects: Sequence[str]
-    day: date
-    shares: list[tuple[str, int]]
-    refunded: bool = False
-
-
-@dataclass
 class LedgerReference:
     """The account. `caps` are daily caps of subjects; `woken`: its refill is due for a check."""
 
     caps: dict[str, int]
     now: datetime
     blocks: dict[str, Block] = field(default_factory=dict)
-    paid: dict[str, Paid] = field(default_factory=dict)
     packs: dict[str, Payment] = field(default_factory=dict)
     spent: Counter[tuple[str, date]] = field(default_factory=Counter)
     entries: Counter[Entry] = field(default_factory=Counter)
@@ -96,19 +85,17 @@ class LedgerReference:
             due = min(amount, available)
             available -= due
             paid.append(due)
-            self._charge(reference, due, Paid(subjects, today, []))
+            for one in subjects:
+                self.spent[one, today] += due
+            self._charge(reference, due)
         self._fall(before)
         return paid
 
-    def _charge(self, reference: str, due: int, charge: Paid) -> None:
-        self.paid[reference] = charge
-        for one in charge.subjects:
-            self.spent[one, charge.day] += due
+    def _charge(self, reference: str, due: int) -> None:
         for name, block in self.open():
             share = min(due, block.left)
             if share:
                 block.left, due = block.left - share, due - share
-                charge.shares.append((name, share))
                 self.entries["charge", name, -share, reference] += 1
 
     def _fall(self, before: int) -> None:
@@ -119,22 +106,6 @@ class LedgerReference:
             self.told["credits.low"] += not newest.low_told
             newest.low_told = True
         self.woken = self.woken or after < REFILL <= before
-
-    def refund(self, reference: str) -> int:
-        """Once, and only to grants that live."""
-        charge = self.paid[reference]
-        alive = [(name, share) for name, share in charge.shares if self.blocks[name].expires_at > self.now]
-        if charge.refunded or not alive:
-            return 0
-        charge.refunded = True
-        for name, share in alive:
-            self.blocks[name].left += share
-            self.entries["refund", name, share, reference] += 1
-        given = sum(share for _, share in alive)
-        if charge.day == self.now.date():
-            for one in charge.subjects:
-                self.spent[one, charge.day] -= given
-        return given
 
     def take_back(self, reference: str) -> int:
         """Return what is left of a purchase whose money was given back."""

@@ -2,14 +2,12 @@
 
 import asyncio
 from datetime import datetime, timedelta
-from functools import partial
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.database import Database, service_time
-from models.billing.engine import callbacks
 from models.billing.rules.prices import CreditCharge
 from models.billing.store import credits
 from tests.models.conftest import Member
@@ -159,13 +157,3 @@ async def test_a_cap_holds_until_the_end_of_its_utc_day_and_resets_at_midnight(
 async def test_two_runs_that_race_for_the_last_credit_do_not_both_get_it(database: Database, member: Member) -> None:
     await spend(database, member, "most", 1249)
     assert sorted(await asyncio.gather(*(spend(database, member, f"last{n}", 1) for n in range(2)))) == [0, 1]
-
-
-async def test_what_is_given_back_today_can_be_spent_again_today(database: Database, member: Member) -> None:
-    await capped(database, key=50, customer=None)
-    await spend(database, member, "r", 50)
-    refund = partial(callbacks.refund_charge, workspace_id=member.tenant.id, reference="r")
-    given = await asyncio.gather(*(database.run(refund) for _ in range(5)))
-    assert sorted(given) == [0, 0, 0, 0, 50]
-    assert await spend(database, member, "again", 80) == 50
-    assert await sums(database, member) == [(1250, 1200, 1200)]

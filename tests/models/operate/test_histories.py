@@ -11,7 +11,6 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from models.base.database import Database
-from models.billing.engine import callbacks
 from models.billing.rules.payments import (
     ChargePaid,
     CheckoutPaid,
@@ -46,24 +45,23 @@ class History:
     def __init__(self, till: Till, seed: int) -> None:
         self.till = till
         self.luck = random.Random(seed)
-        self.charges: list[str] = []
+        self.charges = 0
         self.spent = 0
-        self.given_back = 0
         self.unheard: list[PaymentEvent] = []
         self.paid: Counter[str] = Counter()
         self.plans: dict[str, Any] = {}
 
     async def step(self) -> None:
-        does = [self.spend, self.spend, self.pass_time, self.expire, self.refund, self.buy, self.subscribe, self.hear]
+        does = [self.spend, self.spend, self.pass_time, self.expire, self.buy, self.subscribe, self.hear]
         await self.luck.choice([*does, self.hear, self.hear])()
 
     async def spend(self) -> None:
         """Several at once, each as much as it may."""
         wanted = [self.luck.randint(1, 900) for _ in range(self.luck.randint(1, 5))]
-        references = [f"lead:{len(self.charges) + place}" for place in range(len(wanted))]
+        references = [f"lead:{self.charges + place}" for place in range(len(wanted))]
         paid = await asyncio.gather(*(self._spend(*each) for each in zip(references, wanted, strict=True)))
         self.spent += sum(paid)
-        self.charges += references
+        self.charges += len(references)
 
     async def _spend(self, reference: str, amount: int) -> int:
         async def work(session: AsyncSession) -> int:
@@ -79,18 +77,6 @@ class History:
 
     async def expire(self) -> None:
         await self.till.database.run(credits.expire_grants)
-
-    async def refund(self) -> None:
-        """The same charge may be given back twice, at once."""
-        if self.charges:
-            reference = self.luck.choice(self.charges)
-            work = [self._refund(reference) for _ in range(self.luck.randint(1, 3))]
-            self.given_back += sum(await asyncio.gather(*work))
-
-    async def _refund(self, reference: str) -> int:
-        return await self.till.database.run(
-            lambda session: callbacks.refund_charge(session, self.till.workspace_id, reference)
-        )
 
     async def buy(self) -> None:
         """A pack, of which the provider tells in any order, more than once, and not always to the end."""
@@ -139,7 +125,6 @@ async def check(till: Till, history: History) -> None:
         assert 0 <= grant.remaining_credits <= grant.granted_credits
     assert len({grant.reference for grant in grants}) == len(grants)
     assert -kinds.get("charge", 0) == history.spent
-    assert kinds.get("refund", 0) == history.given_back
     assert balance + (expired or 0) == sum(kinds.values())
 
 
