@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +15,7 @@ NEAR = 70
 _DASHES = dict.fromkeys(map(ord, "-\u2010\u2011\u2012\u2013"), " ")
 _BLANKS = dict.fromkeys(map(ord, "\t\n\u00a0\u2002\u2003\u2009\u200a\u202f"), " ")
 _ALIKE = {**_DASHES, **_BLANKS, ord("’"): "'"}
-_ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+")
+_ADDRESS = re.compile(r"https?://\S+|www\.\S+|(?<!\S)[^\s@]+@\S+")
 _GOES_ON = re.compile(r"(?:kenntnis|kennis|erfahrung|programmier)", re.IGNORECASE)
 """German and Dutch write `Excelkenntnisse` in one word."""
 _COMPOUND = re.compile(r"[-\u2010\u2011][A-ZÄÖÜ][^\W\d_]{3}")
@@ -147,7 +148,8 @@ class Skills:
             if start < reached:
                 continue
             reached = end
-            if skill.field and not any(begin < end and start < stop for begin, stop in addresses):
+            at = bisect_left(addresses, (end,)) - 1
+            if skill.field and not (at >= 0 and start < addresses[at][1]):
                 matches.append(SkillMatch(skill.name, start, end, skill.field))
         return tuple(matches)
 

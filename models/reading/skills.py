@@ -30,6 +30,7 @@ TECHNOLOGIES = frozenset(
 )
 """Fields whose skills have one usual name: who has such a skill lists it under that name."""
 LISTED = re.compile(rf"[\s,&()+*]*(?P<or>/|\b{OR}(?!\w))?[\s,/&()]*{AND}?[\s(]*")
+LONGEST_GAP = 20
 EXAMPLE_BEFORE = re.compile(rf"{phrases(lambda each: each.skills.example_before)}[\s(:,]*$", re.IGNORECASE)
 EXAMPLE_AFTER = re.compile(rf"[\s(,]*{phrases(lambda each: each.skills.example_after)}", re.IGNORECASE)
 DENIED = re.compile(rf"(?<!\w){phrases(lambda each: each.skills.denied)}\s+$", re.IGNORECASE)
@@ -103,7 +104,8 @@ def skill_groups(text: str, matches: Iterable[SkillMention]) -> list[list[SkillM
     """Return the matches in groups, each a list within a sentence: `Java, Kotlin or Scala`."""
     groups: list[list[SkillMention]] = []
     for match in matches:
-        if groups and LISTED.fullmatch(text[groups[-1][-1].end : match.start].lower()):
+        gap = text[groups[-1][-1].end : match.start] if groups else ""
+        if groups and len(gap) <= LONGEST_GAP and LISTED.fullmatch(gap.lower()):
             groups[-1].append(match)
         else:
             groups.append([match])

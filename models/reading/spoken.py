@@ -1,6 +1,8 @@
 """Languages that people have to speak, as lower-case English names; programming languages and markets are none."""
 
 import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from models.reading.document import Document, Section
@@ -11,7 +13,17 @@ ENGLISH_OF = {
 }
 ENGLISH_NAMES = frozenset(ENGLISH_OF.values())
 LEVEL = rf"(?:[ABC][12]\b(?:\s?[-–/+]\s?[ABC]?[12]\b)?\+?|{phrases(lambda each: each.spoken.level)})"
-_NAMED = "(?:" + "|".join(sorted(map(re.escape, ENGLISH_OF), key=len, reverse=True)) + ")"
+
+
+def _by_first_letter(names: Iterable[str]) -> str:
+    """Return a group that matches any of the names, longest first; with their first letters apart it fails fast."""
+    letters: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(names, key=len, reverse=True):
+        letters[name[0]].append(re.escape(name[1:]))
+    return "(?:" + "|".join(f"{letter}(?:{'|'.join(rest)})" for letter, rest in letters.items()) + ")"
+
+
+_NAMED = _by_first_letter(ENGLISH_OF)
 NAME = re.compile(
     rf"(?<![\w-])(?P<name>{_NAMED})(?P<tail>s?-?{phrases(lambda each: each.spoken.tail)}?)(?!\w)", re.IGNORECASE
 )
@@ -43,6 +55,8 @@ ALSO_A_WORD = word_set(lambda each: each.spoken.also_words)
 CLAUSE = re.compile(r"[.;!?](?=\s|$)|[\r\n•·]")
 WINDOW = 120
 REACH = 60
+MOST_LOOKED = 30
+"""A language that is named so often without being asked for is a subject of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +74,16 @@ class Spoken:
 def read_spoken(document: Document) -> list[Spoken]:
     """Return each language once, where it is first asked for."""
     found: dict[str, Spoken] = {}
+    looked: Counter[str] = Counter()
     for name in NAME.finditer(document.text):
+        language = ENGLISH_OF[name["name"].lower()]
+        known = found.get(language)
+        if (known and not known.welcome) or looked[language] == MOST_LOOKED:
+            continue
+        looked[language] += 1
         spoken = _spoken(document, name)
-        if spoken and (spoken.language not in found or (found[spoken.language].welcome and not spoken.welcome)):
-            found[spoken.language] = spoken
+        if spoken and not (known and spoken.welcome):
+            found[language] = spoken
     return list(found.values())
 
 

@@ -2,6 +2,8 @@
 
 import re
 from dataclasses import dataclass
+from heapq import merge
+from itertools import islice
 
 from models.reading.document import Document, Section
 from models.reading.languages import LANGUAGES, OR, phrases, word_set
@@ -9,6 +11,8 @@ from models.reading.languages import LANGUAGES, OR, phrases, word_set
 MOST_YEARS = 25
 BOAST_YEARS = 11
 """From this number on, years belong to the company rather than to the person, unless they are plainly asked for."""
+MOST_NUMBERS = 200
+"""So many numbers of years are looked at; a text with more is a table."""
 WINDOW = 110
 EXPERIENCE_REACH = 70
 NUMBER_WORDS = {
@@ -60,10 +64,11 @@ class YearsFound:
 def read_years(document: Document) -> YearsFound | None:
     """Return the experience that the text requires: the first that it states outside of what is merely welcome."""
     text = document.text
-    compound = [_compound(found) for found in COMPOUND.finditer(text)]
-    counted = [_counted(text, found) for found in YEARS.finditer(text)]
-    stated = sorted((years for years in (*compound, *counted) if years), key=lambda years: years.start)
-    for years in stated:
+    numbers = merge(COMPOUND.finditer(text), YEARS.finditer(text), key=re.Match[str].start)
+    for found in islice(numbers, MOST_NUMBERS):
+        years = _compound(found) if found.re is COMPOUND else _counted(text, found)
+        if years is None:
+            continue
         section = document.section_at(years.start)
         if section in {Section.NICE, Section.OFFER} or (section is Section.COMPANY and (years.low or 0) >= BOAST_YEARS):
             continue

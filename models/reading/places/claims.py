@@ -49,7 +49,7 @@ LABEL_ALONE = re.compile(
 """A label that is a line of its own, its value on the next."""
 
 WORKPLACE_BEFORE = re.compile(
-    rf"{phrases(lambda each: each.places.workplace_before)}[\s\u00a0]+"
+    rf"(?<!\w){phrases(lambda each: each.places.workplace_before)}[\s\u00a0]+"
     rf"(?:{phrases(lambda each: each.places.workplace_article)}\s|l['’]\s)?$|(?:d['’]|l['’])$",
     re.IGNORECASE,
 )

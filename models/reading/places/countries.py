@@ -128,7 +128,8 @@ CUES = (
     Cue("AE", STRONG, r"UAE|Dubai|Abu Dhabi"),
 )
 """Hints in texts of any language; those of one language stand with it."""
-MOST_FOUND = 30
+MOST_FOUND, MOST_CHARACTERS = 30, 20_000
+"""Hints are counted this far into a text: what comes later is no longer about the job."""
 MOST_TIMES = 3
 """A cue counts for its first three wordings, each later one half as much as the one before."""
 
@@ -162,6 +163,7 @@ _CUES = _compiled()
 def country_signs(text: str, language: str | None) -> dict[str, float]:
     """Return how strongly each country is hinted at; about 2 is a language alone, 4 a sure sign."""
     signs: dict[str, float] = defaultdict(float, BY_CODE[language].places.country_weights if language else {})
+    text = text[:MOST_CHARACTERS]
     for code, weight, spoken, pattern in _CUES:
         if language is not None and spoken not in (None, language):
             continue

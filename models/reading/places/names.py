@@ -64,12 +64,13 @@ def _may_begin(text: str, word: re.Match[str]) -> bool:
 
 def _longest(text: str, words: list[re.Match[str]], at: int, places: Places) -> Spot | None:
     first = _key(words[at].group())
-    most = min(places.longest_name(first.split()[0]) if first else 0, LONGEST_NAME)
-    reach = 1
-    while reach < most and at + reach < len(words) and _joined(text, words[at + reach - 1], words[at + reach]):
-        reach += 1
-    for count in range(min(reach, most), 0, -1):
-        start, end = words[at].start(), words[at + count - 1].end()
+    most = min(places.longest_name(first.split()[0]) if first else 0, LONGEST_NAME, len(words) - at)
+    start, ends = words[at].start(), list[int]()
+    for number in range(at, at + most):
+        if ends and not _joined(text, ends[-1], words[number].start()):
+            break
+        ends.append(words[number].end())
+    for end in reversed(ends):
         key = _key(text[start:end])
         choices = places.with_key(key)
         if choices:
@@ -77,8 +78,9 @@ def _longest(text: str, words: list[re.Match[str]], at: int, places: Places) -> 
     return None
 
 
-def _joined(text: str, one: re.Match[str], other: re.Match[str]) -> bool:
-    return WITHIN_NAME.fullmatch(text, one.end(), other.start()) is not None
+def _joined(text: str, start: int, end: int) -> bool:
+    """Return whether the stretch between two words may stand inside a name."""
+    return text[start:end] == " " or WITHIN_NAME.fullmatch(text, start, end) is not None
 
 
 def _closed(text: str, end: int) -> int:

@@ -194,7 +194,7 @@ STATED = Strength.TITLE
 AREA_KM = 50
 KNOWN_REGION = 500_000
 MOST_PLACES = 20
-MOST_NAMES = 400
+MOST_NAMES = 200
 """An advertisement has some tens of names that may be places; what stands behind so many is a list, not a job."""
 
 MOST_LISTED = 5
