@@ -27,7 +27,7 @@ from activities.upstream.people_data_labs.source import PeopleDataLabs
 from models.base.database import Database
 from models.base.tenants import all_tenants
 from models.market.reference import reference
-from models.sourcing.rules.plans import TierFilters
+from models.sourcing.rules.filters import TierFilters
 from stack.account import sign_up
 from stack.children import PROJECT
 

@@ -27,7 +27,7 @@ from models.market import store as market_store
 from models.market.reference import ShippedReference
 from models.people.store import people
 from models.people.store.people import Sighting
-from models.sourcing.rules.plans import PeopleFilters, TierFilters
+from models.sourcing.rules.filters import PeopleFilters, TierFilters
 from models.sourcing.rules.runs import HEARTBEAT_SECONDS, UPSTREAM_CALL_SECONDS
 
 FEED_SECONDS = 1800.0

@@ -25,7 +25,8 @@ from models.base.tables import Payload
 from models.base.tenants import Tenant
 from models.billing.store.credits import Payer
 from models.market import reference as market_reference
-from models.sourcing.rules.plans import PEOPLE_DATA_LABS, Knowledge
+from models.sourcing.rules.filters import PEOPLE_DATA_LABS
+from models.sourcing.rules.plans import Knowledge
 
 R = TypeVar("R")
 V = TypeVar("V")

@@ -115,6 +115,8 @@ def _values(ctx: Context, field: FilterField) -> Mapping[str, str]:
             return _labelled(sorted(set(shipped.languages.values())))
         case FilterField.TITLES:
             return {title: title for family in shipped.titles.families for title in family.titles(TitleLanguage.EN)[:1]}
+        case FilterField.DEGREES:
+            return _labelled(form for forms in source.degrees.values() for form in forms)
         case _:
             return _labelled(source.vocabulary[field])
 

@@ -58,6 +58,9 @@ class FilterField(StrEnum):
     SENIORITY = "seniority"
     FUNCTIONS = "functions"
     INDUSTRIES = "industries"
+    COMPANY_SIZES = "company_sizes"
+    COMPANY_TYPES = "company_types"
+    DEGREES = "degrees"
     TITLES = "titles"
 
 

@@ -14,7 +14,7 @@ from models.base.errors import InvalidRequest, NotFound
 from models.reading.description import read_description
 from models.reading.intents import Changes, DraftedIntent, Intent, drafted_from, touched, with_changes
 from models.sourcing import store as sourcing_store
-from models.sourcing.rules.planning import DraftPlan, draft
+from models.sourcing.rules.planning import DraftPlan, draft, tells_whom
 from models.sourcing.rules.plans import SearchPlanValue
 from models.sourcing.rules.runs import DEFAULT_TARGET
 from models.sourcing.store import WrittenIntent
@@ -58,8 +58,8 @@ class IntentDraft:
 
     async def priced(self, ctx: Context, *, target: int) -> SearchPlanValue:
         """The plan, with the totals remembered for its searches."""
-        totals = await sourcing_store.remembered_totals(ctx.session, self.ladder.query_keys)
-        plan = self.ladder.priced(totals, target=target)
+        known = await sourcing_store.remembered_totals(ctx.session, self.ladder.query_keys)
+        plan = self.ladder.priced(known.people, target=target, fresh=known.fresh)
         return plan.model_copy(
             update={
                 "warnings": tuple(dict.fromkeys((*self.read.warnings, *plan.warnings))),
@@ -82,7 +82,7 @@ async def new_draft(ctx: Context, *, job_description: str | None, intent: GivenI
     if job_description is not None:
         reading = await asyncio.to_thread(read_description, job_description, reference=ctx.reference.shipped)
         found, remembered = reading.intent, drafted_from(reading)
-        if not found.must.titles and not _names_somebody(with_changes(found, changes)):
+        if not found.must.titles and not tells_whom(with_changes(found, changes)):
             raise InvalidRequest(
                 "No job title can be read from this description.", field="job_description", fix=NO_TITLE
             )
@@ -136,10 +136,6 @@ def naming(field: str) -> Iterator[None]:
 def stored_plan(row: SearchPlan) -> SearchPlanValue:
     """The plan of a row."""
     return SearchPlanValue.model_validate(row.content)
-
-
-def _names_somebody(intent: Intent) -> bool:
-    return bool(intent.must.titles or intent.must.company_ids or intent.target_companies)
 
 
 # Intents: made from a description and given fields, changed field by field, read and listed.

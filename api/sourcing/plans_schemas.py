@@ -10,11 +10,12 @@ from pydantic_core import CoreSchema
 from api.kernel.schemas import Answer, Ask, PageAsk
 from models.base import ids
 from models.base.errors import InvalidRequest
-from models.base.values import CompanyId, LocationId, ProfileId, Range, Text, Time
+from models.base.values import CompanyId, LocationId, ProfileId, Range, SchoolId, Text, Time
 from models.market.place_names import PlaceKind, place_key
 from models.market.reference import reference
-from models.reading.intents import BLOCKS, Changes, Evidence, ExcludeBlock, Intent, IntentBlock
-from models.sourcing.rules.plans import Anchor, AppliedFilter, Estimate, SearchPlanValue, TargetRange, TierFilters
+from models.reading.intents import BLOCKS, MOST_AREAS, Changes, Evidence, ExcludeBlock, Intent, IntentBlock, Kilometres
+from models.sourcing.rules.filters import PEOPLE_DATA_LABS, TierFilters
+from models.sourcing.rules.plans import Anchor, AppliedFilter, Estimate, SearchPlanValue, Suggestion, TargetRange
 from models.sourcing.rules.runs import MAX_TARGET, MIN_TARGET
 from models.sourcing.tables import IntentRow, SearchPlan
 
@@ -75,6 +76,18 @@ def _language(name: str) -> str:
     return known
 
 
+def known_value(field: str) -> AfterValidator:
+    """Check a value of a closed filter, whatever its letter case, against the words of the people source."""
+
+    def check(value: str) -> str:
+        known = value.strip().lower()
+        if known not in PEOPLE_DATA_LABS.vocabulary[field]:
+            raise ValueError(f"is not a known value: see GET /v1/lookups/filter-values?field={field}")
+        return known
+
+    return AfterValidator(check)
+
+
 Country = Annotated[str, Field(min_length=2, max_length=2), AfterValidator(_country)]
 """ISO 3166-1 alpha-2; `UK` means `GB`."""
 KnownPlace = Annotated[LocationId, AfterValidator(_place)]
@@ -85,18 +98,44 @@ KnownLanguage = Annotated[Text, AfterValidator(_language)]
 """The name of a language in English, German, French or Dutch; kept in English."""
 
 
+Level = Annotated[Text, known_value("seniority")]
+JobFunction = Annotated[Text, known_value("functions")]
+Industry = Annotated[Text, known_value("industries")]
+CompanySize = Annotated[Text, known_value("company_sizes")]
+CompanyType = Annotated[Text, known_value("company_types")]
+
+
+class GivenArea(Ask):
+    """The area around a town, a region or a metropolitan area (50 km unless given)."""
+
+    location_id: KnownAnchor
+    radius_km: Kilometres | None = None
+    only: bool = Field(default=False, description="true: no search goes beyond this area.")
+
+
 class GivenLocation(Ask):
-    """A place: countries, location ids, or an anchor with a radius (50 km unless given)."""
+    """A place: countries, location ids, an anchor with a radius (50 km unless given), or several such areas.
+
+    Distances are measured to the nearest of the towns.
+    """
 
     countries: tuple[Country, ...] | None = Field(default=None, max_length=60)
     location_ids: tuple[KnownPlace, ...] | None = Field(default=None, max_length=200)
     anchor_location_id: KnownAnchor | None = None
-    radius_km: Annotated[int, Field(ge=1, le=200)] | None = None
+    radius_km: Kilometres | None = None
+    only: bool | None = Field(
+        default=None, description="true: no search goes beyond the anchor's radius and the location ids."
+    )
+    areas: tuple[GivenArea, ...] | None = Field(
+        default=None, max_length=MOST_AREAS, description="Several towns, each with its own radius; at most ten."
+    )
 
     @model_validator(mode="after")
-    def _radius_needs_anchor(self) -> Self:
+    def _belongs_to_a_place(self) -> Self:
         if self.radius_km is not None and self.anchor_location_id is None:
             raise ValueError("radius_km needs an anchor_location_id")
+        if self.only and not (self.anchor_location_id or self.location_ids):
+            raise ValueError("only needs an anchor_location_id or location_ids; each of areas has its own")
         return self
 
 
@@ -109,6 +148,16 @@ class GivenBlock(Ask):
     skills: tuple[Text, ...] | None = Field(default=None, max_length=50)
     languages: tuple[KnownLanguage, ...] | None = Field(default=None, max_length=20)
     company_ids: tuple[KnownCompany, ...] | None = Field(default=None, max_length=200)
+    seniority: tuple[Level, ...] | None = Field(default=None, max_length=20)
+    past_company_ids: tuple[KnownCompany, ...] | None = Field(default=None, max_length=200)
+    industries: tuple[Industry, ...] | None = Field(default=None, max_length=60)
+    functions: tuple[JobFunction, ...] | None = Field(default=None, max_length=40)
+    tenure_months: Range | None = None
+    degrees: tuple[Text, ...] | None = Field(default=None, max_length=60)
+    majors: tuple[Text, ...] | None = Field(default=None, max_length=60)
+    company_sizes: tuple[CompanySize, ...] | None = Field(default=None, max_length=20)
+    company_types: tuple[CompanyType, ...] | None = Field(default=None, max_length=20)
+    school_ids: tuple[SchoolId, ...] | None = Field(default=None, max_length=100)
 
 
 class GivenExclude(GivenBlock):
@@ -222,6 +271,7 @@ class TierView(Answer):
     query_key: str
     estimated_people: int | None
     estimated_pages: int | None
+    counted: bool = Field(description="The source counted the people within the day before the plan was made.")
 
 
 class PlanView(Answer):
@@ -235,7 +285,12 @@ class PlanView(Answer):
     target_range: TargetRange
     tiers: tuple[TierView, ...]
     estimate: Estimate
-    anchor: Anchor | None
+    anchor: Anchor | None = Field(description="The first of `anchors`; null without one.")
+    anchors: tuple[Anchor, ...] = Field(description="Where distances are measured from, to the nearest.")
+    suggestions: tuple[Suggestion, ...] = Field(
+        description="Where the plan holds fewer people than the target: the demands that keep most people out, and the"
+        " change of the intent that gives each one up."
+    )
     applied_filters: tuple[AppliedFilter, ...]
     ignored_fields: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -244,7 +299,8 @@ class PlanView(Answer):
     @classmethod
     def of(cls, row: SearchPlan) -> "PlanView":
         """The row as shown."""
-        return cls(id=row.id, intent_id=row.intent_id, created_at=row.created_at, **row.content)
+        plan = SearchPlanValue.model_validate(row.content)
+        return cls(id=row.id, intent_id=row.intent_id, created_at=row.created_at, **_shown(plan))
 
     @classmethod
     def preview(
@@ -255,5 +311,11 @@ class PlanView(Answer):
             id=row.id if row else None,
             intent_id=intent_id,
             created_at=row.created_at if row else None,
-            **plan.model_dump(),
+            **_shown(plan),
         )
+
+
+def _shown(plan: SearchPlanValue) -> dict[str, Any]:
+    """Return what callers see of a plan; a plan of before several towns has its one anchor."""
+    anchors = plan.anchors or ((plan.anchor,) if plan.anchor else ())
+    return plan.model_dump(exclude={"relaxations", "wishes"}) | {"anchors": anchors}

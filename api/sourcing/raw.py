@@ -36,7 +36,7 @@ from models.people.rules.profiles import Profile
 from models.people.store import people, profiles, suppressions
 from models.reading.intents import Intent
 from models.sourcing.engine import calls, fetch, jobs, search
-from models.sourcing.rules.plans import PeopleFilters
+from models.sourcing.rules.filters import PeopleFilters
 from models.sourcing.rules.raw_calls import (
     CallKind,
     CompaniesResult,
@@ -82,7 +82,14 @@ async def check_companies(ctx: Context, given: Mapping[str, Sequence[str]]) -> N
 async def check_intent(ctx: Context, intent: Intent) -> None:
     """The same for the companies of an intent."""
     blocks = {"must": intent.must, "nice": intent.nice, "exclude": intent.exclude}
-    await check_companies(ctx, {f"{name}.company_ids": block.company_ids for name, block in blocks.items()})
+    await check_companies(
+        ctx,
+        {
+            f"{name}.{field}": getattr(block, field)
+            for name, block in blocks.items()
+            for field in ("company_ids", "past_company_ids")
+        },
+    )
 
 
 # The raw layer: searching the people source one to one, fetching full profiles, finding one person.

@@ -14,8 +14,8 @@ from models.market.companies import plain_domain
 from models.people.rules.identity import MAX_URL_LENGTH, InvalidProfileUrl, canonical_profile_url
 from models.people.rules.profiles import Profile
 from models.sourcing.engine.contacts import ContactRow
+from models.sourcing.rules.filters import PeopleFilters
 from models.sourcing.rules.jobs import FAILURE_MESSAGES, ContactKind, ContactStatus, JobFailure, JobStatus
-from models.sourcing.rules.plans import PeopleFilters
 from models.sourcing.rules.raw_calls import FetchAsk, FetchedRow, FoundRow, RowStatus, WantedPerson
 from models.sourcing.tables import ContactLookup, Job
 

@@ -224,8 +224,9 @@ async def _plan_row(ctx: Context, plan_id: str) -> SearchPlan:
 async def _of_plan(ctx: Context, plan_id: str, target: int | None) -> _Sourced:
     row = await _plan_row(ctx, plan_id)
     plan = stored_plan(row)
-    if target is not None and target != plan.target:
-        plan = retargeted(plan, target)
+    stale = ctx.now - row.created_at > sourcing_store.FRESH
+    if stale or (target is not None and target != plan.target):
+        plan = retargeted(plan, target or plan.target, stale=stale)
     return _Sourced(plan, row=row, intent_id=row.intent_id)
 
 

@@ -1,6 +1,6 @@
 """Intents, plans, runs, candidates and the slots of upstream calls, as they are stored."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -119,9 +119,18 @@ async def page_of_plans(
 
 
 LIFE = timedelta(days=30)
+FRESH = timedelta(hours=24)
 
 
-async def remembered_totals(session: AsyncSession, query_keys: Collection[str]) -> dict[str, int]:
+@dataclass(frozen=True, slots=True)
+class RememberedTotals:
+    """People by query key; `fresh` are the keys of those counted within the last day."""
+
+    people: Mapping[str, int]
+    fresh: frozenset[str]
+
+
+async def remembered_totals(session: AsyncSession, query_keys: Collection[str]) -> RememberedTotals:
     """Return the remembered totals of these queries; those never asked, or too long ago, are missing."""
     now = await service_time(session)
     rows = await session.scalars(
@@ -129,7 +138,9 @@ async def remembered_totals(session: AsyncSession, query_keys: Collection[str]) 
             col(QueryTotal.query_key).in_(list(query_keys)), col(QueryTotal.created_at) > now - LIFE
         )
     )
-    return {row.query_key: row.total for row in rows}
+    found = {row.query_key: row for row in rows}
+    fresh = frozenset(key for key, row in found.items() if row.created_at > now - FRESH)
+    return RememberedTotals({key: row.total for key, row in found.items()}, fresh)
 
 
 @dataclass(frozen=True, slots=True)

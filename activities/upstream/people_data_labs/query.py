@@ -10,10 +10,12 @@ from typing import Any
 
 from activities.upstream.ports.people import CompanyNames, Directory, SourceRefusedQuery
 from models.base.values import Range
-from models.sourcing.rules.plans import (
+from models.sourcing.rules.filters import (
     PEOPLE_DATA_LABS,
+    Claim,
     PeopleFilters,
     SkillFilter,
+    SparseField,
     TierFilters,
     TitleFilter,
     TitleMatch,
@@ -23,6 +25,14 @@ Clause = dict[str, Any]
 
 MAX_TERMS = 100
 KEYWORD_FIELDS = ("job_title.text", "headline", "summary", "job_summary")
+PRESENCE = {
+    SparseField.SENIORITY: "job_title_levels",
+    SparseField.LANGUAGES: "languages.name",
+    SparseField.SKILLS: "skills",
+    SparseField.DEGREES: "education.degrees",
+    SparseField.MAJORS: "education.majors",
+}
+"""The field of which a profile that states nothing has no value."""
 
 
 class InexpressibleFilters(SourceRefusedQuery):
@@ -34,7 +44,7 @@ def query_of(filters: PeopleFilters, directory: Directory) -> Clause:
 
     Raises:
         InexpressibleFilters: a filter this source cannot apply, an id the directory does not know, or an empty member
-            of `none_of`, which would exclude everybody.
+            of `any_of` or `none_of`, which would mean everybody.
     """
     try:
         return Translation(directory).whole(filters)
@@ -71,13 +81,14 @@ class Translation:
             for also in filters.all_of:
                 more, more_not = self._sides(also)
                 must, must_not = must + more, must_not + more_not
+            must = must + [any_of([self._conjunction(claim) for claim in group]) for group in filters.any_of]
             must_not = must_not + [self._conjunction(taken) for taken in filters.none_of]
         return _bool(must, must_not) if must or must_not else {"match_all": {}}
 
     def _conjunction(self, taken: PeopleFilters) -> Clause:
         must, must_not = self._sides(taken)
         if not must and not must_not:
-            raise InexpressibleFilters("a member of none_of is empty: nobody would be left")
+            raise InexpressibleFilters("a member of any_of or none_of is empty: it would mean all people")
         return must[0] if len(must) == 1 and not must_not else _bool(must, must_not)
 
     def _sides(self, filters: PeopleFilters) -> tuple[list[Clause], list[Clause]]:
@@ -101,6 +112,9 @@ class Translation:
             yield any_of(self._companies("experience.company.", filters.past_company_ids))
         if filters.industries:
             yield any_of([*terms("job_company_industry", filters.industries), *terms("industry", filters.industries)])
+        for field, values in (("job_company_size", filters.company_sizes), ("job_company_type", filters.company_types)):
+            if values:
+                yield any_of(list(terms(field, values)))
 
     def _place(self, filters: PeopleFilters) -> Iterator[Clause]:
         if filters.location_ids:
@@ -120,6 +134,8 @@ class Translation:
             source_id for person in filters.exclude_profile_ids for source_id in self._directory.source_ids(person)
         ]
         yield from _ids("id", known)
+        if isinstance(filters, Claim):
+            yield from ({"exists": {"field": PRESENCE[field]}} for field in filters.unstated)
 
     def _places(self, location_ids: Sequence[str]) -> list[Clause]:
         cities: dict[tuple[str, str | None], list[str]] = {}
@@ -149,6 +165,8 @@ def _traits(filters: PeopleFilters) -> Iterator[Clause]:
         ("job_title_levels", filters.seniority),
         ("job_title_role", filters.functions),
         ("languages.name", filters.languages),
+        ("education.degrees", [form for degree in filters.degrees for form in _degree_forms(degree)]),
+        ("education.majors", filters.majors),
         *(("skills", (skill,)) for skill in skills.all),
         ("skills", skills.any),
     ):
@@ -156,6 +174,10 @@ def _traits(filters: PeopleFilters) -> Iterator[Clause]:
             yield any_of(list(terms(field, values)))
     if filters.experience_years and not filters.experience_years.empty:
         yield _range("inferred_years_experience", filters.experience_years)
+
+
+def _degree_forms(degree: str) -> tuple[str, ...]:
+    return PEOPLE_DATA_LABS.degrees.get(plain(degree), (degree,))
 
 
 def terms(field: str, values: Iterable[str]) -> Iterator[Clause]:

@@ -27,7 +27,7 @@ from models.people.rules.profiles import (
     experience_years,
     tenure_months,
 )
-from models.sourcing.rules.plans import PEOPLE_DATA_LABS
+from models.sourcing.rules.filters import PEOPLE_DATA_LABS
 
 Record = dict[str, Any]
 

@@ -32,7 +32,7 @@ from activities.upstream.ports.people import (
     SourceUnusable,
     TokenRefused,
 )
-from models.sourcing.rules.plans import PEOPLE_DATA_LABS, PeopleFilters
+from models.sourcing.rules.filters import PEOPLE_DATA_LABS, PeopleFilters
 
 log = structlog.get_logger(__name__)
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from models.market.companies import CompanyDetails
 from models.people.rules.profiles import Profile
-from models.sourcing.rules.plans import PeopleFilters
+from models.sourcing.rules.filters import PeopleFilters
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from models.events.rules.catalogue import RUN_ENDED, RunEnded
 from models.events.store import events
 from models.people.store import people
 from models.sourcing.engine.jobs import STANDING
-from models.sourcing.rules.plans import Anchor, TierFilters
+from models.sourcing.rules.filters import TierFilters
+from models.sourcing.rules.plans import Anchor
 from models.sourcing.rules.runs import (
     FINAL,
     LIFE,

@@ -1,182 +1,68 @@
 """Draft the ladder of an intent, estimate how many people its tiers hold, and price it."""
 
-import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from models.base.errors import InvalidRequest
-from models.base.values import Range
-from models.billing.rules import prices
 from models.market.companies import Companies
 from models.market.places import Places
 from models.reading.intents import Intent
-from models.sourcing.rules.ground import Ground, Spots, Surveyor
-from models.sourcing.rules.ladder import (
-    Conditions,
-    DraftTier,
-    PlanTitles,
-    applicable,
-    choose_titles,
-    conditions_of,
-    ladder,
+from models.sourcing.rules.demands import Demands, applicable, demands_of, single_wishes, with_levels_of_titles
+from models.sourcing.rules.estimates import (
+    Count,
+    TierReach,
+    counting,
+    doubts_about,
+    learned,
+    people_held,
+    price_sentence,
+    price_tiers,
+    reach,
+    target_range,
 )
+from models.sourcing.rules.filters import query_key
+from models.sourcing.rules.ground import Ground, Spots, Surveyor
+from models.sourcing.rules.ladder import DraftTier, PlanTitles, choose_titles, ladder, whole_search
 from models.sourcing.rules.plans import (
-    PAGE_SIZE,
-    Estimate,
     Knowledge,
     Notes,
-    PeopleFilters,
-    PeopleStatistics,
-    PerPerson,
+    Relaxation,
     SearchPlanValue,
-    TargetRange,
+    Suggestion,
     Tier,
-    TierFilters,
     excluded,
     join_words,
-    query_key,
     required,
 )
 from models.sourcing.rules.runs import DEFAULT_TARGET, MAX_TARGET, MIN_TARGET
-
-TITLE_SHARE = 0.2
-"""Rough share of an occupation group's people who hold a title like the wanted one."""
-REQUIRED_SHARE = 0.3
-"""Rough share of an occupation's people who list a given skill or language."""
-WISHED_SHARE = 0.25
-"""Rough share of those who also have what is nice."""
-LEAST_SHARE = 0.002
-CAREER_YEARS = 40
-NEW_SHARE = 0.1
-"""In the worst case one person in ten is neither seen nor suppressed nor gone."""
+from models.sourcing.rules.suggestions import helpful, loosened
 
 
-@dataclass(frozen=True, slots=True)
-class TierReach:
-    """People of one tier, null when unknown; `counted` when the source counted them."""
-
-    people: int | None
-    counted: bool
-
-    @property
-    def pages(self) -> int | None:
-        """Search pages that hold them."""
-        return None if self.people is None else math.ceil(self.people / PAGE_SIZE)
-
-
-Count = Callable[[tuple[str, ...], tuple[str, ...], tuple[str, ...]], int | None]
-"""People with one of these titles, at these location ids or in these countries."""
-
-
-def counting(statistics: PeopleStatistics) -> Count:
-    """Return a count of people by the statistics, cached for tiers of the same titles and places."""
-    return cache(
-        lambda titles, location_ids, countries: statistics.people(
-            titles, location_ids=location_ids, countries=countries
+def summary(intent: Intent, *, titles: PlanTitles, ground: Ground, demands: Demands, places: Places, price: str) -> str:
+    """Return the whole plan in a few sentences: first whether it goes beyond the area that was asked for."""
+    sentences = []
+    if ground.local_label:
+        where = ground.local_label
+        sentences.append(
+            f"Later tiers go beyond the area asked for: {', then '.join(ground.beyond)}."
+            if ground.beyond
+            else "No tier goes beyond the area asked for."
         )
-    )
-
-
-def reach(filters: TierFilters, *, total: int | None, count: Count) -> TierReach:
-    """Return the remembered total, else a rough count from statistics of occupations and places."""
-    if total is not None:
-        return TierReach(total, counted=True)
-    if filters.titles is None or not filters.titles.include or filters.company_ids:
-        return TierReach(None, counted=False)
-    people = count(filters.titles.include, filters.location_ids, filters.countries)
-    if people is None:
-        return TierReach(None, counted=False)
-    return TierReach(_two_digits(people * _share(filters)), counted=False)
-
-
-def _share(filters: TierFilters) -> float:
-    required = len(filters.skills.all) if filters.skills else 0
-    required += len(filters.languages)
-    share = TITLE_SHARE * REQUIRED_SHARE**required * _years_share(filters.experience_years)
-    for wish in filters.all_of:
-        share *= REQUIRED_SHARE if _is_language(wish) else WISHED_SHARE
-    for _ in filters.none_of:
-        share *= 1 - WISHED_SHARE
-    return max(LEAST_SHARE, share)
-
-
-def _is_language(wish: PeopleFilters) -> bool:
-    return wish == PeopleFilters(languages=wish.languages)
-
-
-def _years_share(span: Range | None) -> float:
-    if span is None:
-        return 1.0
-    low, high = min(span.min or 0, CAREER_YEARS), min(CAREER_YEARS if span.max is None else span.max, CAREER_YEARS)
-    return (high - low + 1) / (CAREER_YEARS + 1)
-
-
-def _two_digits(people: float) -> int:
-    """Round to two digits, so that the number does not look counted."""
-    if people < 10:  # noqa: PLR2004 - small numbers keep their only digit
-        return round(people)
-    scale: int = 10 ** (math.floor(math.log10(people)) - 1)
-    return round(people / scale) * scale
-
-
-def price_tiers(reaches: Sequence[TierReach], *, target: int) -> Estimate:
-    """Return the credits and pages of a run: least when all people are cached, most when all are fetched live."""
-    total = _total(reaches)
-    expected = target if total is None else min(target, total)
-    return Estimate(
-        credits_min=expected * prices.LEAD,
-        credits_max=target * prices.MOST_PER_PERSON,
-        per_person=PerPerson(lead=prices.LEAD, live_profile=prices.LIVE_PROFILE),
-        pages_min=sum(_pages(reaches, need=target, unknown=target)),
-        pages_max=None if total is None else sum(_pages(reaches, need=math.ceil(target / NEW_SHARE), unknown=0)),
-    )
-
-
-def target_range(reaches: Sequence[TierReach]) -> TargetRange:
-    """Return how many people the role can yield: 30 to 60, fewer where fewer exist."""
-    total = _total(reaches)
-    if total is None:
-        return TargetRange(min=MIN_TARGET, max=MAX_TARGET)
-    return TargetRange(min=min(MIN_TARGET, total), max=min(MAX_TARGET, total))
-
-
-def _total(reaches: Sequence[TierReach]) -> int | None:
-    known = [reach.people for reach in reaches if reach.people is not None]
-    return sum(known) if len(known) == len(reaches) else None
-
-
-def _pages(reaches: Sequence[TierReach], *, need: int, unknown: int) -> Iterator[int]:
-    """Yield the pages of each tier until `need` people were found; a tier of unknown size has `unknown` people."""
-    for tier in reaches:
-        if need <= 0:
-            return
-        people = unknown if tier.people is None else tier.people
-        yield max(1, math.ceil(min(people, need) / PAGE_SIZE))
-        need -= people
-
-
-def summary(
-    intent: Intent, *, titles: PlanTitles, ground: Ground, conditions: Conditions, places: Places, price: str
-) -> str:
-    """Return the whole plan in a few sentences."""
-    who = join_words(titles.exact, most=5, last="or") if titles.exact else "People at the wanted companies"
-    steps = [ground.local_label, f"then {ground.rest_label}"] if ground.local else [ground.rest_label]
-    sentences = [f"{who} {', '.join(steps)}."]
+    else:
+        where = ground.zones[0].whole.label
+    unnamed = "People at the wanted companies" if demands.common.company_ids else "People"
+    sentences.append(f"{join_words(titles.exact, most=5, last='or') if titles.exact else unnamed} {where}.")
     if titles.nearby:
         sentences.append(f"Nearby titles: {join_words(titles.nearby, most=12)}.")
-    if demands := required(conditions.common, conditions.all_of):
-        sentences.append(f"Everyone must have {demands}.")
-    if conditions.nice_words:
-        sentences.append(f"People with {conditions.nice_words} come first.")
+    if asked := required(intent.must, len(demands.common.company_ids)):
+        sentences.append(f"Everyone must have {asked}.")
+    if silent := demands.silent_words:
+        sentences.append(f"People who state no {silent} come later; those who state another are left out.")
+    if demands.nice_words:
+        sentences.append(f"People with {demands.nice_words} come first.")
     if gone := excluded(intent.exclude, places):
         sentences.append(f"Left out: {gone}.")
     return " ".join([*sentences, price])
-
-
-def price_sentence(target: int, estimate: Estimate) -> str:
-    """Return what the plan costs, the last sentence of its summary."""
-    return f"Up to {target} people for {estimate.credits_min} to {estimate.credits_max} credits."
 
 
 # Target companies: names resolved to ids where the name leaves one choice, never guessed.
@@ -211,34 +97,58 @@ def target_company_ids(names: Sequence[str], companies: Companies, notes: Notes)
 
 
 @dataclass(frozen=True, slots=True)
+class _Searched:
+    """What an intent comes down to: titles, places and demands."""
+
+    titles: PlanTitles
+    ground: Ground
+    demands: Demands
+
+
+@dataclass(frozen=True, slots=True)
 class DraftPlan:
     """A ladder without prices: look up the totals of its `query_keys`, then `priced`."""
 
     intent: Intent
     titles: PlanTitles
     ground: Ground
-    conditions: Conditions
+    demands: Demands
     tiers: tuple[DraftTier, ...]
-    query_keys: tuple[str, ...]
+    tier_keys: tuple[str, ...]
+    relaxations: tuple[Relaxation, ...]
     notes: Notes
     knowledge: Knowledge
 
-    def priced(self, totals: Mapping[str, int], *, target: int) -> SearchPlanValue:
-        """Return the priced plan. `totals` are the people last counted for a query key, at most 30 days ago."""
+    @property
+    def query_keys(self) -> tuple[str, ...]:
+        """Of the tiers, and of the ladder without each of its demands."""
+        return (*self.tier_keys, *(one.query_key for one in self.relaxations))
+
+    def priced(
+        self, totals: Mapping[str, int], *, target: int, fresh: Collection[str] = frozenset()
+    ) -> SearchPlanValue:
+        """Return the priced plan.
+
+        `totals` are the people last counted for a query key, at most 30 days ago; `fresh` the keys of those counted
+        within the last day.
+        """
         if not MIN_TARGET <= target <= MAX_TARGET:
             raise ValueError(f"a target is {MIN_TARGET} to {MAX_TARGET} people")
         count = counting(self.knowledge.statistics)
-        reaches = [
-            reach(tier.filters, total=totals.get(key), count=count)
-            for tier, key in zip(self.tiers, self.query_keys, strict=True)
+        rough = [reach(tier.filters, total=None, count=count) for tier in self.tiers]
+        counted = [
+            TierReach(totals[key], counted=True, fresh=key in fresh) if key in totals else guess
+            for key, guess in zip(self.tier_keys, rough, strict=True)
         ]
+        reaches = learned(counted, rough)
         estimate = price_tiers(reaches, target=target)
+        suggestions = self._suggestions(reaches, totals, target=target, count=count)
         return SearchPlanValue(
             summary=summary(
                 self.intent,
                 titles=self.titles,
                 ground=self.ground,
-                conditions=self.conditions,
+                demands=self.demands,
                 places=self.knowledge.places,
                 price=price_sentence(target, estimate),
             ),
@@ -252,53 +162,99 @@ class DraftPlan:
                     query_key=key,
                     estimated_people=known.people,
                     estimated_pages=known.pages,
+                    counted=known.fresh,
                 )
                 for number, (tier, key, known) in enumerate(
-                    zip(self.tiers, self.query_keys, reaches, strict=True), start=1
+                    zip(self.tiers, self.tier_keys, reaches, strict=True), start=1
                 )
             ),
             estimate=estimate,
-            anchor=self.ground.anchor,
+            anchor=self.ground.anchors[0] if self.ground.anchors else None,
+            anchors=self.ground.anchors,
+            wishes=tuple(single_wishes(self.demands.nice)),
+            suggestions=suggestions,
+            relaxations=self.relaxations,
             applied_filters=self.notes.sorted_filters(),
             ignored_fields=tuple(self.notes.ignored),
-            warnings=(*self.notes.warnings, *_doubts(reaches)),
+            warnings=(*self.notes.warnings, *doubts_about(reaches)),
         )
+
+    def _suggestions(
+        self, reaches: Sequence[TierReach], totals: Mapping[str, int], *, target: int, count: Count
+    ) -> tuple[Suggestion, ...]:
+        """Return what would help, where the ladder is known to hold fewer people than the target."""
+        held = people_held(reaches)
+        if held is None or held >= target:
+            return ()
+        people = {
+            one.query_key: known.people
+            for one in self.relaxations
+            if (known := reach(one.filters, total=totals.get(one.query_key), count=count)).people is not None
+        }
+        return helpful(self.relaxations, people, found=held)
 
 
 def draft(intent: Intent, knowledge: Knowledge, *, described: Collection[str] = ()) -> DraftPlan:
     """Draft the ladder of an intent. `described` are the dotted fields that were read from a description.
 
     Raises:
-        InvalidRequest: neither a title nor a company, an unknown place, or a demand that excludes itself.
+        InvalidRequest: nothing tells whom to search for, an unknown place, or a demand that excludes itself.
     """
     notes = Notes(described=described)
-    usable = applicable(intent, knowledge.source, notes)
-    company_ids = dict.fromkeys(usable.must.company_ids)
-    company_ids |= dict.fromkeys(target_company_ids(usable.target_companies, knowledge.companies, notes))
-    titles = _titles(usable, knowledge, notes)
-    if not titles.exact and not company_ids:
-        raise _nobody_asked(usable)
-    surveyor = Surveyor(knowledge.places, searchable=knowledge.source.countries, notes=notes)
-    barred = surveyor.spots(usable.exclude.location, block="exclude")
-    ground = surveyor.wanted(usable.must.location, barred)
-    conditions = conditions_of(
-        usable,
-        tuple(company_ids),
-        barred=Spots(barred.location_ids) if ground.countries else barred,
-        preferred=surveyor.spots(usable.nice.location, block="nice"),
-        notes=notes,
-    )
-    tiers = tuple(ladder(titles, ground, conditions))
+    asked = applicable(intent, knowledge.source, notes)
+    usable = with_levels_of_titles(asked, notes)
+    searched = _searched(usable, knowledge, notes)
+    tiers = ladder(searched.titles, searched.ground, searched.demands)
     return DraftPlan(
         intent=usable,
-        titles=titles,
-        ground=ground,
-        conditions=conditions,
+        titles=searched.titles,
+        ground=searched.ground,
+        demands=searched.demands,
         tiers=tiers,
-        query_keys=tuple(query_key(tier.filters, source=knowledge.source.name) for tier in tiers),
+        tier_keys=tuple(query_key(tier.filters, source=knowledge.source.name) for tier in tiers),
+        relaxations=tuple(_relaxations(usable, searched, knowledge, levels_of_titles=usable is not asked)),
         notes=notes,
         knowledge=knowledge,
     )
+
+
+def _searched(intent: Intent, knowledge: Knowledge, notes: Notes, *, known: _Searched | None = None) -> _Searched:
+    """Return what the intent comes down to; `known` spares looking up the same titles and places again."""
+    company_ids = dict.fromkeys(intent.must.company_ids)
+    company_ids |= dict.fromkeys(target_company_ids(intent.target_companies, knowledge.companies, notes))
+    titles = known.titles if known else _titles(intent, knowledge, notes)
+    if not (titles.exact or company_ids or _told_by_demands(intent)):
+        raise _nobody_asked(intent)
+    surveyor = Surveyor(knowledge.places, searchable=knowledge.source.countries, notes=notes)
+    barred = surveyor.spots(intent.exclude.location, block="exclude")
+    ground = known.ground if known else surveyor.wanted(intent.must.location, barred)
+    demands = demands_of(
+        intent,
+        tuple(company_ids),
+        barred=Spots(barred.location_ids) if ground.countries else barred,
+        preferred=surveyor.spots(intent.nice.location, block="nice"),
+        notes=notes,
+        strict=not (titles.exact or company_ids),
+    )
+    return _Searched(titles, ground, demands)
+
+
+def _relaxations(
+    intent: Intent, searched: _Searched, knowledge: Knowledge, *, levels_of_titles: bool
+) -> Iterator[Relaxation]:
+    """Yield the whole ladder without each of the demands that keep most people out."""
+    for one in loosened(intent, levels_of_titles=levels_of_titles):
+        unmoved = not one.field.endswith((".titles", ".location.only"))
+        try:
+            wider = _searched(one.intent, knowledge, Notes(), known=searched if unmoved else None)
+        except InvalidRequest:  # it is the last demand that tells whom to search for
+            continue
+        filters = whole_search(wider.titles, wider.ground, wider.demands)
+        yield Relaxation(
+            suggestion=Suggestion(field=one.field, value=one.value, people=None, patch=one.patch),
+            filters=filters,
+            query_key=query_key(filters, source=knowledge.source.name),
+        )
 
 
 def plan_search(
@@ -308,14 +264,18 @@ def plan_search(
     totals: Mapping[str, int],
     target: int = DEFAULT_TARGET,
     described: Collection[str] = (),
+    fresh: Collection[str] = frozenset(),
 ) -> SearchPlanValue:
     """Draft and price in one step; see `draft` for the errors."""
-    return draft(intent, knowledge, described=described).priced(totals, target=target)
+    return draft(intent, knowledge, described=described).priced(totals, target=target, fresh=fresh)
 
 
-def retargeted(plan: SearchPlanValue, target: int) -> SearchPlanValue:
-    """Return the same ladder, priced for another number of people."""
-    estimate = price_tiers([TierReach(tier.estimated_people, counted=False) for tier in plan.tiers], target=target)
+def retargeted(plan: SearchPlanValue, target: int, *, stale: bool = False) -> SearchPlanValue:
+    """Return the same ladder, priced for another number of people; `stale`: its counts are older than a day by now."""
+    reaches = [
+        TierReach(tier.estimated_people, counted=tier.counted, fresh=tier.counted and not stale) for tier in plan.tiers
+    ]
+    estimate = price_tiers(reaches, target=target)
     before, after = price_sentence(plan.target, plan.estimate), price_sentence(target, estimate)
     told = plan.summary.removesuffix(before) + after
     return plan.model_copy(update={"target": target, "estimate": estimate, "summary": told})
@@ -336,6 +296,16 @@ def _titles(intent: Intent, knowledge: Knowledge, notes: Notes) -> PlanTitles:
     return titles
 
 
+def tells_whom(intent: Intent) -> bool:
+    """Return whether the intent says whom to search for: by title, employer, skill, function or level."""
+    return bool(intent.must.titles or intent.must.company_ids or intent.target_companies or _told_by_demands(intent))
+
+
+def _told_by_demands(intent: Intent) -> bool:
+    must = intent.must
+    return bool(must.skills or must.past_company_ids or must.functions or must.seniority)
+
+
 def _nobody_asked(intent: Intent) -> InvalidRequest:
     if intent.target_companies:
         return InvalidRequest(
@@ -343,19 +313,8 @@ def _nobody_asked(intent: Intent) -> InvalidRequest:
             field="target_companies",
             fix="Find company ids with GET /v1/lookups/companies and give them as must.company_ids, or add a title.",
         )
-    return InvalidRequest("The intent names no title.", field="must.titles", fix="Give a title, or target_companies.")
-
-
-def _doubts(reaches: list[TierReach]) -> list[str]:
-    doubts = []
-    if any(known.people is None for known in reaches):
-        doubts.append("The number of people in some tiers is unknown until the first run counts them.")
-    if any(known.people is not None and not known.counted for known in reaches):
-        doubts.append("Numbers of people are rough estimates from statistics of occupations and places.")
-    if all(known.people is not None for known in reaches):
-        total = sum(known.people or 0 for known in reaches)
-        if total < MIN_TARGET:
-            doubts.append(
-                f"The whole plan may find only {total} people, at no more than {prices.MOST_PER_PERSON} credits each."
-            )
-    return doubts
+    return InvalidRequest(
+        "The intent does not say whom to search for.",
+        field="must.titles",
+        fix="Give a title, or skills, a level, a function or companies.",
+    )

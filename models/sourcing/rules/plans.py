@@ -1,161 +1,17 @@
 """What a plan is: filters, tiers, estimate, and what was applied, ignored and warned about (contract, section 5)."""
 
-import hashlib
-import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
-from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from pydantic import Field
-
-from models.base.values import CompanyId, CountryCode, LocationId, ProfileId, Range, SchoolId, Strict, Text
+from models.base.values import LocationId, Range, Strict
 from models.market.companies import Companies
 from models.market.places import Places
-from models.reading.intents import ExcludeBlock, IntentLocation
+from models.reading.intents import ExcludeBlock, IntentBlock, IntentLocation
+from models.sourcing.rules.filters import PeopleFilters, PeopleSourceAbilities, TierFilters
 
 MAX_YEARS = 70
-
-
-class TitleMatch(StrEnum):
-    """`exact`: the title contains the words in order; `similar`: it contains them in any order."""
-
-    EXACT = "exact"
-    SIMILAR = "similar"
-
-
-class TitleFilter(Strict):
-    """Current titles: any of `include`, none of `exclude`."""
-
-    include: tuple[Text, ...] = Field(default=(), max_length=100)
-    exclude: tuple[Text, ...] = Field(default=(), max_length=100)
-    match: TitleMatch = TitleMatch.EXACT
-
-
-class SkillFilter(Strict):
-    """Skills: each of `all`, at least one of `any`, none of `exclude`."""
-
-    all: tuple[Text, ...] = Field(default=(), max_length=50)
-    any: tuple[Text, ...] = Field(default=(), max_length=100)
-    exclude: tuple[Text, ...] = Field(default=(), max_length=100)
-
-
-class PeopleFilters(Strict):
-    """Filters of `POST /v1/people/search`: each given field narrows, the values within a list widen.
-
-    Countries are ISO 3166-1 alpha-2; languages are lower-case English names; location, company, school and
-    profile ids are ours.
-    """
-
-    titles: TitleFilter | None = None
-    location_ids: tuple[LocationId, ...] = Field(default=(), max_length=2000)
-    exclude_location_ids: tuple[LocationId, ...] = Field(default=(), max_length=2000)
-    countries: tuple[CountryCode, ...] = Field(default=(), max_length=60)
-    company_ids: tuple[CompanyId, ...] = Field(default=(), max_length=200)
-    exclude_company_ids: tuple[CompanyId, ...] = Field(default=(), max_length=200)
-    past_company_ids: tuple[CompanyId, ...] = Field(default=(), max_length=200)
-    seniority: tuple[Text, ...] = Field(default=(), max_length=20)
-    functions: tuple[Text, ...] = Field(default=(), max_length=40)
-    skills: SkillFilter | None = None
-    industries: tuple[Text, ...] = Field(default=(), max_length=60)
-    experience_years: Range | None = None
-    tenure_months: Range | None = None
-    languages: tuple[Text, ...] = Field(default=(), max_length=20)
-    school_ids: tuple[SchoolId, ...] = Field(default=(), max_length=100)
-    open_to_work: bool | None = None
-    keywords: Text | None = None
-    exclude_profile_ids: tuple[ProfileId, ...] = Field(default=(), max_length=1000)
-
-
-class TierFilters(PeopleFilters):
-    """A plan tier: the filters, and besides them every one of `all_of` and none of `none_of`.
-
-    Each entry is a conjunction, satisfied by a person who satisfies all of its fields. `none_of` is how a tier leaves
-    out what an earlier tier or the intent's `exclude` block has taken, so that no person can satisfy two tiers;
-    `all_of` asks for a field twice: each of two languages, the intent's titles and one of its `nice` titles.
-    """
-
-    all_of: tuple[PeopleFilters, ...] = Field(default=(), max_length=40)
-    none_of: tuple[PeopleFilters, ...] = Field(default=(), max_length=20)
-
-
-# What each people source can apply: which filters, and which values of the closed ones (reference data, no calls).
-
-
-VOCABULARY = Path(__file__).parents[2] / "data" / "people_data_labs.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Inapplicable:
-    """A filter the source cannot apply; `field` is its key inside `filters`, `value` null when it is the whole key."""
-
-    field: str
-    value: str | None = None
-
-
-@dataclass(frozen=True)
-class PeopleSourceAbilities:
-    """The filters of `PeopleFilters` that a source applies, and the only values it knows of the closed ones."""
-
-    name: str
-    filters: frozenset[str]
-    vocabulary_file: Path
-
-    @cached_property
-    def vocabulary(self) -> Mapping[str, tuple[str, ...]]:
-        """The known values by filter: `seniority` (lowest first), `functions`, `industries`, all in lower case."""
-        read = json.loads(self.vocabulary_file.read_text(encoding="utf-8"))
-        return {key: tuple(read[key]) for key in ("seniority", "functions", "industries")}
-
-    @cached_property
-    def countries(self) -> Mapping[str, tuple[str, ...]]:
-        """The source's names of each ISO 3166-1 alpha-2 country, most usual first."""
-        read = json.loads(self.vocabulary_file.read_text(encoding="utf-8"))
-        return {code: tuple(names) for code, names in read["countries"].items()}
-
-    def inapplicable(self, filters: PeopleFilters) -> Inapplicable | None:
-        """Return the first thing in `filters` that this source cannot apply (specification, `unsupported_filter`)."""
-        for name in filters.model_fields_set:
-            if name not in self.filters and getattr(filters, name) not in (None, ()):
-                return Inapplicable(name)
-        if unknown := next((code for code in filters.countries if code not in self.countries), None):
-            return Inapplicable("countries", unknown)
-        for name, known in self.vocabulary.items():
-            values: tuple[str, ...] = getattr(filters, name)
-            if unknown := next((value for value in values if value.strip().lower() not in known), None):
-                return Inapplicable(name, unknown)
-        return None
-
-
-PEOPLE_DATA_LABS = PeopleSourceAbilities(
-    name="people_data_labs",
-    filters=frozenset(
-        {
-            "titles",
-            "location_ids",
-            "exclude_location_ids",
-            "countries",
-            "company_ids",
-            "exclude_company_ids",
-            "past_company_ids",
-            "seniority",
-            "functions",
-            "skills",
-            "industries",
-            "experience_years",
-            "languages",
-            "keywords",
-            "exclude_profile_ids",
-            "all_of",
-            "none_of",
-        }
-    ),
-    vocabulary_file=VOCABULARY,
-)
-
-SOURCES: Mapping[str, PeopleSourceAbilities] = {PEOPLE_DATA_LABS.name: PEOPLE_DATA_LABS}
 
 PAGE_SIZE = 50
 """People on a search page; constant, because paid pages are remembered by query."""
@@ -186,6 +42,8 @@ class Tier(Strict):
     query_key: str
     estimated_people: int | None
     estimated_pages: int | None
+    counted: bool = False
+    """Whether the source counted the people within the day before the plan was made."""
 
 
 class TargetRange(Strict):
@@ -220,8 +78,33 @@ class Anchor(Strict):
     lon: float
 
 
+class Suggestion(Strict):
+    """A demand that keeps people out: how many there would be without it, null when that is not known.
+
+    `value` is null when the whole field is meant. `patch` is the body of `PATCH /v1/intents/{id}` that gives it up, or
+    prefers it instead.
+    """
+
+    field: str
+    value: str | None
+    people: int | None
+    patch: dict[str, Any]
+
+
+class Relaxation(Strict):
+    """The whole ladder in one search without one of its demands, by which people are counted without it."""
+
+    suggestion: Suggestion
+    filters: TierFilters
+    query_key: str
+
+
 class SearchPlanValue(Strict):
-    """A priced, disjoint ladder of searches; immutable."""
+    """A priced, disjoint ladder of searches; immutable.
+
+    `anchors` are the points that distances are measured from, to the nearest; `anchor` is the first. `wishes` are the
+    demands of the `nice` block one by one, by which people of one page are ordered.
+    """
 
     summary: str
     target: int
@@ -229,6 +112,10 @@ class SearchPlanValue(Strict):
     tiers: tuple[Tier, ...]
     estimate: Estimate
     anchor: Anchor | None
+    anchors: tuple[Anchor, ...] = ()
+    wishes: tuple[PeopleFilters, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    relaxations: tuple[Relaxation, ...] = ()
     applied_filters: tuple[AppliedFilter, ...]
     ignored_fields: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -265,6 +152,32 @@ def years(span: Range) -> str:
     return f"{span.min} to {span.max} years"
 
 
+def level_words(levels: Sequence[str]) -> str:
+    """Return levels of seniority in words."""
+    return f"{join_words(levels, most=4, last='or')} level"
+
+
+def traits(of: PeopleFilters | IntentBlock) -> list[str]:
+    """Return in words what is asked of level, employers and schooling, one value of each field being enough."""
+    phrases = {
+        "seniority": level_words(of.seniority) if of.seniority else "",
+        "functions": "a job in {}",
+        "industries": "an employer in {}",
+        "company_sizes": "an employer of {} people",
+        "company_types": "a {} employer",
+        "degrees": "the degree {}",
+        "majors": "studies in {}",
+    }
+    parts = [
+        phrase.format(join_words([value.replace("_", " ") for value in values], most=4, last="or"))
+        for name, phrase in phrases.items()
+        if (values := getattr(of, name))
+    ]
+    if of.past_company_ids:
+        parts.append(f"a former job at {_counted(len(of.past_company_ids), 'company', 'companies')}")
+    return parts
+
+
 def conditions(filters: PeopleFilters, *, place: str = "") -> str:
     """Return a conjunction of filters in words, for `with …` and `without …`."""
     parts = []
@@ -278,24 +191,24 @@ def conditions(filters: PeopleFilters, *, place: str = "") -> str:
         parts.append(f"the title {join_words(filters.titles.include, most=3, last='or')}")
     if filters.company_ids:
         parts.append("a preferred employer")
+    parts += traits(filters)
     if place:
         parts.append(f"a home {place}")
     return join_words(parts)
 
 
-def required(common: PeopleFilters, all_of: Sequence[PeopleFilters]) -> str:
-    """Return what every person must have, in words; empty when nothing."""
+def required(must: IntentBlock, employers: int) -> str:
+    """Return what every person must have, in words; empty when nothing. `employers` counts the wanted ones."""
     parts = []
-    if common.skills and common.skills.all:
-        parts.append(join_words(common.skills.all))
-    languages = [language for filters in (common, *all_of) for language in filters.languages]
-    if languages:
-        parts.append(join_words([language.capitalize() for language in languages]))
-    if common.experience_years:
-        parts.append(f"{years(common.experience_years)} of experience")
-    if common.company_ids:
-        count = len(common.company_ids)
-        parts.append("a job at the wanted company" if count == 1 else f"a job at one of {count} companies")
+    if must.skills:
+        parts.append(join_words(must.skills))
+    if must.languages:
+        parts.append(join_words([language.capitalize() for language in must.languages]))
+    if must.experience_years and not must.experience_years.empty:
+        parts.append(f"{years(must.experience_years)} of experience")
+    if employers:
+        parts.append("a job at the wanted company" if employers == 1 else f"a job at one of {employers} companies")
+    parts += traits(must)
     return join_words(parts) if parts else ""
 
 
@@ -303,6 +216,7 @@ def excluded(block: ExcludeBlock, places: Places) -> str:
     """Return who is left out, in words; empty when no one is."""
     place = block.location or IntentLocation()
     spots = [*place.location_ids, *([place.anchor_location_id] if place.anchor_location_id else [])]
+    spots += [area.location_id for area in place.areas]
     parts = [
         *(f"the title {title}" for title in block.titles),
         *(f"the skill {skill}" for skill in block.skills),
@@ -314,6 +228,7 @@ def excluded(block: ExcludeBlock, places: Places) -> str:
         parts.append(f"people with {years(block.experience_years)} of experience")
     if block.company_ids:
         parts.append(f"people at {_counted(len(block.company_ids), 'company', 'companies')}")
+    parts += [f"people with {trait}" for trait in traits(block)]
     if block.profile_ids:
         parts.append(_counted(len(block.profile_ids), "person", "people"))
     return join_words(parts) if parts else ""
@@ -321,26 +236,6 @@ def excluded(block: ExcludeBlock, places: Places) -> str:
 
 def _counted(number: int, one: str, more: str) -> str:
     return f"one {one}" if number == 1 else f"{number} {more}"
-
-
-# The query key of a search at one source, by which its pages and totals are remembered.
-
-
-def query_key(filters: PeopleFilters, *, source: str) -> str:
-    """Return a SHA-256 of the source and the filters, whatever the order, letter case and repetition of values."""
-    canonical = json.dumps(_canonical(filters.model_dump(mode="json", exclude_defaults=True)), sort_keys=True)
-    return hashlib.sha256(f"{source}\n{canonical}".encode()).hexdigest()
-
-
-def _canonical(value: object) -> object:
-    if isinstance(value, dict):
-        return {name: _canonical(inner) for name, inner in value.items()}
-    if isinstance(value, list) and all(isinstance(inner, str) for inner in value):
-        return sorted({inner.casefold() for inner in value})
-    if isinstance(value, list):
-        distinct = {json.dumps(_canonical(inner), sort_keys=True): _canonical(inner) for inner in value}
-        return [distinct[text] for text in sorted(distinct)]
-    return value.casefold() if isinstance(value, str) else value
 
 
 # The reference data that the planner reads.
@@ -413,7 +308,7 @@ class Notes:
         return tuple(sorted(self.applied, key=_place))
 
 
-ORDER = ("titles", "location", "experience_years", "skills", "languages", "company_ids", "profile_ids")
+ORDER = tuple(ExcludeBlock.model_fields)
 
 
 def _place(applied: AppliedFilter) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from models.base.values import Kept
 from models.market.companies import CompanyDetails, company_key, plain_domain
 from models.people.rules.profiles import Profile
-from models.sourcing.rules.plans import PeopleFilters
+from models.sourcing.rules.filters import PeopleFilters
 
 MOST_WAITING = 10
 """Calls that may wait for a free slot in the whole installation (architecture, "Upstream calls")."""

@@ -8,6 +8,7 @@ from models.base.database import Database
 from tests.api.conftest import Workspace, error_of, run_sql
 from tests.api.sourcing.sourcing import ADVERTISEMENT, DATA_ENGINEER, written
 
+GHENT = "loc_2797656"
 LONG = "Data Engineer " * 4286  # 60,004 characters
 
 
@@ -60,6 +61,14 @@ async def create(workspace: Workspace, **body: Any) -> dict[str, Any]:
         ({"intent": {"experience_years": {"min": -1}}}, "intent.experience_years.min"),
         ({"intent": {"experience_years": {"min": "3"}}}, "intent.experience_years.min"),
         ({"intent": {"languages": ["Klingonish"]}}, "intent.languages.0"),
+        ({"intent": {"seniority": ["emperor"]}}, "intent.seniority.0"),
+        ({"intent": {"nice": {"industries": ["wizardry"]}}}, "intent.nice.industries.0"),
+        ({"intent": {"exclude": {"company_sizes": ["12"]}}}, "intent.exclude.company_sizes.0"),
+        ({"intent": {"past_company_ids": ["co_nobody"]}}, "intent.past_company_ids.0"),
+        ({"intent": {"tenure_months": {"min": 5, "max": 2}}}, "intent.tenure_months"),
+        ({"intent": {"location": {"only": True}}}, "intent.location"),
+        ({"intent": {"location": {"areas": [{"location_id": "loc_1"}]}}}, "intent.location.areas.0.location_id"),
+        ({"intent": {"location": {"areas": [{"location_id": GHENT}] * 11}}}, "intent.location.areas"),
         ({"intent": {"company_ids": ["Acme"]}}, "intent.company_ids.0"),
         ({"intent": {"company_ids": ["co_nobody"]}}, "intent.company_ids.0"),
         ({"intent": {"exclude": {"profile_ids": ["somebody"]}}}, "intent.exclude.profile_ids.0"),
@@ -209,3 +218,29 @@ async def test_reading_makes_intents_and_only_writing_changes_them(workspace: Wo
     refused = await reader.patch(f"/v1/intents/{answer.json()['id']}", json={})
     assert error_of(refused, 403, "insufficient_scope")["details"]["required_scope"] == "sourcing:write"
     await reader.aclose()
+
+
+async def test_everything_a_search_can_filter_by_is_given_changed_and_cleared(workspace: Workspace) -> None:
+    block = {
+        "titles": ["Controller"],
+        "location": {"areas": [{"location_id": GHENT, "radius_km": 20, "only": True}]},
+        "seniority": ["Senior"],
+        "industries": ["banking"],
+        "functions": ["finance"],
+        "tenure_months": {"min": 24},
+        "degrees": ["masters"],
+        "majors": ["economics"],
+        "company_sizes": ["51-200"],
+        "company_types": ["private"],
+    }
+    made = await create(workspace, intent={"must": block, "exclude": {"seniority": ["owner"]}})
+    assert made["must"]["seniority"] == ["senior"]
+    assert made["must"]["tenure_months"] == {"min": 24, "max": None}
+    assert made["must"]["location"]["areas"] == [{"location_id": GHENT, "radius_km": 20, "only": True}]
+    assert made["exclude"]["seniority"] == ["owner"]
+    assert made["ignored_fields"] == ["must.tenure_months"]
+    cleared: dict[str, Any] = {"seniority": None, "tenure_months": None, "degrees": []}
+    after = (await workspace.http.patch(f"/v1/intents/{made['id']}", json={"must": cleared})).json()
+    assert (after["must"]["seniority"], after["must"]["tenure_months"], after["must"]["degrees"]) == ([], None, [])
+    assert after["must"]["majors"] == ["economics"]
+    assert after["ignored_fields"] == []

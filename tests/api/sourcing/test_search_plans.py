@@ -58,14 +58,20 @@ async def test_a_plan_is_a_labelled_priced_ladder(workspace: Workspace) -> None:
         target=45,
     )
     assert [(tier["tier"], tier["label"]) for tier in made["tiers"]] == [
-        (1, "Exact titles within 50 km of Ghent, with Kafka"),
-        (2, "Exact titles within 50 km of Ghent, without Kafka"),
-        (3, "Nearby titles within 50 km of Ghent, with Kafka"),
-        (4, "Nearby titles within 50 km of Ghent, without Kafka"),
-        (5, "Exact titles in the rest of Belgium, with Kafka"),
-        (6, "Exact titles in the rest of Belgium, without Kafka"),
-        (7, "Nearby titles in the rest of Belgium, with Kafka"),
-        (8, "Nearby titles in the rest of Belgium, without Kafka"),
+        (1, "Exact titles within 25 km of Ghent, with Kafka"),
+        (2, "Exact titles within 25 km of Ghent, without Kafka"),
+        (3, "Exact titles 25 to 50 km from Ghent, with Kafka"),
+        (4, "Exact titles 25 to 50 km from Ghent, without Kafka"),
+        (5, "Nearby titles within 50 km of Ghent, with Kafka"),
+        (6, "Nearby titles within 50 km of Ghent, without Kafka"),
+        (7, "Exact titles 50 to 100 km from Ghent, with Kafka"),
+        (8, "Exact titles 50 to 100 km from Ghent, without Kafka"),
+        (9, "Nearby titles 50 to 100 km from Ghent, with Kafka"),
+        (10, "Nearby titles 50 to 100 km from Ghent, without Kafka"),
+        (11, "Exact titles in the rest of Belgium, with Kafka"),
+        (12, "Exact titles in the rest of Belgium, without Kafka"),
+        (13, "Nearby titles in the rest of Belgium, with Kafka"),
+        (14, "Nearby titles in the rest of Belgium, without Kafka"),
     ]
     assert made["target"] == 45
     assert made["estimate"]["credits_min"] == 45
@@ -73,8 +79,12 @@ async def test_a_plan_is_a_labelled_priced_ladder(workspace: Workspace) -> None:
     assert made["estimate"]["per_person"] == {"lead": 1, "live_profile": 2}
     assert made["anchor"]["location_id"] == GHENT
     assert {"field": "must.location.radius_km", "value": 50, "origin": "default"} in made["applied_filters"]
-    assert made["tiers"][4]["filters"]["countries"] == ["BE"]
-    assert made["tiers"][4]["filters"]["exclude_location_ids"] == made["tiers"][0]["filters"]["location_ids"]
+    assert made["anchors"] == [made["anchor"]]
+    near, local, outer, rest = (made["tiers"][number]["filters"] for number in (0, 4, 6, 10))
+    assert set(near["location_ids"]) < set(local["location_ids"])
+    assert outer["exclude_location_ids"] == local["location_ids"]
+    assert rest["countries"] == ["BE"]
+    assert rest["exclude_location_ids"] == [*local["location_ids"], *outer["location_ids"]]
     assert made["summary"].endswith("Up to 45 people for 45 to 135 credits.")
 
 
@@ -111,7 +121,8 @@ async def test_remembered_totals_become_the_estimate_for_thirty_days(workspace: 
     assert [tier["query_key"] for tier in again["tiers"]] == [tier["query_key"] for tier in first["tiers"]]
     assert again["tiers"][0]["estimated_people"] == 7
     assert again["tiers"][0]["estimated_pages"] == 1
-    assert again["tiers"][1]["estimated_people"] == first["tiers"][1]["estimated_people"]
+    rough = first["tiers"][1]["estimated_people"]
+    assert 0 < again["tiers"][1]["estimated_people"] < rough, "the statistics were too high where people were counted"
 
 
 async def test_plans_are_listed_only_to_their_owner(sign_up: Any) -> None:

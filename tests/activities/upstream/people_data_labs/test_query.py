@@ -7,11 +7,13 @@ import pytest
 from activities.upstream.people_data_labs.query import InexpressibleFilters, any_of, plain, query_of, shape, terms
 from activities.upstream.ports.people import Directory
 from models.base.values import Range
-from models.sourcing.rules.plans import (
+from models.sourcing.rules.filters import (
     PEOPLE_DATA_LABS,
+    Claim,
     Inapplicable,
     PeopleFilters,
     SkillFilter,
+    SparseField,
     TierFilters,
     TitleFilter,
     TitleMatch,
@@ -38,6 +40,39 @@ def phrase(title: str) -> dict[str, Any]:
     ("filters", "query"),
     [
         (PeopleFilters(), {"match_all": {}}),
+        (
+            PeopleFilters(company_sizes=("1-10", "11-50"), company_types=("Private",), majors=(" Physics ",)),
+            {
+                "bool": {
+                    "must": [
+                        {"terms": {"job_company_size": ["1-10", "11-50"]}},
+                        {"term": {"job_company_type": "private"}},
+                        {"term": {"education.majors": "physics"}},
+                    ]
+                }
+            },
+        ),
+        (
+            TierFilters(unstated=(SparseField.SKILLS, SparseField.SENIORITY)),
+            {"bool": {"must_not": [{"exists": {"field": "skills"}}, {"exists": {"field": "job_title_levels"}}]}},
+        ),
+        (
+            TierFilters(any_of=((Claim(languages=("dutch",)), Claim(unstated=(SparseField.LANGUAGES,))),)),
+            {
+                "bool": {
+                    "must": [
+                        {
+                            "bool": {
+                                "should": [
+                                    {"term": {"languages.name": "dutch"}},
+                                    {"bool": {"must_not": [{"exists": {"field": "languages.name"}}]}},
+                                ]
+                            }
+                        }
+                    ]
+                }
+            },
+        ),
         (
             PeopleFilters(titles=TitleFilter(include=(" Data  Engineer ",), exclude=("Intern",))),
             {"bool": {"must": [phrase("data engineer")], "must_not": [phrase("intern")]}},
@@ -225,10 +260,13 @@ def test_keywords_may_stand_in_any_text(atlas: Directory) -> None:
         PeopleFilters(seniority=("wizard",)),
         PeopleFilters(functions=("wizardry",)),
         PeopleFilters(industries=("wizardry",)),
+        PeopleFilters(company_sizes=("12",)),
+        PeopleFilters(company_types=("guild",)),
         PeopleFilters(countries=("ZZ",)),
         PeopleFilters(location_ids=("loc_99",)),
         PeopleFilters(company_ids=("co_99",)),
         TierFilters(none_of=(PeopleFilters(),)),
+        TierFilters(any_of=((Claim(languages=("dutch",)), Claim()),)),
         TierFilters(none_of=(PeopleFilters(experience_years=Range()),)),
         TierFilters(none_of=(PeopleFilters(open_to_work=True),)),
         TierFilters(all_of=(PeopleFilters(open_to_work=True),)),
@@ -291,3 +329,12 @@ def test_only_accepted_clauses_are_used(atlas: Directory) -> None:
         none_of=(PeopleFilters(countries=("TR", "NL"), past_company_ids=("co_1", "co_3")),),
     )
     assert kinds(query_of(everything, atlas)) <= ACCEPTED
+
+
+def test_a_general_degree_is_asked_for_in_all_its_forms(atlas: Directory) -> None:
+    query = query_of(PeopleFilters(degrees=("Masters",)), atlas)
+    (clause,) = query["bool"]["must"]
+    forms = {"masters", "master of science", "master of business administration"}
+    assert forms <= set(clause["terms"]["education.degrees"])
+    exact = query_of(PeopleFilters(degrees=("master of science",)), atlas)
+    assert exact == {"bool": {"must": [{"term": {"education.degrees": "master of science"}}]}}

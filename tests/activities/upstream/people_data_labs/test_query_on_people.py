@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from activities.upstream.people_data_labs.query import query_of
 from activities.upstream.ports.people import CompanyNames, PlaceNames
 from models.base.values import Range
-from models.sourcing.rules.plans import (
+from models.sourcing.rules.filters import (
     PEOPLE_DATA_LABS,
     PeopleFilters,
     SkillFilter,

@@ -25,7 +25,7 @@ from activities.upstream.ports.people import (
     SourceUnusable,
     TokenRefused,
 )
-from models.sourcing.rules.plans import PeopleFilters, TitleFilter
+from models.sourcing.rules.filters import PeopleFilters, TitleFilter
 from tests.activities.upstream.people_data_labs.atlas import NOW
 
 Answering = Callable[[httpx.Request], httpx.Response]

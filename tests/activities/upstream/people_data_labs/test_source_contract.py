@@ -19,7 +19,7 @@ from activities.upstream.ports.people import (
     SourceUnusable,
     TokenRefused,
 )
-from models.sourcing.rules.plans import PeopleFilters, SkillFilter, TierFilters, TitleFilter
+from models.sourcing.rules.filters import PeopleFilters, SkillFilter, TierFilters, TitleFilter
 from sandbox.people.population.build import Population, build_population
 from sandbox.people.query import matching
 from stack.children import Child

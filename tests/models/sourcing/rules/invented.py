@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from models.sourcing.rules.filters import Claim, PeopleFilters, SparseField, TierFilters
 from models.sourcing.rules.ladder import contains_words
-from models.sourcing.rules.plans import PeopleFilters, TierFilters
 
 TITLES = (
     "Data Engineer", "Senior Data Engineer", "Dataingenieur", "ETL Developer", "Backend Engineer", "Nurse",
@@ -13,6 +13,7 @@ TITLES = (
 )  # fmt: skip
 SKILLS = ("sql", "kafka", "spark", "python")
 LANGUAGES = ("dutch", "french", "german", "english")
+LEVELS = ("entry", "senior", "manager", "director", None)
 COMPANIES = ("co_acme", "co_bolta", "co_other", None)
 
 
@@ -27,6 +28,11 @@ class Invented:
     skills: frozenset[str]
     languages: frozenset[str]
     years: int | None
+    level: str | None
+
+    def states(self, field: SparseField) -> bool:
+        """Whether the profile says anything in a field."""
+        return bool({SparseField.SENIORITY: self.level}.get(field) or getattr(self, field, None))
 
 
 def crowd(places: dict[str, str], *, seed: int, size: int) -> list[Invented]:
@@ -44,6 +50,7 @@ def crowd(places: dict[str, str], *, seed: int, size: int) -> list[Invented]:
                 skills=frozenset(dice.sample(SKILLS, dice.randint(0, 4))),
                 languages=frozenset(dice.sample(LANGUAGES, dice.randint(0, 3))),
                 years=dice.choice([None, *range(20)]),
+                level=dice.choice(LEVELS),
             )
         )
     return people
@@ -57,10 +64,23 @@ def check_of(filters: PeopleFilters) -> Check:
     parts = [_titles(filters), *_places(filters), *_employer(filters), _skills(filters), _years(filters)]
     if languages := frozenset(filters.languages):
         parts.append(lambda person: not person.languages.isdisjoint(languages))
+    if filters.seniority:
+        parts.append(lambda person: person.level in filters.seniority)
+    if isinstance(filters, Claim):
+        parts += [_silent(field) for field in filters.unstated]
     if isinstance(filters, TierFilters):
+        parts += [_any([check_of(claim) for claim in group]) for group in filters.any_of]
         parts += [check_of(also) for also in filters.all_of]
         parts += [_not(check_of(taken)) for taken in filters.none_of]
     return lambda person: all(part(person) for part in parts)
+
+
+def _any(checks: list[Check]) -> Check:
+    return lambda person: any(check(person) for check in checks)
+
+
+def _silent(field: SparseField) -> Check:
+    return lambda person: not person.states(field)
 
 
 def _not(check: Check) -> Check:

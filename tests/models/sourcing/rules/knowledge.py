@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from models.market.companies import Company
 from models.market.reference import reference
-from models.sourcing.rules.plans import PEOPLE_DATA_LABS, Knowledge
+from models.sourcing.rules.filters import PEOPLE_DATA_LABS
+from models.sourcing.rules.plans import Knowledge
 
 OTHERS = {
     "data engineer": ("data platform engineer", "dataingenieur", "big data engineer"),

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from models.reading.intents import Intent
-from models.sourcing.rules.planning import TierReach, plan_search, price_tiers, reach, target_range
-from models.sourcing.rules.plans import PeopleFilters, SearchPlanValue, TargetRange, TierFilters
+from models.sourcing.rules.estimates import TierReach, price_tiers, reach, target_range
+from models.sourcing.rules.filters import PeopleFilters, TierFilters
+from models.sourcing.rules.planning import plan_search, retargeted
+from models.sourcing.rules.plans import SearchPlanValue, TargetRange
 from tests.models.sourcing.rules.knowledge import FixedStatistics, knowledge
 
 INTENT = Intent.model_validate({"must": {"titles": ["Data Engineer"], "location": {"countries": ["BE"]}}})
@@ -54,7 +56,31 @@ def test_a_remembered_total_beats_the_statistics() -> None:
     first = plan_search(INTENT, knowledge(), totals={})
     totals = {first.tiers[0].query_key: 51}
     again = plan_search(INTENT, knowledge(), totals=totals)
-    assert [(tier.estimated_people, tier.estimated_pages) for tier in again.tiers] == [(51, 2), (100, 2)]
+    assert [(tier.estimated_people, tier.estimated_pages) for tier in again.tiers] == [(51, 2), (51, 2)]
+
+
+def test_the_statistics_are_corrected_by_what_was_counted() -> None:
+    first = plan_search(INTENT, knowledge(), totals={})
+    assert [tier.estimated_people for tier in first.tiers] == [100, 100]
+    keys = [tier.query_key for tier in first.tiers]
+    twice = plan_search(INTENT, knowledge(), totals={keys[0]: 200})
+    assert [tier.estimated_people for tier in twice.tiers] == [200, 200]
+    empty = plan_search(INTENT, knowledge(), totals={keys[0]: 0})
+    assert [tier.estimated_people for tier in empty.tiers] == [0, 5]
+
+
+def test_fewer_people_than_the_target_bound_the_price_only_when_all_were_counted_within_a_day() -> None:
+    keys = [tier.query_key for tier in plan_search(INTENT, knowledge(), totals={}).tiers]
+    totals = {keys[0]: 12, keys[1]: 7}
+    most = {
+        fresh: plan_search(INTENT, knowledge(), totals=totals, fresh=fresh).estimate.credits_max
+        for fresh in (frozenset(), frozenset(keys[:1]), frozenset(keys))
+    }
+    assert list(most.values()) == [90, 90, 57]
+    counted = plan_search(INTENT, knowledge(), totals=totals, fresh=keys)
+    assert [tier.counted for tier in counted.tiers] == [True, True]
+    assert retargeted(counted, 60).estimate.credits_max == 57
+    assert retargeted(counted, 30, stale=True).estimate.credits_max == 90
 
 
 def test_each_demand_makes_the_rough_number_smaller_and_it_never_looks_counted() -> None:

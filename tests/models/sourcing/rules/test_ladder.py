@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import dataclass
 from functools import lru_cache
 
 from hypothesis import given, settings
@@ -8,9 +9,10 @@ from models.base.errors import InvalidRequest
 from models.base.values import Range
 from models.market.reference import reference
 from models.reading.intents import Intent, IntentLocation
+from models.sourcing.rules.filters import TierFilters
 from models.sourcing.rules.ladder import contains_words
 from models.sourcing.rules.planning import plan_search
-from models.sourcing.rules.plans import Knowledge, SearchPlanValue, TierFilters
+from models.sourcing.rules.plans import Knowledge, SearchPlanValue
 from tests.models.sourcing.rules.invented import LANGUAGES, SKILLS, TITLES, Check, Invented, crowd
 from tests.models.sourcing.rules.invented import check_of as fits
 from tests.models.sourcing.rules.knowledge import knowledge
@@ -56,6 +58,12 @@ def locations(draw: st.DrawFn) -> dict[str, object] | None:
             place["radius_km"] = radius
     if draw(st.integers(0, 3)) == 0:
         place["location_ids"] = draw(st.lists(st.sampled_from(list(towns())), min_size=1, max_size=2, unique=True))
+    if draw(st.integers(0, 3)) == 0:
+        spots = draw(st.lists(st.sampled_from(list(towns())), min_size=1, max_size=3, unique=True))
+        bound = draw(st.booleans())
+        place["areas"] = [{"location_id": spot, "radius_km": draw(st.integers(1, 60)), "only": bound} for spot in spots]
+    if place.keys() & {"anchor_location_id", "location_ids"}:
+        place["only"] = draw(st.booleans())
     return place or None
 
 
@@ -67,6 +75,7 @@ def blocks(titles: tuple[str, ...], *, least: int = 0) -> st.SearchStrategy[dict
             "experience_years": spans(),
             "skills": some(SKILLS),
             "languages": some(LANGUAGES),
+            "seniority": some(("senior", "entry"), most=1),
         }
     )
 
@@ -118,13 +127,22 @@ def meaning(intent: Intent) -> Check:
     return lambda person: (
         person.title in titled
         and placed(person)
-        and person.skills.issuperset(must.skills)
-        and person.languages.issuperset(must.languages)
+        and (not person.skills or person.skills.issuperset(must.skills))
+        and (not person.languages or person.languages.issuperset(must.languages))
+        and _levelled(person, must.seniority)
         and (must.experience_years is None or _within(person.years, must.experience_years))
+        and person.level not in exclude.seniority
         and person.skills.isdisjoint(exclude.skills)
         and person.languages.isdisjoint(exclude.languages)
         and not (exclude.experience_years is not None and _within(person.years, exclude.experience_years))
     )
+
+
+def _levelled(person: Invented, levels: tuple[str, ...]) -> bool:
+    """Spelled out for the levels of these tests: the levels asked for, those beside them, or none stated."""
+    beside = {"senior": {"manager"}, "entry": {"training"}}
+    near = set(levels).union(*(beside[level] for level in levels))
+    return not levels or person.level is None or person.level in near
 
 
 def _within(years: int | None, span: Range) -> bool:
@@ -145,30 +163,52 @@ def _titled(intent: Intent) -> set[str]:
 
 def _placed(intent: Intent) -> Check:
     place, barred = intent.must.location or IntentLocation(), intent.exclude.location or IntentLocation()
-    gone, no_country = _reach(barred), barred.countries
-    local = _reach(place)
-    around = place.countries or {reference().places.get(id_).country_code for id_ in _named(place)}
+    gone, no_country = _within_areas(_areas(barred)), barred.countries
+    areas = _areas(place)
+    bounds = set(place.countries or reference().places.country_codes) - set(no_country)
+    local = {spot for spot in _within_areas(areas) if reference().places.get(spot).country_code in bounds}
+    beyond = [area for area in areas if not area.only] if local else areas
+    bands = _within_areas([Area(area.id, km, only=False) for area in beyond for km in (50, 100) if area.km * 1.5 <= km])
+    spots = local | (bands if local else set())
+    countries = set(place.countries) or {towns()[area.id] for area in beyond}
+    if areas and not beyond:
+        countries = set()
 
     def placed(person: Invented) -> bool:
         if person.location_id in gone or person.country in no_country:
             return False
-        if place.empty or person.country in around:
+        if place.empty or person.country in countries:
             return True
-        return not place.countries and person.location_id in local
+        return person.location_id in spots and (not place.countries or person.country in place.countries)
 
     return placed
 
 
-def _reach(place: IntentLocation) -> set[str]:
-    reach = set(place.location_ids)
+@dataclass(frozen=True)
+class Area:
+    """A town, how far around it, and whether the search ends there."""
+
+    id: str
+    km: int
+    only: bool
+
+
+def _areas(place: IntentLocation) -> list[Area]:
+    areas = [Area(spot, 0, place.only) for spot in place.location_ids]
+    areas += [Area(area.location_id, area.radius_km or 50, area.only) for area in place.areas]
     if place.anchor_location_id:
-        anchor = reference().places.get(place.anchor_location_id)
-        reach |= {near.id for near in reference().places.area(anchor, place.radius_km or 50)[:1000]}
-    return reach
+        areas.append(Area(place.anchor_location_id, place.radius_km or 50, place.only))
+    return areas
 
 
-def _named(place: IntentLocation) -> list[str]:
-    return [*place.location_ids, *([place.anchor_location_id] if place.anchor_location_id else [])]
+def _within_areas(areas: list[Area]) -> set[str]:
+    """The places that lie in one of the areas."""
+    places = reference().places
+    return {
+        near.id
+        for area in areas
+        for near in (places.area(places.get(area.id), area.km) if area.km else (places.get(area.id),))
+    }
 
 
 @settings(max_examples=60, deadline=None)

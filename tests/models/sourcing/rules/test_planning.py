@@ -8,17 +8,15 @@ import pytest
 from models.base.errors import InvalidRequest
 from models.market.reference import reference
 from models.reading.intents import Intent
-from models.sourcing.rules.planning import plan_search, retargeted
-from models.sourcing.rules.plans import (
+from models.sourcing.rules.filters import (
     PEOPLE_DATA_LABS,
-    Anchor,
-    Origin,
     PeopleFilters,
     PeopleSourceAbilities,
-    SearchPlanValue,
     SkillFilter,
     TitleFilter,
 )
+from models.sourcing.rules.planning import plan_search, retargeted
+from models.sourcing.rules.plans import Origin, SearchPlanValue
 from tests.models.sourcing.rules.knowledge import knowledge
 
 GHENT, ANTWERP = "loc_2797656", "loc_2803138"
@@ -44,106 +42,67 @@ def refused(**blocks: Any) -> InvalidRequest:
     return caught.value
 
 
-def test_without_a_place_the_search_is_worldwide_and_says_so() -> None:
-    planned = made(must=TITLES)
-    assert labels(planned) == ["Exact titles worldwide", "Nearby titles worldwide"]
-    assert planned.tiers[0].filters.countries == ()
-    assert any("worldwide" in warning for warning in planned.warnings)
-    assert planned.anchor is None
-
-
-def test_countries_alone_are_searched_as_a_whole() -> None:
-    planned = made(must=TITLES | {"location": {"countries": ["NL", "BE"]}})
-    assert labels(planned) == [
-        "Exact titles in the Netherlands and Belgium",
-        "Nearby titles in the Netherlands and Belgium",
-    ]
-    assert planned.tiers[0].filters.countries == ("NL", "BE")
-
-
-def test_a_local_area_comes_before_the_rest_of_its_country() -> None:
-    planned = made(must=TITLES | NEAR_GHENT)
-    assert labels(planned) == [
-        "Exact titles within 20 km of Ghent",
-        "Nearby titles within 20 km of Ghent",
-        "Exact titles in the rest of Belgium",
-        "Nearby titles in the rest of Belgium",
-    ]
-    local, rest = planned.tiers[0].filters, planned.tiers[2].filters
-    assert local.location_ids[0] == GHENT
-    assert rest.exclude_location_ids == local.location_ids
-    assert planned.anchor == Anchor(location_id=GHENT, lat=51.05, lon=3.71667)
-    assert planned.tiers[1].filters.titles == TitleFilter(
-        include=("analytics engineer", "etl developer", "backend engineer"),
-        exclude=("Data Engineer", "data platform engineer", "dataingenieur"),
-    )
-
-
-def test_given_countries_bind_an_area_that_reaches_over_the_border() -> None:
-    near = {"anchor_location_id": place("Terneuzen"), "radius_km": 30}
-    codes = {
-        countries: {
-            reference().places.get(spot).country_code
-            for spot in made(must=TITLES | {"location": near | ({"countries": [countries]} if countries else {})})
-            .tiers[0]
-            .filters.location_ids
-        }
-        for countries in ("", "NL", "BE")
-    }
-    assert codes == {"": {"NL", "BE"}, "NL": {"NL"}, "BE": {"BE"}}
-
-
-def test_an_area_outside_the_wanted_countries_is_left_out() -> None:
-    planned = made(must=TITLES | {"location": {"countries": ["FR"], "anchor_location_id": GHENT, "radius_km": 1}})
-    assert labels(planned) == ["Exact titles in France", "Nearby titles in France"]
-    assert any("outside the wanted countries" in warning for warning in planned.warnings)
-
-
-def test_named_places_are_a_local_area() -> None:
-    planned = made(must=TITLES | {"location": {"location_ids": [GHENT, ANTWERP]}})
-    assert labels(planned)[::2] == ["Exact titles in Ghent and Antwerp", "Exact titles in the rest of Belgium"]
-    assert set(planned.tiers[0].filters.location_ids) == {GHENT, ANTWERP}
-    both = made(must=TITLES | {"location": {"location_ids": [ANTWERP], "anchor_location_id": GHENT, "radius_km": 5}})
-    assert labels(both)[0] == "Exact titles within 5 km of Ghent or in Antwerp"
-
-
-def test_a_country_among_named_places_is_searched_as_a_whole() -> None:
-    alone = made(must=TITLES | {"location": {"location_ids": [place("Netherlands")]}})
-    assert labels(alone)[0] == "Exact titles in the Netherlands"
-    beside = made(must=TITLES | {"location": {"location_ids": [GHENT, place("Netherlands")]}})
-    assert labels(beside)[::2] == ["Exact titles in Ghent", "Exact titles in the rest of the Netherlands and Belgium"]
-    assert beside.tiers[0].filters.location_ids == (GHENT,)
-
-
 def test_years_without_bounds_are_no_demand() -> None:
     open_ended: dict[str, Any] = {"experience_years": {}}
     blocks = {"must": TITLES | open_ended, "nice": open_ended, "exclude": open_ended}
     assert made(**blocks) == made(must=TITLES)
 
 
-def test_a_metropolitan_area_reaches_as_far_as_it_does() -> None:
-    metro = reference().places.metro("Greater London")
-    assert metro is not None
-    planned = made(must=TITLES | {"location": {"anchor_location_id": metro.id}})
-    assert f"within {max(50, metro.radius_km or 0)} km" in labels(planned)[0]
-
-
-def test_the_default_radius_is_applied_and_reported() -> None:
-    planned = made(must=TITLES | {"location": {"anchor_location_id": GHENT}})
+def test_a_level_of_the_titles_is_searched_as_a_level() -> None:
+    planned = made(must={"titles": ["Senior Data Engineer", "Lead Data Engineer"], "location": {"countries": ["BE"]}})
+    assert labels(planned)[:2] == [
+        "Exact titles in Belgium, senior level stated",
+        "Exact titles in Belgium, level not stated",
+    ]
+    assert labels(planned)[-1] == "Exact titles in Belgium, one level away: manager level"
+    assert planned.tiers[0].filters.seniority == ("senior",)
+    assert planned.tiers[1].filters.unstated == ("seniority",)
     told = {one.field: one for one in planned.applied_filters}
-    assert told["must.location.radius_km"].value == 50
-    assert told["must.location.radius_km"].origin is Origin.DEFAULT
-    assert told["must.location.countries"].value == ("BE",)
-    assert told["must.titles"].origin is Origin.INTENT
+    assert (told["must.seniority"].value, told["must.seniority"].origin) == (("senior",), Origin.DEFAULT)
+    for titles in (["Senior Data Engineer", "Data Engineer"], ["Head of Data"], ["Data Engineer"]):
+        assert "must.seniority" not in {one.field for one in made(must={"titles": titles}).applied_filters}
+    given = made(must={"titles": ["Senior Data Engineer"], "seniority": ["manager"]})
+    assert given.tiers[0].filters.seniority == ("manager",)
 
 
-def test_an_area_of_too_many_places_keeps_the_largest_and_says_so() -> None:
-    planned = made(must=TITLES | {"location": {"anchor_location_id": GHENT, "radius_km": 200}})
-    spots = planned.tiers[0].filters.location_ids
-    assert len(spots) == 1000
-    assert any("only the 1000 with most people" in warning for warning in planned.warnings)
-    people = [reference().places.get(spot).population for spot in spots]
-    assert people == sorted(people, reverse=True)
+def test_everything_the_raw_layer_filters_can_be_asked_for_and_excluded() -> None:
+    asked = {
+        "past_company_ids": ["co_acme"],
+        "industries": ["banking"],
+        "functions": ["finance"],
+        "company_sizes": ["51-200"],
+        "company_types": ["private"],
+    }
+    filters = made(must=TITLES | asked).tiers[0].filters
+    assert all(getattr(filters, name) == tuple(values) for name, values in asked.items())
+    banned = made(must=TITLES, exclude=asked | {"seniority": ["owner"], "degrees": ["doctorates"]}).tiers[0].filters
+    assert len(banned.none_of) == 7
+    assert PeopleFilters(industries=("banking",)) in banned.none_of
+    wished = made(must=TITLES, nice=asked | {"majors": ["physics"]})
+    assert wished.tiers[0].filters.all_of[0].company_sizes == ("51-200",)
+    assert wished.tiers[0].label.endswith(
+        "with a job in finance, an employer in banking, an employer of 51-200 people, a private employer, studies in"
+        " physics and a former job at one company"
+    )
+    source_cannot = made(must=TITLES | {"tenure_months": {"min": 24}, "school_ids": ["sch_1"]})
+    assert source_cannot.ignored_fields == ("must.tenure_months", "must.school_ids")
+
+
+def test_a_search_without_title_takes_only_who_states_what_is_asked_for() -> None:
+    planned = made(must={"skills": ["sql"], "languages": ["dutch", "french"], "location": {"countries": ["BE"]}})
+    assert labels(planned) == ["People in Belgium"]
+    assert planned.tiers[0].filters.skills == SkillFilter(all=("sql",))
+    assert planned.tiers[0].filters.all_of == (PeopleFilters(languages=("french",)),)
+
+
+def test_a_ladder_has_at_most_sixteen_tiers_and_the_farthest_are_merged_first() -> None:
+    must = TITLES | {"location": {"anchor_location_id": GHENT}, "skills": ["sql"], "seniority": ["senior"]}
+    planned = made(must=must, nice={"skills": ["kafka"]})
+    assert [tier.tier for tier in planned.tiers] == list(range(1, 17))
+    assert labels(planned)[0] == "Exact titles within 25 km of Ghent, senior level and sql stated, with kafka"
+    assert labels(planned)[-1] == (
+        "Nearby titles in the rest of Belgium, senior level and sql stated or not, or one level away"
+    )
 
 
 def test_every_required_language_and_skill_is_asked_for() -> None:
@@ -166,7 +125,7 @@ def test_what_is_nice_comes_first_and_what_is_required_anyway_adds_nothing() -> 
         },
     )
     assert planned.tiers[0].label == (
-        "Exact titles within 20 km of Ghent, with Kafka or Spark, Dutch, at least 5 years of experience,"
+        "Exact titles within 20 km of Ghent, sql stated, with Kafka or Spark, Dutch, at least 5 years of experience,"
         " the title Lead, a preferred employer and a home in Belgium"
     )
     wish = PeopleFilters(
@@ -180,15 +139,11 @@ def test_what_is_nice_comes_first_and_what_is_required_anyway_adds_nothing() -> 
     assert planned.tiers[0].filters.all_of == (wish,)
     assert planned.tiers[1].filters.none_of == (wish,)
     assert labels(made(must=TITLES | {"skills": ["sql"]}, nice={"skills": ["SQL"]})) == [
-        "Exact titles worldwide",
-        "Nearby titles worldwide",
+        "Exact titles worldwide, sql stated",
+        "Exact titles worldwide, skills not stated",
+        "Nearby titles worldwide, sql stated",
+        "Nearby titles worldwide, skills not stated",
     ]
-
-
-def test_a_nice_place_is_its_area() -> None:
-    planned = made(must=TITLES, nice={"location": {"anchor_location_id": GHENT, "radius_km": 5}})
-    assert planned.tiers[0].label == "Exact titles worldwide, with a home within 5 km of Ghent"
-    assert GHENT in planned.tiers[0].filters.all_of[0].location_ids
 
 
 def test_exclusions_hold_in_every_tier_each_value_on_its_own() -> None:
@@ -359,9 +314,11 @@ def test_the_summary_tells_the_whole_plan() -> None:
         target_companies=["Acme"],
     )
     assert planned.summary == (
-        "Data Engineer, data platform engineer or dataingenieur within 20 km of Ghent, then in the rest of Belgium."
+        "Later tiers go beyond the area asked for: 20 to 50 km from Ghent, then 50 to 100 km from Ghent, then in"
+        " the rest of Belgium. Data Engineer, data platform engineer or dataingenieur within 20 km of Ghent."
         " Nearby titles: analytics engineer, etl developer and backend engineer."
         " Everyone must have sql, Dutch, 2 to 6 years of experience and a job at the wanted company."
+        " People who state no languages or skills come later; those who state another are left out."
         " People with Kafka come first."
         " Up to 30 people for 30 to 90 credits."
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from models.sourcing.rules.plans import TierFilters, query_key
+from models.sourcing.rules.filters import TierFilters, query_key
 
 FILTERS = {
     "titles": {"include": ["Data Engineer", "Nurse"], "exclude": ["intern"]},

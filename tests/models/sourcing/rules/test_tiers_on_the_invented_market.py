@@ -15,9 +15,10 @@ from api.kernel import operation
 from models.base.errors import InvalidRequest
 from models.market.reference import reference
 from models.reading.intents import Intent
+from models.sourcing.rules.filters import Claim, PeopleFilters, SkillFilter, SparseField, TierFilters, TitleFilter
 from models.sourcing.rules.ladder import choose_titles
 from models.sourcing.rules.planning import draft
-from models.sourcing.rules.plans import Knowledge, PeopleFilters, SearchPlanValue, SkillFilter, TierFilters, TitleFilter
+from models.sourcing.rules.plans import Knowledge, SearchPlanValue
 from sandbox.people.population.build import Population, build_population
 from sandbox.people.query import matching
 
@@ -35,6 +36,8 @@ TITLES = (
     "Projectleider",
     "Head of Nothing",
 )
+BESIDE = {"entry": ("training",), "senior": ("manager",), "manager": ("senior", "director")}
+"""Levels one away, spelled out."""
 
 
 @cache
@@ -118,6 +121,10 @@ def intents(draw: st.DrawFn) -> Intent:
         must["languages"] = draw(some(("english", "german", "dutch"), least=1))
     if draw(st.integers(0, 4)) == 0:
         must["skills"] = draw(some(skills(), least=1, most=1))
+    if draw(st.integers(0, 3)) == 0:
+        must["seniority"] = draw(some(tuple(BESIDE), least=1, most=1))
+    if draw(st.integers(0, 4)) == 0:
+        must["company_sizes"] = ["1-10", "11-50", "51-200", "201-500"]
     return Intent.model_validate({"must": must, "nice": draw(wishes()), "exclude": draw(bans())})
 
 
@@ -136,13 +143,21 @@ def whole(intent: Intent) -> TierFilters:
     none_of = [PeopleFilters(languages=exclude.languages)] if exclude.languages else []
     if exclude.experience_years:
         none_of.append(PeopleFilters(experience_years=exclude.experience_years))
+    silent = {field: Claim(unstated=(field,)) for field in SparseField}
+    claims = [(Claim(languages=(language,)), silent[SparseField.LANGUAGES]) for language in must.languages]
+    if must.skills:
+        claims.append((Claim(skills=SkillFilter(all=must.skills)), silent[SparseField.SKILLS]))
+    if must.seniority:
+        levels = (*must.seniority, *BESIDE[must.seniority[0]])
+        claims.append((Claim(seniority=levels), silent[SparseField.SENIORITY]))
     return TierFilters(
         titles=TitleFilter(include=(*titles.exact, *titles.nearby)[:100], exclude=exclude.titles),
         countries=must.location.countries if must.location else (),
         exclude_location_ids=exclude.location.location_ids if exclude.location else (),
-        skills=SkillFilter(all=must.skills, exclude=exclude.skills),
+        skills=SkillFilter(exclude=exclude.skills),
         experience_years=must.experience_years,
-        all_of=tuple(PeopleFilters(languages=(language,)) for language in must.languages),
+        company_sizes=must.company_sizes,
+        any_of=tuple(claims),
         none_of=tuple(none_of),
     )
 
@@ -161,7 +176,7 @@ def test_each_person_of_the_intent_is_in_exactly_one_tier(share: int, intent: In
     assert set[str]().union(*tiers) == found(whole(intent))
 
 
-def test_the_market_holds_people_on_most_rungs() -> None:
+def test_the_market_holds_people_on_most_tiers() -> None:
     place = {"countries": ["US"], "anchor_location_id": towns()[-1], "radius_km": 200}
     titles = ["Software Engineer", "Sales Manager", "Accountant", "Nurse", "Project Manager"]
     intent = Intent.model_validate(
@@ -169,7 +184,54 @@ def test_the_market_holds_people_on_most_rungs() -> None:
     )
     plan = planned(intent)
     assert plan is not None
-    assert len(plan.tiers) == 8
+    assert len(plan.tiers) == 10
     people = [len(found(tier.filters)) for tier in plan.tiers]
-    assert sum(number > 0 for number in people) >= 6
+    assert sum(number > 0 for number in people) >= 8
     assert sum(people) > 30
+
+
+def test_who_states_nothing_comes_after_who_states_it_and_who_states_another_is_out() -> None:
+    asked = {"titles": ["Nurse", "Accountant"], "languages": ["german"], "location": {"countries": ["DE", "FR", "GB"]}}
+    plan = planned(Intent.model_validate({"must": asked}))
+    assert plan is not None
+    stated, unstated = (found(tier.filters) for tier in plan.tiers[:2])
+    everybody = {record["id"]: record for record in population()}
+    assert stated
+    assert unstated
+    assert all("german" in {one["name"] for one in everybody[id_]["languages"]} for id_ in stated)
+    assert not any(everybody[id_]["languages"] for id_ in unstated)
+
+
+def test_a_junior_and_a_senior_are_searched_apart() -> None:
+    place = {"countries": ["DE", "FR", "GB", "US"]}
+    junior, senior, plain = (
+        planned(Intent.model_validate({"must": {"titles": [title], "location": place}}))
+        for title in ("Junior Accountant", "Senior Accountant", "Accountant")
+    )
+    assert junior
+    assert senior
+    assert plain
+    same = {tier.label for tier in junior.tiers if tier.query_key in {other.query_key for other in senior.tiers}}
+    assert all("level not stated" in label for label in same)
+    assert plain.tiers[0].query_key not in {tier.query_key for tier in (*junior.tiers, *senior.tiers)}
+    levels = {record["id"]: record["job_title_levels"] for record in population()}
+    assert {level for id_ in found(senior.tiers[0].filters) for level in levels[id_]} == {"senior"}
+    assert {level for id_ in found(junior.tiers[0].filters) for level in levels[id_]} == {"entry"}
+    assert not any(levels[id_] for id_ in found(senior.tiers[1].filters))
+
+
+@pytest.mark.parametrize("demand", [{"skills": ["sql"]}, {"languages": ["dutch", "french"]}, {"degrees": ["masters"]}])
+def test_demands_on_sparse_fields_keep_those_who_state_nothing(demand: dict[str, Any]) -> None:
+    place = {"anchor_location_id": towns()[0], "radius_km": 30}
+    intent = Intent.model_validate(
+        {
+            "must": {"titles": list(TITLES), "location": place, "seniority": ["senior"]} | demand,
+            "nice": {"skills": list(skills()[:5])},
+        }
+    )
+    plan = planned(intent)
+    assert plan is not None
+    assert len(plan.tiers) == 16
+    tiers = [found(tier.filters) for tier in plan.tiers]
+    assert sum(map(len, tiers)) == len(set[str]().union(*tiers))
+    assert any(tier.filters.unstated or tier.filters.any_of for tier in plan.tiers)
