@@ -23,6 +23,7 @@ from models.people.store import people
 from models.people.store.people import Sighting
 from models.sourcing.engine import decide, deliver
 from models.sourcing.engine.deliver import ChunkAsk, PageRead, PageToRead
+from models.sourcing.rules.order import best_first
 
 log = structlog.get_logger(__name__)
 
@@ -106,10 +107,9 @@ class RunSteps:
         except TokenRefused:
             # The source forgot the search: begin it again; people already on earlier pages are sorted out as known.
             page = await source.search(ask.tier.filters, directory, size=ask.size, token=None)
+        found = best_first(page.people, lambda person: person.profile, wishes=ask.wishes, anchors=ask.anchors)
         read = PageRead(
-            sightings=tuple(
-                Sighting(source.source.name, person.source_id, person.profile_url) for person in page.people
-            ),
+            sightings=tuple(Sighting(source.source.name, person.source_id, person.profile_url) for person in found),
             next_token=page.next_token,
             total=page.total,
         )

@@ -39,7 +39,7 @@ from models.billing.store import credits
 from models.billing.store.credits import caps_reset_at
 from models.sourcing import store as sourcing_store
 from models.sourcing.rules.planning import retargeted
-from models.sourcing.rules.plans import SearchPlanValue
+from models.sourcing.rules.plans import SearchPlanValue, Suggestion
 from models.sourcing.rules.runs import DEFAULT_TARGET, FAILURE_MESSAGES, FailureCode, FinishDetail
 from models.sourcing.store import RunBudget
 from models.sourcing.tables import Run, SearchPlan
@@ -280,6 +280,7 @@ def _shown(row: Run) -> RunView:
         spent=Spent(credits=row.spent_credits, pages=row.spent_pages, profile_fetches=row.spent_profile_fetches),
         omitted=RunOmitted(suppressed=row.omitted_suppressed),
         query_key=row.query_key,
+        suggestions=tuple(map(Suggestion.model_validate, row.suggestions or ())),
         cancel_requested_at=row.cancel_requested_at,
         created_at=row.created_at,
         started_at=row.started_at,

@@ -12,7 +12,7 @@ from api.sourcing.plans_schemas import Description, GivenIntent, PlanView, Targe
 from models.base.statuses import RunStatus, StopReason
 from models.base.values import Time
 from models.people.rules.profiles import Profile
-from models.sourcing.rules.plans import MAX_YEARS, Estimate
+from models.sourcing.rules.plans import MAX_YEARS, Estimate, Suggestion
 from models.sourcing.rules.runs import DEFAULT_ADD_TARGET, MAX_ADD_TARGET, FailureCode, FinishDetail
 from models.sourcing.store import CandidateFilters
 from models.sourcing.tables import Candidate
@@ -115,6 +115,10 @@ class RunView(Answer):
     spent: Spent
     omitted: RunOmitted
     query_key: str | None
+    suggestions: tuple[Suggestion, ...] = Field(
+        description="Once every search is exhausted below the target: the demands that keep most people out, with the"
+        " change of the intent that gives each one up."
+    )
     cancel_requested_at: Time | None
     created_at: Time
     started_at: Time | None
@@ -230,12 +234,15 @@ class FullCandidate(CandidateRow):
     """A candidate with the whole profile, as it was when delivered."""
 
     profile: Profile
+    nice_met: tuple[str, ...] | None = Field(
+        description="What of the plan's `nice` block the profile says; null when it asks for nothing of the kind."
+    )
 
     @classmethod
     def of(cls, row: Candidate) -> "FullCandidate":
         """The row as shown."""
         profile = Profile.model_validate(row.content)
-        return cls.model_validate({**_facts(row, profile), "profile": profile})
+        return cls.model_validate({**_facts(row, profile), "profile": profile, "nice_met": row.nice_met})
 
 
 COMPACT_COLUMNS = tuple(name for name in CandidateRow.model_fields if name not in {"id", "object"})

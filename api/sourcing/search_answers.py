@@ -21,7 +21,7 @@ from api.sourcing.runs_schemas import (
 )
 from models.base.statuses import RunStatus, StopReason
 from models.base.values import Time
-from models.sourcing.rules.plans import Anchor, AppliedFilter, Estimate, TargetRange
+from models.sourcing.rules.plans import Anchor, AppliedFilter, Estimate, Suggestion, TargetRange
 from models.sourcing.rules.runs import FinishDetail
 
 CONFIRM_SEARCH = "Free so far. Call start_search with this search_id and confirm=true to run it, or refine_search."
@@ -55,6 +55,7 @@ class SearchPlanned(Answer):
     applied_filters: tuple[AppliedFilter, ...]
     ignored_fields: tuple[str, ...]
     warnings: tuple[str, ...]
+    suggestions: tuple[Suggestion, ...]
     budget: BudgetView
     required_credits: int
     balance_credits: int
@@ -72,7 +73,9 @@ class SearchPlanned(Answer):
             tiers=[TierBrief.model_validate(tier, from_attributes=True) for tier in plan.tiers],
             estimate=preview.estimate,
             next_step=CONFIRM_SEARCH if preview.would_fail is None else REFUSED,
-            **_parts(plan, "intent_id summary target target_range anchor applied_filters ignored_fields warnings"),
+            **_parts(
+                plan, "intent_id summary target target_range anchor applied_filters ignored_fields warnings suggestions"
+            ),
             **_parts(preview, "budget required_credits balance_credits would_fail next_available_at"),
         )
 
@@ -109,6 +112,7 @@ class SearchResults(Answer):
     progress: Progress
     spent: Spent
     omitted: RunOmitted
+    suggestions: tuple[Suggestion, ...]
     data: list[FullCandidate | CandidateRow]
     next_cursor: str | None
     has_more: bool
@@ -117,16 +121,26 @@ class SearchResults(Answer):
     @classmethod
     def of(cls, run: RunView, page: Listing[CandidateRow], *, done: bool) -> "SearchResults":
         """A page of a run."""
-        told = "Nothing more will come. Keep people with save_to_list; extend_search finds more."
+        told = f"Nothing more will come. Keep people with save_to_list; {_how_to_find_more(run)}"
         if not done:
             told = f"Call again with {'cursor=next_cursor' if page.has_more else 'wait_seconds=25'}."
         return cls(
             run_id=run.id,
             done=done,
             next_step=told,
-            **_parts(run, "status stop_reason finish_detail failure retry_at progress spent omitted"),
+            **_parts(run, "status stop_reason finish_detail failure retry_at progress spent omitted suggestions"),
             **_parts(page, "data next_cursor has_more"),
         )
+
+
+def _how_to_find_more(run: RunView) -> str:
+    """Say how to find more people: by going on, where there is more, else by another search."""
+    exhausted = run.finish_detail is FinishDetail.LADDER_EXHAUSTED or run.status is RunStatus.COMPLETED_NO_AUDIENCE
+    if not exhausted:
+        return "extend_search finds more."
+    if run.suggestions:
+        return "every search is exhausted: call refine_search with a patch of suggestions as intent to find more."
+    return "every search is exhausted: call refine_search with fewer demands or a larger area to find more."
 
 
 class UnconfirmedSearch(Answer):

@@ -101,6 +101,8 @@ class Run(OwnedRow, WaitingRow, table=True):
     tiers: int
     """How many the plan has."""
     query_key: str | None = None
+    suggestions: list[Payload] | None = Field(default=None, sa_type=JSON)
+    """Demands that keep people out, once the ladder is exhausted below the target."""
     deadline_at: datetime | None = Field(default=None, sa_type=TIME)
     cancel_requested_at: datetime | None = Field(default=None, sa_type=TIME)
     created_at: datetime = Field(sa_type=TIME)
@@ -154,6 +156,8 @@ class Candidate(OwnedRow, table=True):
     distance_km: float | None = None
     experience_years: int | None = None
     tenure_months: int | None = None
+    nice_met: list[str] | None = Field(default=None, sa_type=TEXTS)
+    """The wishes of the plan that the profile meets, in words; null when the plan has none."""
     charged_credits: int
     content: Payload = Field(sa_type=JSON)
     created_at: datetime = Field(sa_type=TIME)

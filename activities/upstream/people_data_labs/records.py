@@ -31,7 +31,11 @@ from models.sourcing.rules.filters import PEOPLE_DATA_LABS
 
 Record = dict[str, Any]
 
-SEARCH_FIELDS = ("id", "full_name", "linkedin_url", "job_title", "job_company_name", "location_name")
+SEARCH_FIELDS = (
+    *("id", "full_name", "linkedin_url", "job_title", "job_company_name", "location_name"),
+    *("job_title_levels", "location_geo", "skills", "languages"),
+)
+"""Of a person on a search page; those of the second line only put a page in order."""
 PROFILE_FIELDS = (
     *("id", "full_name", "first_name", "last_name", "linkedin_url", "headline", "summary"),
     *("location_name", "location_locality", "location_region", "location_country", "location_geo"),
@@ -56,7 +60,7 @@ SENIORITY_RANK = {level: rank for rank, level in enumerate(PEOPLE_DATA_LABS.voca
 _NOT_STORABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def found_person(record: Record) -> FoundPerson:
+def found_person(record: Record, directory: Directory, *, as_of: date) -> FoundPerson:
     """Return a search row."""
     return FoundPerson(
         source_id=source_id(record) or "",
@@ -65,6 +69,7 @@ def found_person(record: Record) -> FoundPerson:
         title=cased(record.get("job_title"), letter_case.title),
         company=cased(record.get("job_company_name"), letter_case.company),
         location=cased(record.get("location_name"), letter_case.place),
+        profile=profile(record, directory, as_of=as_of),
     )
 
 

@@ -84,7 +84,9 @@ class PeopleDataLabs:
             raise
         if filters.past_company_ids:
             rows = [row for row in rows if _worked_there_before(row, filters, directory)]
-        return SearchPage(people=tuple(map(records.found_person, rows)), next_token=page.next_token, total=page.total)
+        as_of = self._today()
+        people = tuple(records.found_person(row, directory, as_of=as_of) for row in rows)
+        return SearchPage(people=people, next_token=page.next_token, total=page.total)
 
     async def fetch(self, asked: Sequence[str], directory: Directory) -> tuple[FetchedProfile, ...]:
         """Fetch full profiles in the order asked; a profile asked for twice is fetched once."""

@@ -55,7 +55,10 @@ class Directory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FoundPerson:
-    """A person as a search shows them: enough to recognise, not a full profile."""
+    """A person as a search shows them: enough to recognise, and to put the people of a page in order.
+
+    `profile` holds as much as the search told, without our id; null when it told nothing more.
+    """
 
     source_id: str
     profile_url: str | None
@@ -63,6 +66,7 @@ class FoundPerson:
     title: str | None
     company: str | None
     location: str | None
+    profile: Profile | None = None
 
 
 @dataclass(frozen=True, slots=True)

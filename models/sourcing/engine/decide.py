@@ -20,9 +20,10 @@ from models.billing.store.credits import Payer
 from models.events.rules.catalogue import RUN_ENDED, RunEnded
 from models.events.store import events
 from models.people.store import people
+from models.sourcing import store as sourcing_store
 from models.sourcing.engine.jobs import STANDING
-from models.sourcing.rules.filters import TierFilters
-from models.sourcing.rules.plans import Anchor
+from models.sourcing.rules.filters import PeopleFilters, TierFilters
+from models.sourcing.rules.plans import Anchor, Relaxation
 from models.sourcing.rules.runs import (
     FINAL,
     LIFE,
@@ -42,6 +43,7 @@ from models.sourcing.rules.runs import (
     upstream_call,
     walk,
 )
+from models.sourcing.rules.suggestions import helpful
 from models.sourcing.tables import Run, SearchPageRow, SearchPlan
 
 CHECKPOINT_LIFE = timedelta(days=30)
@@ -58,10 +60,24 @@ class PlannedTier:
 
 @dataclass(frozen=True, slots=True)
 class PlanRead:
-    """What a run follows of its plan."""
+    """What a run follows of its plan. `relaxations` are only counted, behind the last tier."""
 
     tiers: tuple[PlannedTier, ...]
-    anchor: Anchor | None
+    anchors: tuple[Anchor, ...]
+    wishes: tuple[PeopleFilters, ...]
+    relaxations: tuple[Relaxation, ...]
+
+    def search(self, number: int) -> PlannedTier:
+        """Return the search of a tier (0-based), or behind the last one that of a relaxation."""
+        if number < len(self.tiers):
+            return self.tiers[number]
+        counted = self.relaxations[number - len(self.tiers)]
+        return PlannedTier(counted.filters, counted.query_key, f"without {counted.suggestion.field}")
+
+    @property
+    def end(self) -> int:
+        """The number behind the last search."""
+        return len(self.tiers) + len(self.relaxations)
 
 
 def tenant_of_run(run: Run) -> Tenant:
@@ -94,8 +110,13 @@ def _read(content: Payload) -> PlanRead:
         PlannedTier(TierFilters.model_validate(tier["filters"]), tier["query_key"], tier["label"])
         for tier in content["tiers"]
     )
-    anchor = content["anchor"]
-    return PlanRead(tiers, None if anchor is None else Anchor.model_validate(anchor))
+    anchors = content.get("anchors") or ([content["anchor"]] if content["anchor"] else [])
+    return PlanRead(
+        tiers=tiers,
+        anchors=tuple(map(Anchor.model_validate, anchors)),
+        wishes=tuple(map(PeopleFilters.model_validate, content.get("wishes", ()))),
+        relaxations=tuple(map(Relaxation.model_validate, content.get("relaxations", ()))),
+    )
 
 
 async def lock_run(session: AsyncSession, run_id: str) -> tuple[Run, datetime]:
@@ -172,7 +193,7 @@ async def put_off_run(
 ) -> None:
     """Put the run off while the source is busy: as long as it said, else longer each time, at least `at_least`."""
     run, now = await called(session, run_id, number)
-    if run is None:
+    if run is None or await _counts_no_more(session, run):
         return
     end_call(run)
     run.failures += 1
@@ -183,7 +204,7 @@ async def put_off_run(
 async def unusable(session: AsyncSession, run_id: str, number: int, *, final: bool) -> None:
     """Handle an unusable answer: try again, and after a few times (or at once) fail."""
     run, now = await called(session, run_id, number)
-    if run is None:
+    if run is None or await _counts_no_more(session, run):
         return
     end_call(run)
     run.failures += 1
@@ -192,6 +213,16 @@ async def unusable(session: AsyncSession, run_id: str, number: int, *, final: bo
         return
     run.retry_at = now + retry_delay(run.failures)
     run.status = RunStatus.WAITING_FOR_QUOTA
+
+
+async def _counts_no_more(session: AsyncSession, run: Run) -> bool:
+    """Give up counting people without a demand, if that is what the run does: it is not worth waiting for."""
+    plan = await plan_of(session, run)
+    if run.tier < len(plan.tiers):
+        return False
+    end_call(run)
+    run.tier = plan.end
+    return True
 
 
 async def still_queued(session: AsyncSession, run_id: str, number: int, *, look_again: timedelta) -> Decision:
@@ -257,6 +288,9 @@ async def _call(session: AsyncSession, run: Run, plan: PlanRead, now: datetime, 
     run.call_started_at = None
     call = partial(upstream_call, workspace_id=run.workspace_id, number=run.call_number, queue_seconds=queue_seconds)
     tier = f"tier {run.tier + 1} of {len(plan.tiers)}"
+    if run.tier >= len(plan.tiers):
+        what = f"counts people {plan.search(run.tier).label}"
+        return _decision(Do.ACT, run, now, what, call=call(RUN_READ_PAGE, summary=what, queued=RUN_QUEUED))
     if run.chunk is None:
         what = f"reads page {run.page + 1} of {tier}"
         return _decision(Do.ACT, run, now, what, call=call(RUN_READ_PAGE, summary=what, queued=RUN_QUEUED))
@@ -322,7 +356,27 @@ async def _next_people(session: AsyncSession, run: Run, plan: PlanRead, now: dat
                 return Stop(RunStatus.COMPLETED, sorted_out.limit)
         if run.page_offset >= len(page.profile_ids):
             _turn_page(run, last=page.next_token is None)
+    if await _counts_next(session, run, plan):
+        return None
     return exhausted(delivered=run.candidates_delivered)
+
+
+async def _counts_next(session: AsyncSession, run: Run, plan: PlanRead) -> bool:
+    """Go on to the next demand without which people are to be counted; else keep what would help as suggestions.
+
+    A demand that was counted within 30 days is not counted again, and no page beyond the run's bound is read.
+    """
+    keys = [plan.search(number).query_key for number in range(plan.end)]
+    known = (await sourcing_store.remembered_totals(session, keys)).people
+    may_read = run.max_pages is None or run.spent_pages < run.max_pages
+    while may_read and run.tier < plan.end:
+        if plan.search(run.tier).query_key not in known:
+            return True
+        run.tier += 1
+    held = sum(known.get(tier.query_key, 0) for tier in plan.tiers)
+    counted = {one.query_key: known[one.query_key] for one in plan.relaxations if one.query_key in known}
+    run.suggestions = [one.model_dump(mode="json") for one in helpful(plan.relaxations, counted, found=held)]
+    return False
 
 
 async def _before_page(session: AsyncSession, run: Run) -> Stop | None:

@@ -36,19 +36,23 @@ from models.sourcing.engine.decide import (
     start_call,
     tenant_of_run,
 )
-from models.sourcing.rules.plans import PAGE_SIZE
+from models.sourcing.rules.filters import PeopleFilters
+from models.sourcing.rules.order import nearest_km, wishes_met
+from models.sourcing.rules.plans import PAGE_SIZE, Anchor
 from models.sourcing.rules.runs import FINAL, UNUSABLE_ANSWERS, Stop, affordable, retry_delay
 from models.sourcing.tables import Candidate, QueryTotal, Run, SearchPageRow
 
 
 @dataclass(frozen=True, slots=True)
 class PageToRead:
-    """A page to read: the tier's filters and where its search stands."""
+    """A page to read: the tier's filters, where its search stands, and by what its people are put in order."""
 
     tier: PlannedTier
     number: int
     token: str | None
     size: int = PAGE_SIZE
+    wishes: tuple[PeopleFilters, ...] = ()
+    anchors: tuple[Anchor, ...] = ()
 
 
 async def begin_page(session: AsyncSession, run_id: str, number: int) -> PageToRead | None:
@@ -58,9 +62,13 @@ async def begin_page(session: AsyncSession, run_id: str, number: int) -> PageToR
         return None
     plan = await plan_of(session, run)
     start_call(run, RunStatus.RUNNING, now)
-    tier = plan.tiers[run.tier]
+    if run.tier >= plan.end:
+        return None
+    tier = plan.search(run.tier)
     before = await checkpoint(session, run.workspace_id, tier.query_key, run.page - 1, now)
-    return PageToRead(tier, run.page, before.next_token if before else None)
+    token = before.next_token if before else None
+    size = PAGE_SIZE if run.tier < len(plan.tiers) else 1
+    return PageToRead(tier, run.page, token, size=size, wishes=plan.wishes, anchors=plan.anchors)
 
 
 async def begin_ahead(session: AsyncSession, run_id: str) -> PageToRead | None:
@@ -68,13 +76,14 @@ async def begin_ahead(session: AsyncSession, run_id: str) -> PageToRead | None:
     run, now = await lock_run(session, run_id)
     if run.status in FINAL or run.chunk is None:
         return None
-    tier = (await plan_of(session, run)).tiers[run.tier]
+    plan = await plan_of(session, run)
+    tier = plan.tiers[run.tier]
     before = await checkpoint(session, run.workspace_id, tier.query_key, run.page, now)
     if before is None or before.next_token is None:
         return None
     if await checkpoint(session, run.workspace_id, tier.query_key, run.page + 1, now) is not None:
         return None
-    return PageToRead(tier, run.page + 1, before.next_token)
+    return PageToRead(tier, run.page + 1, before.next_token, wishes=plan.wishes, anchors=plan.anchors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +237,7 @@ async def _write_candidates(
 ) -> None:
     if not profiles:
         return
-    anchor = (await plan_of(session, run)).anchor
+    plan = await plan_of(session, run)
     profiles = {one: _as_of(profile, now.date()) for one, profile in profiles.items()}
     await session.execute(
         insert(Candidate),
@@ -241,7 +250,8 @@ async def _write_candidates(
                 "profile_id": profile_id,
                 "position": run.candidates_delivered + place,
                 "tier": run.tier + 1,
-                "distance_km": rules_profiles.distance_km(anchor, profile.location),
+                "distance_km": nearest_km(plan.anchors, profile),
+                "nice_met": list(wishes_met(plan.wishes, profile)) if plan.wishes else None,
                 "experience_years": profile.experience_years,
                 "tenure_months": profile.tenure_months,
                 "charged_credits": paid[profile_id],

@@ -285,7 +285,7 @@ def _nice(nice: IntentBlock, must: IntentBlock, preferred: Spots) -> PeopleFilte
 
 
 def single_wishes(nice: PeopleFilters | None) -> Iterator[PeopleFilters]:
-    """Yield each value of the wish on its own, but for places and employers, which a profile names in other words."""
+    """Yield each value of the wish on its own that a profile tells by the same words: no place, employer or school."""
     if nice is None:
         return
     for title in nice.titles.include if nice.titles else ():
@@ -294,7 +294,7 @@ def single_wishes(nice: PeopleFilters | None) -> Iterator[PeopleFilters]:
         yield PeopleFilters(skills=SkillFilter(any=(skill,)))
     for language in nice.languages:
         yield PeopleFilters(languages=(language,))
-    for field in ("experience_years", "seniority", "degrees", "majors"):
+    for field in ("experience_years", "seniority"):
         if asked := getattr(nice, field):
             yield PeopleFilters.model_validate({field: asked})
 

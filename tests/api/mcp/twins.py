@@ -89,7 +89,7 @@ def _of_run(given: Given) -> Given:
 def _planned(preview: Given) -> Given:
     plan = preview["plan"]
     told = {name: plan[name] for name in ("intent_id", "summary", "target", "target_range", "anchor")}
-    told |= {name: plan[name] for name in ("applied_filters", "ignored_fields", "warnings", "estimate")}
+    told |= {name: plan[name] for name in ("applied_filters", "ignored_fields", "warnings", "suggestions", "estimate")}
     funds = ("budget", "required_credits", "balance_credits", "would_fail", "next_available_at", "dry_run")
     tiers = [{name: tier[name] for name in ("tier", "label", "estimated_people")} for tier in plan["tiers"]]
     return {"object": "search", "search_id": plan["id"], "tiers": tiers, **told, **{n: preview[n] for n in funds}}
@@ -123,6 +123,7 @@ async def _results(rest: Rest, given: Given) -> Any:
     query = {"view": "compact"} | {name: value for name, value in given.items() if name != "wait_seconds"}
     page = await rest.call("candidates.list", query)
     shown = ("status", "stop_reason", "finish_detail", "failure", "retry_at", "progress", "spent", "omitted")
+    shown = (*shown, "suggestions")
     done = run["status"] == "completed" and not page["has_more"]
     told = {"object": "search_results", "run_id": run["id"], "done": done}
     return page | told | {name: run[name] for name in shown}

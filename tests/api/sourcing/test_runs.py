@@ -125,6 +125,7 @@ async def test_a_start_gives_run_and_plan_and_keeps_both_with_the_intent(rich: W
         "spent": {"credits": 0, "pages": 0, "profile_fetches": 0},
         "omitted": {"suppressed": 0},
         "query_key": None,
+        "suggestions": [],
         "cancel_requested_at": None,
         "created_at": run["created_at"],
         "started_at": None,

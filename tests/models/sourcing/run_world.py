@@ -35,7 +35,10 @@ class Crash(Exception):
 
 @dataclass
 class World:
-    """People of each tier by source id; `vanished` ones have no profile any more. Ids begin with `name`."""
+    """People of each tier by source id; `vanished` ones have no profile any more. Ids begin with `name`.
+
+    `wider` are the people of the ladder without each of its demands.
+    """
 
     database: Database
     vault: Vault
@@ -43,10 +46,11 @@ class World:
     name: str
     tiers: Sequence[int] = (70, 40)
     vanished: frozenset[int] = frozenset()
+    wider: Sequence[int] = ()
     calls: list[str] = field(default_factory=list)
 
     def people(self, tier: int) -> list[str]:
-        return [f"{self.name}-{tier}-{n:03}" for n in range(self.tiers[tier])]
+        return [f"{self.name}-{tier}-{n:03}" for n in range([*self.tiers, *self.wider][tier])]
 
     def sighting(self, source_id: str) -> Sighting:
         return Sighting(SOURCE, source_id, f"linkedin.com/in/{source_id}")
@@ -68,13 +72,26 @@ class World:
                 {"tier": n + 1, "label": f"tier {n + 1}", "filters": {}, "query_key": f"{self.name}-{n}"}
                 for n in range(len(self.tiers))
             ]
+            relaxations = [
+                {
+                    "suggestion": {
+                        "field": f"must.{n}",
+                        "value": None,
+                        "people": None,
+                        "patch": {"must": {f"{n}": None}},
+                    },
+                    "filters": {},
+                    "query_key": f"{self.name}-{len(self.tiers) + n}",
+                }
+                for n in range(len(self.wider))
+            ]
             anchor = {"location_id": "loc_1", "lat": 51.05, "lon": 3.72}
             plan = SearchPlan(
                 id=new_id("plan", now),
                 workspace_id=self.member.tenant.workspace_id,
                 tenant_id=self.member.tenant.id,
                 intent_id="int_1",
-                content={"tiers": tiers, "anchor": anchor},
+                content={"tiers": tiers, "anchor": anchor, "relaxations": relaxations},
                 created_at=now,
             )
             session.add(plan)

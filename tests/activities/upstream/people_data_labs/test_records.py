@@ -223,7 +223,7 @@ def test_any_record_gives_a_profile_that_can_be_stored(record: dict[str, Any]) -
     stored = profile.model_dump_json()
     assert "\\u0000" not in stored
     assert Profile.model_validate(json.loads(stored)) == profile
-    records.found_person(record | {"id": "x"})
+    records.found_person(record | {"id": "x"}, Atlas(), as_of=TODAY)
 
 
 def test_a_past_job_counts_only_when_that_same_job_has_ended() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -100,13 +101,14 @@ async def test_a_search_sends_the_documented_request_and_reads_the_page(connect:
                 }
             },
             "dataset": "resume",
-            "data_include": "id,full_name,linkedin_url,job_title,job_company_name,location_name",
+            "data_include": "id,full_name,linkedin_url,job_title,job_company_name,location_name,"
+            "job_title_levels,location_geo,skills,languages",
             "size": 50,
             "scroll_token": "90$1",
         }
     ]
     assert [person.source_id for person in page.people] == ["ex0001_0000", "ex2"]
-    assert page.people[0] == FoundPerson(
+    assert replace(page.people[0], profile=None) == FoundPerson(
         source_id="ex0001_0000",
         profile_url="https://www.linkedin.com/in/jo-voorbeeld",
         full_name="Jo Voorbeeld",
@@ -114,6 +116,9 @@ async def test_a_search_sends_the_documented_request_and_reads_the_page(connect:
         company="Acme Example",
         location="Utrecht, Utrecht, Netherlands",
     )
+    assert page.people[0].profile is not None
+    assert page.people[0].profile.current is not None
+    assert page.people[0].profile.current.title == "Data Engineer"
     assert (page.next_token, page.total) == ("104$14.27", 237)
 
 
