@@ -14,6 +14,7 @@ from models.base.values import CompanyId, LocationId, ProfileId, Range, SchoolId
 from models.market.place_names import PlaceKind, place_key
 from models.market.reference import reference
 from models.reading.intents import BLOCKS, MOST_AREAS, Changes, Evidence, ExcludeBlock, Intent, IntentBlock, Kilometres
+from models.reading.protected import protected_kind
 from models.sourcing.rules.filters import PEOPLE_DATA_LABS, TierFilters
 from models.sourcing.rules.plans import Anchor, AppliedFilter, Estimate, SearchPlanValue, Suggestion, TargetRange
 from models.sourcing.rules.runs import MAX_TARGET, MIN_TARGET
@@ -71,6 +72,8 @@ def _company(company_id: str) -> str:
 
 def _language(name: str) -> str:
     known = reference().languages.get(place_key(name))
+    if known is None and protected_kind(name):
+        return name  # the planner and the raw layer say that it is never searched
     if known is None:
         raise ValueError("is not a known language: see GET /v1/lookups/filter-values?field=languages")
     return known

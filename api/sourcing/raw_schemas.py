@@ -1,6 +1,7 @@
 """What operations of the raw layer ask and answer: searches, fetches, matches, jobs and contact lookups."""
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
@@ -13,6 +14,7 @@ from models.base.values import ProfileId, Time
 from models.market.companies import plain_domain
 from models.people.rules.identity import MAX_URL_LENGTH, InvalidProfileUrl, canonical_profile_url
 from models.people.rules.profiles import Profile
+from models.reading.protected import never_searched, protected_kind
 from models.sourcing.engine.contacts import ContactRow
 from models.sourcing.rules.filters import PeopleFilters
 from models.sourcing.rules.jobs import FAILURE_MESSAGES, ContactKind, ContactStatus, JobFailure, JobStatus
@@ -41,7 +43,21 @@ class SearchFilters(PeopleFilters):
         if self.model_extra:
             name = next(iter(self.model_extra))
             raise UnsupportedFilter("This filter is not known.", field=f"filters.{name}")
+        for field, value in self._words():
+            if kind := protected_kind(value):
+                raise UnsupportedFilter(never_searched(value, kind), field=f"filters.{field}")
         return self
+
+    def _words(self) -> Iterator[tuple[str, str]]:
+        """Yield the values that are words of the caller, each with its field."""
+        given = {"languages": self.languages, "degrees": self.degrees, "majors": self.majors}
+        if self.titles:
+            given |= {"titles.include": self.titles.include, "titles.exclude": self.titles.exclude}
+        if self.skills:
+            given |= {f"skills.{name}": getattr(self.skills, name) for name in ("all", "any", "exclude")}
+        if self.keywords:
+            given["keywords"] = (self.keywords,)
+        return ((field, value) for field, values in given.items() for value in values)
 
     def filters(self) -> PeopleFilters:
         """The same, as a source takes it."""

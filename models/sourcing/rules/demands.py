@@ -12,6 +12,7 @@ from models.base.errors import InvalidRequest
 from models.base.values import Range
 from models.market.title_cleaning import Seniority, seniority
 from models.reading.intents import ExcludeBlock, Intent, IntentBlock
+from models.reading.protected import never_searched, protected_kind
 from models.sourcing.rules.filters import (
     Claim,
     PeopleFilters,
@@ -32,6 +33,8 @@ BLOCK_FIELDS = (
     *("titles", "experience_years", "skills", "languages", "company_ids", *ANY_OF, "tenure_months", "school_ids"),
     "profile_ids",
 )
+IN_WORDS = ("titles", "skills", "languages", "degrees", "majors")
+"""Fields of a block whose values are words of the caller."""
 MANY_SKILLS = 3
 SOURCE_FIELD = {("exclude", "company_ids"): "exclude_company_ids", ("exclude", "profile_ids"): "exclude_profile_ids"}
 
@@ -165,13 +168,23 @@ def _in_words(field: SparseField, asked: PeopleFilters) -> Sequence[str]:
 
 
 def applicable(intent: Intent, source: PeopleSourceAbilities, notes: Notes) -> Intent:
-    """Return the intent without what the people source cannot apply; each such field is noted as ignored."""
-    blocks = {
-        "must": _block_for(source, "must", intent.must, notes),
-        "nice": _block_for(source, "nice", intent.nice, notes),
-        "exclude": _block_for(source, "exclude", intent.exclude, notes),
-    }
+    """Return the intent without what is never searched or the people source cannot apply, each noted as ignored."""
+    given = {"must": intent.must, "nice": intent.nice, "exclude": intent.exclude}
+    blocks = {name: _block_for(source, name, _unprotected(name, block, notes), notes) for name, block in given.items()}
     return intent.model_copy(update=blocks)
+
+
+def _unprotected(name: str, block: IntentBlock, notes: Notes) -> IntentBlock:
+    """Return a block without values that ask for a protected characteristic: those are never searched."""
+    kept: dict[str, object] = {}
+    for field in IN_WORDS:
+        values: Sequence[str] = getattr(block, field)
+        kinds = {value: kind for value in values if (kind := protected_kind(value))}
+        for value, kind in kinds.items():
+            notes.ignore(f"{name}.{field}", never_searched(value, kind))
+        if kinds:
+            kept[field] = tuple(value for value in values if value not in kinds)
+    return block.model_copy(update=kept)
 
 
 def _block_for(source: PeopleSourceAbilities, name: str, block: IntentBlock, notes: Notes) -> IntentBlock:

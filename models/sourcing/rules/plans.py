@@ -295,8 +295,9 @@ class Notes:
         self.applied.append(AppliedFilter(field=name, value=value, origin=Origin.DEFAULT))
 
     def ignore(self, name: str, why: str) -> None:
-        """Note a field that has no effect, and why."""
-        self.ignored.append(name)
+        """Note a field that has no effect, or not all of it, and why."""
+        if name not in self.ignored:
+            self.ignored.append(name)
         self.warn(why)
 
     def warn(self, text: str) -> None:

@@ -122,8 +122,8 @@ async def _results(rest: Rest, given: Given) -> Any:
     run = await rest.call("runs.get", {"run_id": given["run_id"]})
     query = {"view": "compact"} | {name: value for name, value in given.items() if name != "wait_seconds"}
     page = await rest.call("candidates.list", query)
-    shown = ("status", "stop_reason", "finish_detail", "failure", "retry_at", "progress", "spent", "omitted")
-    shown = (*shown, "suggestions")
+    shown = ["status", "stop_reason", "finish_detail", "failure", "retry_at", "progress", "spent", "omitted"]
+    shown.append("suggestions")
     done = run["status"] == "completed" and not page["has_more"]
     told = {"object": "search_results", "run_id": run["id"], "done": done}
     return page | told | {name: run[name] for name in shown}

@@ -335,3 +335,20 @@ def test_another_target_has_its_own_price_and_nothing_else() -> None:
 def test_a_target_outside_its_bounds_is_a_defect_of_the_caller(target: int) -> None:
     with pytest.raises(ValueError, match="30 to 60"):
         plan_search(Intent.model_validate({"must": TITLES}), knowledge(), totals={}, target=target)
+
+
+def test_protected_characteristics_are_never_searched_and_named() -> None:
+    asked = {"titles": ["Data Engineer", "woman"], "skills": ["christian", "sql"], "languages": ["under 35"]}
+    planned = made(must=asked, nice={"skills": ["male"]}, exclude={"titles": ["men"], "degrees": ["married"]})
+    assert planned.ignored_fields == (
+        "must.titles",
+        "must.skills",
+        "must.languages",
+        "nice.skills",
+        "exclude.titles",
+        "exclude.degrees",
+    )
+    assert "“woman” (gender) is a protected characteristic and is never searched." in planned.warnings
+    assert [tier.filters for tier in planned.tiers] == [
+        tier.filters for tier in made(must=TITLES | {"skills": ["sql"]}).tiers
+    ]
