@@ -14,8 +14,10 @@ from activities.upstream.ports.people import CompanyNames, PlaceNames
 from models.base.values import Range
 from models.sourcing.rules.filters import (
     PEOPLE_DATA_LABS,
+    Claim,
     PeopleFilters,
     SkillFilter,
+    SparseField,
     TierFilters,
     TitleFilter,
     TitleMatch,
@@ -127,6 +129,14 @@ def conditions(filters: PeopleFilters, record: Record) -> Iterator[bool]:
     yield not filters.seniority or bool(set(filters.seniority) & set(record["job_title_levels"] or ()))
     yield not filters.functions or record["job_title_role"] in filters.functions
     yield not filters.industries or bool({record["industry"], record["job_company_industry"]} & set(filters.industries))
+    yield not filters.company_sizes or record["job_company_size"] in filters.company_sizes
+    yield not filters.company_types or record["job_company_type"] in filters.company_types
+    studies = record["education"] or ()
+    forms = {form for degree in filters.degrees for form in PEOPLE_DATA_LABS.degrees.get(degree, (degree,))}
+    yield not forms or any(forms & set(study["degrees"]) for study in studies)
+    yield not filters.majors or any(set(filters.majors) & set(study["majors"]) for study in studies)
+    if isinstance(filters, Claim):
+        yield all(not stated(record, sparse) for sparse in filters.unstated)
     own = {skill.lower() for skill in record["skills"] or ()}
     yield own.issuperset(skill.lower() for skill in skills.all)
     yield not skills.any or not own.isdisjoint(skill.lower() for skill in skills.any)
@@ -138,6 +148,19 @@ def conditions(filters: PeopleFilters, record: Record) -> Iterator[bool]:
     texts = [record[field] for field in ("job_title", "headline", "summary", "job_summary")]
     yield all(any(says(text, word) for text in texts) for word in (filters.keywords or "").split())
     yield record["id"] not in {Everything().source_ids(each)[0] for each in filters.exclude_profile_ids}
+
+
+def stated(record: Record, sparse: SparseField) -> bool:
+    """Whether a profile says anything in a field that many leave empty."""
+    studies = record["education"] or ()
+    said = {
+        SparseField.SENIORITY: record["job_title_levels"],
+        SparseField.LANGUAGES: record["languages"],
+        SparseField.SKILLS: record["skills"],
+        SparseField.DEGREES: [degree for study in studies for degree in study["degrees"]],
+        SparseField.MAJORS: [major for study in studies for major in study["majors"]],
+    }
+    return bool(said[sparse])
 
 
 def described(filters: PeopleFilters) -> set[str]:
@@ -175,6 +198,10 @@ def filters(draw: st.DrawFn) -> PeopleFilters:
         "skills": SkillFilter(all=draw(some(skills, 1)), any=draw(some(skills)), exclude=draw(some(skills))),
         "experience_years": Range(min=ends[0], max=ends[1]),
         "languages": draw(some({"dutch", "english", "french", "german", "spanish"})),
+        "company_sizes": draw(some(PEOPLE_DATA_LABS.vocabulary["company_sizes"])),
+        "company_types": draw(some(PEOPLE_DATA_LABS.vocabulary["company_types"])),
+        "degrees": draw(some({"bachelors", "masters", "doctorates", "high school", "master of science"})),
+        "majors": draw(some({"computer science", "nursing", "economics", "law", "accounting"})),
         "keywords": draw(st.sampled_from(sorted(title_words))),
         "exclude_profile_ids": (f"prof_{draw(st.integers(0, len(records()) - 1)):026d}",),
     }
@@ -201,10 +228,23 @@ def test_none_of_and_all_of_cut_a_search_in_two(asked: PeopleFilters, cut: Peopl
     assert found(inside) & found(outside) == set()
 
 
+@SLOWLY
+@given(filters(), st.sampled_from(SparseField))
+def test_who_states_nothing_is_told_from_who_states_something(asked: PeopleFilters, sparse: SparseField) -> None:
+    silent = TierFilters(**asked.model_dump(), unstated=(sparse,))
+    assert found(silent) == described(silent)
+    either = TierFilters(any_of=((Claim(**asked.model_dump()), Claim(unstated=(sparse,))),))
+    assume("must" in str(query_of(asked, Everything())))  # an empty one means all people, and is refused
+    assert found(either) == found(asked) | described(TierFilters(unstated=(sparse,)))
+
+
 def test_the_filters_of_these_tests_match_people() -> None:
     assert len(described(PeopleFilters())) > 300
     assert described(PeopleFilters(countries=("DE",)))
     assert described(PeopleFilters(keywords="engineer"))
+    assert described(PeopleFilters(degrees=("masters",)))
+    assert described(PeopleFilters(company_sizes=("51-200",), company_types=("private",)))
+    assert all(described(TierFilters(unstated=(sparse,))) for sparse in SparseField)
 
 
 @pytest.mark.parametrize("country", sorted({record["location_country"] for record in records().values()} - {None}))
