@@ -47,6 +47,14 @@ curl -sS --fail-with-body "$api/v1/runs/$run/candidates?view=compact&limit=5" -H
 echo
 curl -sS --fail-with-body "$api/v1/runs/$run/candidates" -H "$auth" -H "Accept: text/csv" | head -n 3
 
-echo "# 6. What it cost, line by line."
+echo "# 6. Where fewer people were found than wanted: the demands that keep most people out, each with its PATCH body."
+curl -sS --fail-with-body "$api/v1/runs/$run" -H "$auth" | field suggestions
+echo "# Several towns, and no search beyond them: juniors within 20 km of Ghent or 30 km of Antwerp. Free."
+curl -sS --fail-with-body "$api/v1/search-plans" -H "$auth" -H "Content-Type: application/json" -d '{"intent": {
+  "titles": ["Data Engineer"], "seniority": ["entry"],
+  "location": {"areas": [{"location_id": "loc_2797656", "radius_km": 20, "only": true},
+                         {"location_id": "loc_2803138", "radius_km": 30, "only": true}]}}}' | field summary
+
+echo "# 7. What it cost, line by line."
 curl -sS --fail-with-body "$api/v1/billing/ledger?limit=5" -H "$auth"
 echo

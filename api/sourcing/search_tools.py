@@ -286,7 +286,8 @@ TOOLS: tuple[Tool[Any], ...] = (
         title="Extend a search",
         toolset=Toolset.SOURCING,
         description="Let a finished run go on for more people, from where it stopped; what was read is not paid again."
-        " Up to {price.person} credits a person. Without confirm it only shows the price.",
+        " Up to {price.person} credits a person. A run whose searches are exhausted has no more: call refine_search"
+        " with a patch of its suggestions. Without confirm it only shows the price.",
         arguments=ExtendSearch,
         answers=RunView | ExtensionPreview,
         run=simple(runs.extend_run, ExtendSearch.ask),
