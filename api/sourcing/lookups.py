@@ -21,7 +21,7 @@ from models.market import store as market_store
 from models.market.companies import Company, plain_domain
 from models.market.place_names import Place, PlaceKind, place_key
 from models.market.store import KnownCompany
-from models.market.titles import TitleLanguage
+from models.market.title_families import TitleLanguage
 from models.sourcing.rules.ground import default_radius
 
 LOOKUPS = Noun("Lookups", "Places, areas, companies and values that filters know.")

@@ -21,13 +21,17 @@ from models.market.company_names import (
     curated_companies,
     curated_groups,
 )
+from models.market.curated import curated_rows
 from models.market.occupations import Concept, GroupShare, Label, Occupations, Related, RoughStatistics, label_key
 from models.market.place_names import CountryNames, Gazetteer, Hit
 from models.market.places import Places
 from models.market.skills import Skill, SkillField, Skills, parse_skills
+from models.market.specialisms import read_specialisms
 from models.market.stored_companies import StoredCompanies
+from models.market.title_families import Family, parse_families
+from models.market.title_parts import read_title_codes
 from models.market.title_words import is_generic, title_key
-from models.market.titles import Family, Titles, parse_families
+from models.market.titles import Titles
 
 DATA = Path(__file__).parents[1] / "data"
 SHIPPED = DATA / "reference.sqlite.xz"
@@ -190,7 +194,15 @@ def read_families(folder: Path = FAMILIES) -> list[Family]:
 
 def load_titles(database: sqlite3.Connection, occupations: Occupations) -> Titles:
     """Return the titles, with the taxonomies behind them."""
-    return Titles(read_families(), occupations, StoredLabels(database))
+    return Titles(
+        read_families(),
+        occupations,
+        StoredLabels(database),
+        skills=load_skills(),
+        specialisms=read_specialisms(),
+        codes=read_title_codes(),
+        broad=(tuple(row[0].split("|")) for row in curated_rows("broad_titles")),
+    )
 
 
 # Reads the curated skills.

@@ -156,20 +156,31 @@ _FEMALE_ENDINGS = "e ne se te le in innen frau ster euse teuse trice rice esse e
 _MALE = frozenset(["", *_MALE_ENDINGS.split()])
 _FEMALE = frozenset(_FEMALE_ENDINGS.split())
 _STEM = 4
+MOST_LETTERS = 300
+"""So many characters of a title are read: a longer text is no title."""
 
 
 def clean(title: str) -> str:
     """Return the title as a search phrase: no gender mark, contract, hours, pay, level, brackets, place or employer.
 
-    Seniority words and what follows a comma stay. Cleaning twice changes nothing more. Where nothing would be left,
-    the title itself is given with its white space collapsed; an empty title stays empty.
+    Seniority words and what follows a comma stay. Of a text longer than `MOST_LETTERS` only the beginning is read.
+    Cleaning twice changes nothing more. Where nothing would be left, the title itself is given with its white space
+    collapsed; an empty title stays empty.
     """
-    text = collapsed(title)
+    text = collapsed(title)[:MOST_LETTERS]
     while True:
         cleaned = _once(text)
         if not cleaned or cleaned == text:
             return text
         text = cleaned
+
+
+def in_one_gender(title: str) -> str:
+    """Return the title, spaces collapsed, without gender marks and in the shorter of two genders."""
+    text = collapsed(title)[:MOST_LETTERS]
+    for mark in GENDER_MARKS:
+        text = mark.sub(" ", text)
+    return SPACES.sub(" ", _one_gender(text)).strip()
 
 
 def normalise(title: str) -> str:
@@ -265,6 +276,7 @@ def _cut(text: str) -> str:
 
 _BEFORE = re.compile(
     r"^(?:senior|sen\.|sr\.?|junior|jun\.|jr\.?|mid[\s-]?level|mid|experienced|entry[\s-]level|erfahrene[rn]?|medior"
+    r"|intermediate|angehende[rn]?"
     r"|certified|qualified|examinierte[rn]?|ervaren|deputy\s+lead"
     r"|(?:staff|principal|lead|founding|chief)(?=\s.*\b(?:engineer|scientist|designer|developer|architect|consultant|analyst|researcher)\b))"
     r"(?:\s*[/&+]\s*|-|\s+|,\s*)",
@@ -283,7 +295,7 @@ def core(title: str) -> str:
     A title of which only generic words would stay is given as `clean` gives it.
     """
     text = clean(title)
-    for part in (_before_comma, _without_seniority):
+    for part in (_before_comma, without_seniority):
         shorter = part(text)
         if shorter and not is_generic(shorter):
             text = shorter
@@ -299,7 +311,8 @@ def _before_comma(text: str) -> str:
     return f"{tail.partition(',')[0].strip()} {head.strip()}"
 
 
-def _without_seniority(text: str) -> str:
+def without_seniority(text: str) -> str:
+    """Return the text without words of seniority at its ends, such as `senior` and `confirmé`."""
     while True:
         shorter = _AFTER.sub("", _BEFORE.sub("", text)).strip()
         if shorter == text or not shorter:
@@ -392,3 +405,20 @@ def seniority(title: str) -> Seniority | None:
     if _FIRST_WORDS.isdisjoint(key.split()):
         return None
     return next((_BY_PHRASE[phrase] for phrase in _ORDER if key_contains(key, phrase)), None)
+
+
+_RANKS = {
+    Seniority.UNPAID: 0, Seniority.TRAINING: 0, Seniority.DIRECTOR: 2, Seniority.VP: 2, Seniority.PARTNER: 3,
+    Seniority.OWNER: 3, Seniority.CXO: 3,
+}  # fmt: skip
+USUAL_RANK = 1
+"""The rank of employees; `manager` in a title (product manager) need not mean that people report to its holder."""
+
+
+def stated_rank(title: str) -> int | None:
+    """Return the rank a title states: 0 learners, 1 employees and managers, 2 directors, 3 the top; null for none."""
+    key = title_key(collapsed(title))
+    level = seniority(title)
+    if level is None or (key.startswith("head ") and not key.startswith("head of")):
+        return None
+    return _RANKS.get(level, USUAL_RANK)

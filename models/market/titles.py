@@ -1,91 +1,26 @@
-"""Title families: wordings of one occupation in four languages, its neighbours, function and share of workers."""
+"""What titles mean: other wordings, neighbours, function, seniority; and where they stand in a text."""
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, product, zip_longest
+from itertools import chain, zip_longest
 
 from models.market.occupations import Concept, Label, Occupations, label_key
-from models.market.title_cleaning import Seniority, alternatives, clean, collapsed, core, seniority
+from models.market.skills import Skills
+from models.market.specialisms import Specialisms
+from models.market.title_cleaning import (
+    USUAL_RANK,
+    Seniority,
+    alternatives,
+    clean,
+    collapsed,
+    core,
+    seniority,
+    stated_rank,
+)
+from models.market.title_families import Family, TitleLanguage
+from models.market.title_parts import TitleCode, TitleParts, TitleReader
 from models.market.title_words import LabelsByWord, Occurrence, Phrases, inflected, is_generic, key_contains, title_key
-
-_BRACES = re.compile(r"\{([^{}]*)\}")
-_HEAD_CELLS = 4
-_WORDING_CELLS = 3
-
-
-class TitleLanguage(StrEnum):
-    """The languages titles are curated in."""
-
-    EN = "en"
-    DE = "de"
-    FR = "fr"
-    NL = "nl"
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Titles that mean the same.
-
-    `function` is a role of the people source; `share` the people holding such a title per 10,000 workers, roughly;
-    `wordings` per language the synonyms, best first, each with its spellings; `neighbours` are ids, nearest first.
-    """
-
-    id: str
-    function: str
-    share: float
-    neighbours: tuple[str, ...]
-    wordings: Mapping[TitleLanguage, tuple[tuple[str, ...], ...]]
-
-    def titles(self, language: TitleLanguage) -> tuple[str, ...]:
-        """Return all wordings of a language: the best in all spellings, the others in one, then in their others."""
-        synonyms = self.wordings.get(language, ())
-        usual = (spellings[0] for spellings in synonyms[1:])
-        rare = (spelling for spellings in synonyms[1:] for spelling in spellings[1:])
-        return (*(synonyms[0] if synonyms else ()), *usual, *rare)
-
-
-def expand(pattern: str) -> tuple[str, ...]:
-    """Return the spellings of `Java {Developer,Engineer}`, in the order of the alternatives."""
-    if "{" not in pattern:
-        return (pattern,)
-    pieces = _BRACES.split(pattern)
-    choices = [piece.split(",") if number % 2 else [piece] for number, piece in enumerate(pieces)]
-    return tuple(" ".join("".join(choice).split()) for choice in product(*choices))
-
-
-def parse_families(lines: Iterable[str]) -> Iterator[Family]:
-    """Read families from their file: a head line `id, function, share, neighbours`, then a line for each language.
-
-    Cells are parted by tabs, neighbours by spaces, wordings by `|`; a wording line begins with a tab.
-    Raises `ValueError` for a line of another shape.
-    """
-    head: list[str] | None = None
-    wordings: dict[TitleLanguage, tuple[tuple[str, ...], ...]] = {}
-    for line in lines:
-        if not line.strip() or line.startswith("#"):
-            continue
-        cells = line.rstrip("\n").split("\t")
-        if cells[0] == "" and len(cells) == _WORDING_CELLS and head is not None:
-            wordings[TitleLanguage(cells[1])] = tuple(expand(pattern.strip()) for pattern in cells[2].split("|"))
-            continue
-        if not cells[0] or len(cells) != _HEAD_CELLS:
-            raise ValueError(f"not a line of a title family: {line!r}")
-        if head is not None:
-            yield _family(head, wordings)
-        head, wordings = cells, {}
-    if head is not None:
-        yield _family(head, wordings)
-
-
-def _family(head: list[str], wordings: Mapping[TitleLanguage, tuple[tuple[str, ...], ...]]) -> Family:
-    id_, function, share, neighbours = head
-    return Family(
-        id=id_, function=function, share=float(share), neighbours=tuple(neighbours.split()), wordings=wordings
-    )
-
 
 # What the taxonomies add to a title that is in no curated family: careful synonyms, and related occupations.
 
@@ -103,6 +38,11 @@ class Classified:
     def knows(self, title: str) -> bool:
         """Return whether it is a label of any occupation."""
         return bool(self._occupations.labelled(title))
+
+    def spelling(self, title: str) -> str | None:
+        """Return a label as the taxonomies write it; null for an unknown one."""
+        labels = self._occupations.labelled(title)
+        return labels[0].text if labels else None
 
     def synonyms(self, title: str) -> Iterator[str]:
         """Return labels of the title's occupation with the same head noun; its own names in other languages.
@@ -158,11 +98,12 @@ def _head(label: Label) -> str:
     return parts[until - 1]
 
 
-# What titles mean: other wordings, neighbours, function, seniority; and where they stand in a text.
+# All titles.
 
 
 MOST_EXACT = 15
 MOST_NEARBY = 12
+MOST_SPECIALISED = 20
 OWN_LANGUAGE_FIRST = 7
 """So many wordings of the title's own language come before those of the others."""
 WIDENED = 4
@@ -180,16 +121,33 @@ _HELPERS = frozenset(_HELPERS_WORDS.split())
 class Titles:
     """All known titles. Holds no state but its tables and caches; safe to share between threads and tasks."""
 
-    def __init__(self, families: Iterable[Family], occupations: Occupations, labels: LabelsByWord) -> None:
+    def __init__(
+        self,
+        families: Iterable[Family],
+        occupations: Occupations,
+        labels: LabelsByWord,
+        *,
+        skills: Skills,
+        specialisms: Specialisms,
+        codes: Iterable[TitleCode],
+        broad: Iterable[tuple[str, ...]],
+    ) -> None:
         self._families = {family.id: family for family in families}
         self._classified = Classified(occupations)
+        self._skills, self._specialisms = skills, specialisms
         self._curated: dict[str, tuple[Family, TitleLanguage]] = {}
+        self._spelled: dict[str, str] = {}
         for family in self._families.values():
             for language in TitleLanguage:
                 for title in family.titles(language):
-                    self._curated.setdefault(title_key(title), (family, language))
+                    key = title_key(title)
+                    self._curated.setdefault(key, (family, language))
+                    self._spelled.setdefault(key, title)
+        self._broad = {title_key(title): row for row in broad for title in row}
         self._phrases = Phrases(self._curated, labels)
+        self._usual_rank = lru_cache(maxsize=None)(self._most_frequent_rank)
         self._exact = lru_cache(maxsize=5_000)(self._find_exact)
+        self.parts = lru_cache(maxsize=5_000)(TitleReader(self, skills, specialisms, codes).read)
 
     @property
     def families(self) -> Collection[Family]:
@@ -197,9 +155,9 @@ class Titles:
         return self._families.values()
 
     def exact(self, title: str) -> tuple[str, ...]:
-        """Return at most fifteen phrases that mean the title: the cleaned title, then other wordings, best first.
+        """Return at most fifteen phrases that mean the title: its head (see `parts`), then other wordings, best first.
 
-        Empty for an empty title.
+        Empty for an empty title. No wording names another field than the title: a React developer is no Angular one.
         """
         return self._exact(title)
 
@@ -234,16 +192,91 @@ class Titles:
         """Return the longest known titles in a text from left to right, on word boundaries, none overlapping."""
         return self._phrases.find(text)
 
+    def is_broad(self, title: str) -> bool:
+        """Return whether the title is one word that names many occupations, such as `Driver` or `Engineer`."""
+        return title_key(self.parts(title).head) in self._broad
+
+    def rank(self, title: str) -> int:
+        """Return 0 for learners, 1 for employees and managers, 2 for directors, 3 for the top: stated, or usual."""
+        stated = stated_rank(title)
+        if stated is not None:
+            return stated
+        known = self._curated.get(title_key(title))
+        return self._usual_rank(known[0].id) if known else USUAL_RANK
+
+    def _most_frequent_rank(self, family_id: str) -> int:
+        titles = [title for language in TitleLanguage for title in self._families[family_id].titles(language)]
+        stated = Counter(rank for rank in map(stated_rank, titles) if rank is not None)
+        often = [rank for rank, count in stated.items() if count * 2 >= len(titles)]
+        return often[0] if often else USUAL_RANK
+
+    def specialised(self, title: str) -> tuple[str, ...]:
+        """Return the known wordings, of the title's family and its neighbours, that name what the title is narrowed to.
+
+        `Krankenpfleger Intensivstation` gives `ICU Nurse`, `Intensivpfleger` ...: prefer people who hold one of these.
+        Empty when the title names no known field, or none of the wordings does.
+        """
+        parts = self.parts(title)
+        fields = self._fields(" ".join((*parts.skills, *parts.specialism, title)))
+        fields -= self._fields(parts.head) if parts.narrowed else frozenset()
+        own = [family for family, _ in self._own(parts.head)]
+        near = [self._families[id_] for family in own for id_ in family.neighbours if id_ in self._families]
+        named = [
+            [
+                title
+                for family in (*own, *near)
+                for title in family.titles(language)
+                if self._narrows(title, parts, fields)
+            ]
+            for language in TitleLanguage
+        ]
+        return _distinct(chain.from_iterable(_in_turn(named)), taken=(), most=MOST_SPECIALISED)
+
+    def _narrows(self, wording: str, parts: TitleParts, fields: frozenset[str]) -> bool:
+        return bool(fields) and fields <= self._fields(wording) and self.rank(parts.head) == self.rank(wording)
+
+    def spelling(self, text: str) -> str | None:
+        """Return the usual spelling of a known title, in the singular; null for an unknown one."""
+        key = title_key(text)
+        if key in self._spelled:
+            return self._spelled[self._one_of_many(key)]
+        found = self._phrases.find(text)
+        whole = len(found) == 1 and title_key(text[: found[0].start] + text[found[0].end :]) == ""
+        known = found[0].key if whole else key
+        return self._spelled.get(known) or self._classified.spelling(known)
+
+    def _one_of_many(self, key: str) -> str:
+        """Return the key of the singular in the same family; the key itself where it is no plural."""
+        before, _, last = key.rpartition(" ")
+        for word in inflected(last)[1:]:
+            one = f"{before} {word}".strip()
+            if one in self._curated and self._curated[one][0] is self._curated[key][0]:
+                return one
+        return key
+
     # --- exact
 
     def _find_exact(self, title: str) -> tuple[str, ...]:
         first = clean(title)
         if not first:
             return ()
-        own = self._own(title)
+        parts = self.parts(title)
+        if broad := self._broad.get(title_key(parts.head)):
+            return _distinct((parts.head, *broad), taken=(), most=MOST_EXACT, generic=True)
+        own = self._own(parts.head)
         wordings = chain.from_iterable(_in_turn([_wordings(*found) for found in own]))
-        others = wordings if own else self._classified.synonyms(core(title))
-        return _distinct((first, core(title), *others), taken=(), most=MOST_EXACT, keep_first=True)
+        others = wordings if own else self._classified.synonyms(parts.head)
+        mine = (title for title in others if self._fits(title, parts.head))
+        return _distinct((parts.head, *mine), taken=(), most=MOST_EXACT, keep_first=True)
+
+    def _fits(self, wording: str, title: str) -> bool:
+        """Return whether a wording has the level of the title and names no other field, such as Angular for React."""
+        asked, named = self._fields(title), self._fields(wording)
+        return self.rank(title) == self.rank(wording) and (not asked or not named or not asked.isdisjoint(named))
+
+    def _fields(self, title: str) -> frozenset[str]:
+        named = self._specialisms.named(title_key(title))
+        return named or frozenset(skill.name for skill in self._skills.find(title))
 
     def _own(self, title: str) -> list[tuple[Family, TitleLanguage]]:
         """Return the families of the whole title, or of each occupation it names."""
@@ -296,14 +329,21 @@ def _in_turn(lists: Sequence[Iterable[str]]) -> Iterator[list[str]]:
         yield [title for title in turn if title is not None]
 
 
-def _distinct(titles: Iterable[str], *, taken: Iterable[str], most: int, keep_first: bool = False) -> tuple[str, ...]:
-    """Return titles in order without those that contain another of them or a taken key, and without generic ones."""
+def _distinct(
+    titles: Iterable[str], *, taken: Iterable[str], most: int, keep_first: bool = False, generic: bool = False
+) -> tuple[str, ...]:
+    """Return titles in order without those that contain another of them or a taken key, and without generic ones.
+
+    `keep_first` keeps the first whatever it is; `generic` keeps generic ones.
+    """
     kept: dict[str, str] = {}
     covered = list(taken)
     for title in titles:
         key = title_key(title)
         first = keep_first and not kept
-        if not first and (not key or is_generic(title) or any(key_contains(key, phrase) for phrase in covered)):
+        if not first and (
+            not key or (is_generic(title) and not generic) or any(key_contains(key, phrase) for phrase in covered)
+        ):
             continue
         kept[key] = title
         covered.append(key)
