@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 
-from models.market.occupations import Concept, Label, Occupations, label_key
+from models.market.classified_titles import Classified
+from models.market.occupations import Occupations
 from models.market.skills import Skills
 from models.market.specialisms import Specialisms
 from models.market.title_cleaning import (
@@ -21,85 +22,6 @@ from models.market.title_cleaning import (
 from models.market.title_families import Family, TitleLanguage
 from models.market.title_parts import TitleCode, TitleParts, TitleReader
 from models.market.title_words import LabelsByWord, Occurrence, Phrases, inflected, is_generic, key_contains, title_key
-
-# What the taxonomies add to a title that is in no curated family: careful synonyms, and related occupations.
-
-
-_PRIMARY_TIERS = 1
-_PREPOSITIONS = frozenset(("of", "for", "in", "im", "fur", "der", "des", "zur", "zum", "van", "voor", "met", "mit"))
-
-
-class Classified:
-    """Titles as ESCO and O*NET know them."""
-
-    def __init__(self, occupations: Occupations) -> None:
-        self._occupations = occupations
-
-    def knows(self, title: str) -> bool:
-        """Return whether it is a label of any occupation."""
-        return bool(self._occupations.labelled(title))
-
-    def spelling(self, title: str) -> str | None:
-        """Return a label as the taxonomies write it; null for an unknown one."""
-        labels = self._occupations.labelled(title)
-        return labels[0].text if labels else None
-
-    def synonyms(self, title: str) -> Iterator[str]:
-        """Return labels of the title's occupation with the same head noun; its own names in other languages.
-
-        Nothing when several occupations claim the title and none of them prefers it: such labels are too loose.
-        """
-        matched = self._sure(title)
-        if matched is None:
-            return
-        labels = self._occupations.labels(matched.concept.id)
-        head = _head(matched)
-        yield from (label.text for label in labels if label.language == matched.language and _head(label) == head)
-        if matched.preferred:
-            yield from (label.text for label in labels if label.preferred and label.language != matched.language)
-
-    def related(self, title: str) -> Iterator[str]:
-        """Return names of related occupations in the title's language: O*NET's primary tiers, then the ISCO group."""
-        labels = self._occupations.labelled(title)
-        american = next((label for label in labels if label.concept.isco is None), None)
-        if american:
-            near = self._occupations.related(american.concept.id)
-            concepts = [other.concept for other in near if other.tier <= _PRIMARY_TIERS]
-            yield from self._names(concepts, american.language)
-        european = next((label for label in labels if label.concept.isco), None)
-        if european and european.concept.isco:
-            siblings = self._occupations.group(european.concept.isco)
-            yield from self._names([other for other in siblings if other != european.concept], european.language)
-
-    def _sure(self, title: str) -> Label | None:
-        labels = self._occupations.labelled(title)
-        if not labels:
-            return None
-        concepts = {label.concept.id for label in labels}
-        return labels[0] if labels[0].preferred or len(concepts) == 1 else None
-
-    def _names(self, concepts: list[Concept], language: str) -> Iterator[str]:
-        for concept in concepts:
-            labels = [label for label in self._occupations.labels(concept.id) if label.language == language]
-            name = next((label.text for label in labels if label.preferred), None)
-            if name is not None and concept.isco is None:  # O*NET names occupations in the plural
-                last = inflected(label_key(name).split()[-1])[1:]
-                name = next((label.text for label in labels if label_key(label.text).split()[-1] in last), None)
-            if name is not None:
-                yield name
-
-
-def _head(label: Label) -> str:
-    """Return the noun that names the kind of job: the first word in French, else the last before a preposition."""
-    parts = label_key(label.text).split()
-    if label.language == "fr":
-        return parts[0]
-    until = next((at for at, word in enumerate(parts) if at and word in _PREPOSITIONS), len(parts))
-    return parts[until - 1]
-
-
-# All titles.
-
 
 MOST_EXACT = 15
 MOST_NEARBY = 12
@@ -118,6 +40,14 @@ _HELPERS = frozenset(_HELPERS_WORDS.split())
 """Beside such a word a known title inside a longer one is another job: an assistant store manager is no manager."""
 
 
+_LEADERS_WORDS = """
+lead leader teamlead teamleader head manager managerin supervisor superintendent foreman chief principal director leiter
+leiterin leitung teamleiter responsable chef cheffe hoofd leidinggevende teamleider senior junior
+"""
+_LEVEL_WORDS = _HELPERS | frozenset(_LEADERS_WORDS.split())
+"""Words of a level: a wording that has one which the best wording of its family lacks is another job."""
+
+
 class Titles:
     """All known titles. Holds no state but its tables and caches; safe to share between threads and tasks."""
 
@@ -133,7 +63,7 @@ class Titles:
         broad: Iterable[tuple[str, ...]],
     ) -> None:
         self._families = {family.id: family for family in families}
-        self._classified = Classified(occupations)
+        self._occupations, self._classified = occupations, Classified(occupations)
         self._skills, self._specialisms = skills, specialisms
         self._curated: dict[str, tuple[Family, TitleLanguage]] = {}
         self._spelled: dict[str, str] = {}
@@ -162,9 +92,14 @@ class Titles:
         return self._exact(title)
 
     def nearby(self, title: str, *, exclude: Collection[str] = ()) -> tuple[str, ...]:
-        """Return neighbouring titles, nearest first, at most twelve; none contains an exact or an excluded one."""
+        """Return titles of the same kind of work and rank, nearest first, at most twelve; empty where none is near.
+
+        None contains an exact or an excluded one.
+        """
         taken = [title_key(other) for other in (*self.exact(title), *exclude)]
-        return _distinct(self._find_nearby(title), taken=taken, most=MOST_NEARBY)
+        rank = self.rank(self.parts(title).head)
+        near = (other for other in self._find_nearby(title) if self.rank(other) == rank)
+        return _distinct(near, taken=taken, most=MOST_NEARBY)
 
     def family(self, title: str) -> Family | None:
         """Return the family of a title, or of the one inside it: an `Automotive Store Manager` is a store manager."""
@@ -186,7 +121,7 @@ class Titles:
     def known(self, title: str) -> bool:
         """Return whether the title, as a whole, is one of the curated or classified ones."""
         keys = [title_key(form) for form in (clean(title), core(title))]
-        return any(key in self._curated or self._classified.knows(key) for key in keys)
+        return any(key in self._curated or self._occupations.labelled(key) for key in keys)
 
     def occurrences(self, text: str) -> tuple[Occurrence, ...]:
         """Return the longest known titles in a text from left to right, on word boundaries, none overlapping."""
@@ -289,15 +224,17 @@ class Titles:
     # --- nearby
 
     def _find_nearby(self, title: str) -> Iterator[str]:
-        own = self._own(title)
-        inside = None if own else self._inside(title)
+        head = self.parts(title).head
+        own = self._own(head)
+        inside = None if own else self._inside(head)
         if inside:
             yield from _short_list(*inside, most=WIDENED)
         for family, language in (*own, *([inside] if inside else [])):
             near = [self._families[id_] for id_ in family.neighbours if id_ in self._families]
             lists = [_short_list(neighbour, language, most=FROM_EACH_NEIGHBOUR) for neighbour in near]
             yield from chain.from_iterable(_in_turn(lists))
-        yield from self._classified.related(core(title))
+        if not own and not inside:
+            yield from self._classified.related(head)
 
     def _inside(self, title: str) -> tuple[Family, TitleLanguage] | None:
         """Return the family of the longest curated title in this one, unless a word beside it makes it a helper."""
@@ -320,8 +257,15 @@ def _wordings(family: Family, language: TitleLanguage) -> Iterator[str]:
 
 
 def _short_list(family: Family, language: TitleLanguage, *, most: int) -> list[str]:
-    """Return the best wordings of a family in one language and, behind them, in English."""
-    return [*family.titles(language)[:most], *family.titles(TitleLanguage.EN)[:1]]
+    """Return the best wordings of a family in one language and, behind them, in English, all of its usual level."""
+    own = _of_usual_level(family.titles(language))
+    return [*islice(own, most), *islice(_of_usual_level(family.titles(TitleLanguage.EN)), 1)]
+
+
+def _of_usual_level(titles: Sequence[str]) -> Iterator[str]:
+    """Yield those that name no leader or helper unless the best one does: no `SRE Lead` beside an SRE."""
+    usual = _LEVEL_WORDS & set(title_key(titles[0]).split()) if titles else frozenset()
+    return (title for title in titles if _LEVEL_WORDS & set(title_key(title).split()) <= usual)
 
 
 def _in_turn(lists: Sequence[Iterable[str]]) -> Iterator[list[str]]:
