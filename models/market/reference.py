@@ -202,6 +202,7 @@ def load_titles(database: sqlite3.Connection, occupations: Occupations) -> Title
         specialisms=read_specialisms(),
         codes=read_title_codes(),
         broad=(tuple(row[0].split("|")) for row in curated_rows("broad_titles")),
+        usual={title: family for titles, family in curated_rows("usual_titles") for title in titles.split("|")},
     )
 
 

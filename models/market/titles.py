@@ -1,9 +1,10 @@
 """What titles mean: other wordings, neighbours, function, seniority; and where they stand in a text."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice, zip_longest
+from operator import itemgetter
 
 from models.market.classified_titles import Classified
 from models.market.occupations import Occupations
@@ -26,6 +27,7 @@ from models.market.title_words import LabelsByWord, Occurrence, Phrases, inflect
 MOST_EXACT = 15
 MOST_NEARBY = 12
 MOST_SPECIALISED = 20
+MOST_APART = 30
 OWN_LANGUAGE_FIRST = 7
 """So many wordings of the title's own language come before those of the others."""
 WIDENED = 4
@@ -61,6 +63,7 @@ class Titles:
         specialisms: Specialisms,
         codes: Iterable[TitleCode],
         broad: Iterable[tuple[str, ...]],
+        usual: Mapping[str, str],
     ) -> None:
         self._families = {family.id: family for family in families}
         self._occupations, self._classified = occupations, Classified(occupations)
@@ -73,6 +76,7 @@ class Titles:
                     key = title_key(title)
                     self._curated.setdefault(key, (family, language))
                     self._spelled.setdefault(key, title)
+        self._usual = {title_key(title): family_id for title, family_id in usual.items()}
         self._broad = {title_key(title): row for row in broad for title in row}
         self._phrases = Phrases(self._curated, labels)
         self._usual_rank = lru_cache(maxsize=None)(self._most_frequent_rank)
@@ -170,6 +174,40 @@ class Titles:
     def _narrows(self, wording: str, parts: TitleParts, fields: frozenset[str]) -> bool:
         return bool(fields) and fields <= self._fields(wording) and self.rank(parts.head) == self.rank(wording)
 
+    def apart(self, title: str) -> tuple[str, ...]:
+        """Return longer titles that hold the words of this one and name another occupation, most frequent ones first.
+
+        `Nurse` gives `Nursery Nurse`, `Nurse Manager` ..., to be excluded where a search matches a title inside a
+        longer one. Empty for a title of several words, and for one in no family. A broad title (`Driver`) keeps
+        whatever begins or ends with its word.
+        """
+        head = title_key(self.parts(title).head)
+        own = self._own(head)
+        if not own or " " in head:
+            return ()
+        near = self._near(family.id for family, _ in own)
+        longer = [
+            (found[0].share, self._spelled[key])
+            for key, found in self._curated.items()
+            if key != head and key_contains(key, head) and not self._belongs(key, head, own[0][0], near)
+        ]
+        return _distinct(
+            (title for _, title in sorted(longer, key=itemgetter(0), reverse=True)), taken=(), most=MOST_APART
+        )
+
+    def _near(self, family_ids: Iterable[str]) -> frozenset[str]:
+        """Return these families, their neighbours and the neighbours of those."""
+        found = set(family_ids)
+        for _ in range(2):
+            found |= {near for id_ in found if id_ in self._families for near in self._families[id_].neighbours}
+        return frozenset(found)
+
+    def _belongs(self, key: str, head: str, family: Family, near: frozenset[str]) -> bool:
+        other = self._curated[key][0]
+        if head in self._broad:
+            return key.startswith(head) or key.endswith(head) or other.function == family.function
+        return other.id == family.id or (other.id in near and other.function == family.function)
+
     def spelling(self, text: str) -> str | None:
         """Return the usual spelling of a known title, in the singular; null for an unknown one."""
         key = title_key(text)
@@ -218,8 +256,18 @@ class Titles:
         for form in (collapsed, clean, core):
             if found := self._curated.get(title_key(form(title))):
                 return [found]
+        if usual := self._families.get(self._usual.get(title_key(title), "")):
+            return [(usual, self._language(title, usual))]
         several = (self._curated.get(title_key(part)) for part in alternatives(title))
         return list({found[0].id: found for found in several if found}.values())
+
+    def _language(self, title: str, family: Family) -> TitleLanguage:
+        """Return the language in which the wordings of a family begin with this word, English where none does."""
+        start = title_key(title)
+        return next(
+            (one for one in TitleLanguage if any(title_key(each).startswith(start) for each in family.titles(one))),
+            TitleLanguage.EN,
+        )
 
     # --- nearby
 

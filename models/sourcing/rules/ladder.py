@@ -18,17 +18,27 @@ MOST_TITLES = 100
 """As many as `TitleFilter` takes."""
 NEARBY_PER_TITLE = 12
 MOST_NEARBY = 60
+MOST_APART = 30
 MOST_TIERS = 16
 _WORD = re.compile(r"[^\s,;:/|()&–—-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class PlanTitles:
-    """Titles to search for. `excluded` comes from the intent; no nearby title contains an exact one."""
+    """Titles to search for; no nearby title contains an exact one.
+
+    `excluded` comes from the intent; `apart` are titles of other occupations that hold an exact one (`Nursery Nurse`).
+    """
 
     exact: tuple[str, ...]
     nearby: tuple[str, ...]
     excluded: tuple[str, ...]
+    apart: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Every title that is searched for in no tier."""
+        return (*self.excluded, *self.apart)
 
 
 def choose_titles(wanted: Sequence[str], excluded: Sequence[str], knowledge: TitleKnowledge) -> PlanTitles:
@@ -42,7 +52,10 @@ def choose_titles(wanted: Sequence[str], excluded: Sequence[str], knowledge: Tit
     exact = _without_contained(chain(wanted, others), room=room, taken=excluded)
     neighbours = chain.from_iterable(_in_turn([knowledge.nearby(title)[:NEARBY_PER_TITLE] for title in wanted]))
     nearby = _without_contained(neighbours, room=MOST_NEARBY, taken=(*exact, *excluded)) if exact else ()
-    return PlanTitles(exact=exact, nearby=nearby, excluded=tuple(excluded))
+    longer = chain.from_iterable(_in_turn([knowledge.apart(title) for title in wanted]))
+    apart = [title for title in longer if not any(contains_words(asked, title) for asked in (*wanted, *exact, *nearby))]
+    room = max(0, min(MOST_APART, MOST_TITLES - len(exact) - len(excluded)))
+    return PlanTitles(exact, nearby, tuple(excluded), tuple(dict.fromkeys(apart))[:room])
 
 
 def contains_words(title: str, phrase: str) -> bool:
@@ -161,8 +174,8 @@ def _title_kinds(titles: PlanTitles, demands: Demands) -> list[_Words]:
     if not titles.exact or not titles.nearby:
         return [_both(titles, demands)]
     return [
-        _Words("Exact titles", TitleFilter(include=titles.exact, exclude=titles.excluded)),
-        _Words("Nearby titles", TitleFilter(include=titles.nearby, exclude=(*titles.exact, *titles.excluded))),
+        _Words("Exact titles", TitleFilter(include=titles.exact, exclude=titles.left_out)),
+        _Words("Nearby titles", TitleFilter(include=titles.nearby, exclude=(*titles.exact, *titles.left_out))),
     ]
 
 
@@ -171,7 +184,7 @@ def _both(titles: PlanTitles, demands: Demands) -> _Words:
         label = "People at the wanted companies" if demands.common.company_ids else "People"
         return _Words(label, TitleFilter(exclude=titles.excluded) if titles.excluded else None)
     label = "Exact and nearby titles" if titles.nearby else "Exact titles"
-    return _Words(label, TitleFilter(include=(*titles.exact, *titles.nearby)[:MOST_TITLES], exclude=titles.excluded))
+    return _Words(label, TitleFilter(include=(*titles.exact, *titles.nearby)[:MOST_TITLES], exclude=titles.left_out))
 
 
 def _tiers(words: _Words, where: Where, demands: Demands, stating: Stating, *, nice: bool) -> Iterator[DraftTier]:

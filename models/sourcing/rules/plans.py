@@ -252,6 +252,10 @@ class TitleKnowledge(Protocol):
         """Return neighbouring titles, nearest first; empty when it is not known."""
         ...
 
+    def apart(self, title: str) -> Sequence[str]:
+        """Return longer titles of other occupations that hold its words: `Nursery Nurse` for `Nurse`."""
+        ...
+
 
 class PeopleStatistics(Protocol):
     """A rough count of people from shipped occupation and place statistics."""

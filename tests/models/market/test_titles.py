@@ -243,6 +243,27 @@ def test_the_level_a_title_states(titles: Titles, title: str, level: Seniority |
     assert titles.seniority(title) is level
 
 
+@pytest.mark.parametrize(
+    ("title", "apart", "kept"),
+    [
+        ("nurse", {"Nursery Nurse", "Veterinary Nurse", "Nurse Manager"}, {"ICU Nurse", "School Nurse"}),
+        ("controller", {"Traffic Controller", "Stock Controller"}, {"Financial Controller", "Business Controller"}),
+        ("driver", set(), {"Truck Driver", "Bus Driver"}),
+        ("architect", {"Software Architect", "Data Architect"}, {"Project Architect"}),
+        ("infirmier", {"Infirmier vétérinaire"}, {"Infirmier en réanimation"}),
+        ("verpleegkundige", {"Assistent verpleegkundige"}, {"IC-verpleegkundige"}),
+        ("site manager", set(), {"Construction Site Manager"}),
+    ],
+)
+def test_a_general_title_names_the_longer_ones_of_other_occupations(
+    titles: Titles, title: str, apart: set[str], kept: set[str]
+) -> None:
+    found = set(titles.apart(title))
+    assert apart <= found
+    assert not kept & found
+    assert all(key_contains(title_key(other), title_key(title)) for other in found)
+
+
 def test_nearby_titles_that_were_judged_are_right_but_for_a_few() -> None:
     found = score(read_judged(), reference().titles, told=[])
     assert found.precision >= 0.92

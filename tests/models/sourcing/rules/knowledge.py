@@ -32,6 +32,9 @@ class KnownTitles:
     def nearby(self, title: str) -> Sequence[str]:
         return NEIGHBOURS.get(title.lower(), ())
 
+    def apart(self, title: str) -> Sequence[str]:
+        return ()
+
 
 class KnownCompanies:
     """Three firms, two of one name."""

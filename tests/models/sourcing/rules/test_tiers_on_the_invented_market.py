@@ -151,7 +151,7 @@ def whole(intent: Intent) -> TierFilters:
         levels = (*must.seniority, *BESIDE[must.seniority[0]])
         claims.append((Claim(seniority=levels), silent[SparseField.SENIORITY]))
     return TierFilters(
-        titles=TitleFilter(include=(*titles.exact, *titles.nearby)[:100], exclude=exclude.titles),
+        titles=TitleFilter(include=(*titles.exact, *titles.nearby)[:100], exclude=titles.left_out),
         countries=must.location.countries if must.location else (),
         exclude_location_ids=exclude.location.location_ids if exclude.location else (),
         skills=SkillFilter(exclude=exclude.skills),

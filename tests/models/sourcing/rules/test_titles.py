@@ -14,18 +14,24 @@ class Endless:
     def nearby(self, title: str) -> Sequence[str]:
         return [f"{title[0]}near{number} title" for number in range(50)]
 
+    def apart(self, title: str) -> Sequence[str]:
+        return [f"{title[0]}apart{number} title" for number in range(50)]
+
 
 class Told:
     """Wordings and neighbours as told."""
 
-    def __init__(self, exact: Sequence[str], nearby: Sequence[str]) -> None:
-        self._exact, self._nearby = exact, nearby
+    def __init__(self, exact: Sequence[str], nearby: Sequence[str], apart: Sequence[str] = ()) -> None:
+        self._exact, self._nearby, self._apart = exact, nearby, apart
 
     def exact(self, title: str) -> Sequence[str]:
         return self._exact
 
     def nearby(self, title: str) -> Sequence[str]:
         return self._nearby
+
+    def apart(self, title: str) -> Sequence[str]:
+        return self._apart
 
 
 def test_words_stand_together_in_order_on_word_boundaries() -> None:
@@ -55,6 +61,21 @@ def test_a_title_inside_another_covers_it() -> None:
     chosen = choose_titles(["Senior Data Engineer"], [], told)
     assert chosen.exact == ("data engineer",)
     assert chosen.nearby == ("Analyst",)
+
+
+def test_titles_of_other_occupations_are_left_out_unless_they_are_searched_for() -> None:
+    told = Told(["RN"], ["Midwife"], ["Nursery Nurse", "Nurse Manager"])
+    assert choose_titles(["Nurse"], ["Dental Nurse"], told).left_out == (
+        "Dental Nurse",
+        "Nursery Nurse",
+        "Nurse Manager",
+    )
+    assert choose_titles(["Nurse", "Night Nurse Manager"], [], Told([], [], ["Nurse Manager"])).left_out == ()
+
+
+def test_exact_and_left_out_titles_fit_into_one_filter() -> None:
+    chosen = choose_titles(["a role", "b role"], [], Endless())
+    assert len(chosen.exact) + len(chosen.left_out) <= 100
 
 
 def test_excluded_titles_are_not_searched_for() -> None:
