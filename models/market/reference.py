@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from models.market.attributes import Attributes, read_attributes
 from models.market.companies import Companies, without_legal_form
 from models.market.company_names import (
     CuratedCompany,
@@ -25,6 +26,7 @@ from models.market.curated import curated_rows
 from models.market.occupations import Concept, GroupShare, Label, Occupations, Related, RoughStatistics, label_key
 from models.market.place_names import CountryNames, Gazetteer, Hit
 from models.market.places import Places
+from models.market.schools import Schools, read_schools
 from models.market.skills import Skill, SkillField, Skills, parse_skills
 from models.market.specialisms import read_specialisms
 from models.market.stored_companies import StoredCompanies
@@ -296,6 +298,8 @@ class ShippedReference:
     skills: Skills
     companies: Companies
     company_names: KnownCompanyNames
+    attributes: Attributes
+    schools: Schools
     languages: Mapping[str, str]
     statistics: RoughStatistics
 
@@ -315,6 +319,8 @@ def reference() -> ShippedReference:
         skills=load_skills(),
         companies=companies,
         company_names=load_company_names(companies, known),
+        attributes=read_attributes(),
+        schools=read_schools(),
         languages=json.loads(value(database, "languages")),
         statistics=RoughStatistics(
             places=places,
