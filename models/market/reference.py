@@ -25,6 +25,7 @@ from models.market.company_names import (
 from models.market.curated import curated_rows
 from models.market.occupations import Concept, GroupShare, Label, Occupations, Related, RoughStatistics, label_key
 from models.market.place_names import CountryNames, Gazetteer, Hit
+from models.market.place_words import PlaceResolver, read_place_resolver
 from models.market.places import Places
 from models.market.schools import Schools, read_schools
 from models.market.skills import Skill, SkillField, Skills, parse_skills
@@ -293,6 +294,7 @@ class ShippedReference:
     """Everything shipped, read-only. `languages` maps `place_key` of a name in four languages to the English one."""
 
     places: Places
+    place_words: PlaceResolver
     occupations: Occupations
     titles: Titles
     skills: Skills
@@ -314,6 +316,7 @@ def reference() -> ShippedReference:
     companies = StoredCompanies(database, known)
     return ShippedReference(
         places=places,
+        place_words=read_place_resolver(places),
         occupations=occupations,
         titles=load_titles(database, occupations),
         skills=load_skills(),
