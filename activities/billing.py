@@ -24,12 +24,26 @@ from models.base.database import Database, service_time
 from models.base.secrets import Vault
 from models.base.steps import Do, NextStep, Step
 from models.billing.engine import callbacks, outreach_plans
-from models.billing.engine import payments as engine_payments
 from models.billing.engine.outreach_plans import OutreachPlanOrder
-from models.billing.engine.payments import CheckoutPage, PaymentOrder
+from models.billing.engine.payments import (
+    PAYMENT_CALL,
+    PAYMENT_END_PLANS,
+    CheckoutPage,
+    PaymentOrder,
+    begin_payment_call,
+    decide_auto_refill,
+    decide_payment,
+    note_absent,
+    note_busy,
+    note_ended,
+    note_later,
+    note_opened,
+    note_taken,
+    note_unclear,
+)
 from models.billing.rules.payments import PaymentEvent, PaymentKind, PaymentStatus
 from models.billing.rules.prices import OFFER_OF
-from models.billing.store import payments as store_payments
+from models.billing.store.payments import find_payment, note_replaced, plans_to_end, remember_customer
 
 Note = Callable[[AsyncSession], Awaitable[None]]
 """How to write what the provider answered."""
@@ -47,34 +61,32 @@ class PaymentSteps:
     @activity.defn(name="payment.next")
     async def next(self, step: Step) -> NextStep:
         """Return whether to call the provider, or what to wait for."""
-        decision = await self._database.run(lambda session: engine_payments.decide_payment(session, step.id))
+        decision = await self._database.run(lambda session: decide_payment(session, step.id))
         return decision.next_step
 
-    @activity.defn(name=engine_payments.PAYMENT_CALL)
+    @activity.defn(name=PAYMENT_CALL)
     async def call(self, step: Step) -> NextStep:
         """Call the provider once, or read back the result of an earlier call, and write the result."""
-        order = await self._database.run(
-            lambda session: engine_payments.begin_payment_call(session, step.id, step.number)
-        )
+        order = await self._database.run(lambda session: begin_payment_call(session, step.id, step.number))
         if order is not None:
             note = await self._ask(order)
             await self._database.run(note)
         return await self.next(step)
 
-    @activity.defn(name=engine_payments.PAYMENT_END_PLANS)
+    @activity.defn(name=PAYMENT_END_PLANS)
     async def end_plans(self, step: Step) -> NextStep:
         """Have the provider end the plans that the one just bought replaces."""
         async with self._database.reading() as session:
-            payment = await store_payments.find_payment(session, step.id)
-            plans = await store_payments.plans_to_end(session, payment) if payment is not None else []
+            payment = await find_payment(session, step.id)
+            plans = await plans_to_end(session, payment) if payment is not None else []
         for plan_id in plans:
             try:
                 await self._payments.end_plan(plan_id)
             except (PaymentsBusy, PaymentsUnclear, PaymentsRefused) as error:
                 log.warning("payment.plan_not_ended", payment_id=step.id, error=type(error).__name__)
-                await self._database.run(lambda session: engine_payments.note_later(session, step.id))
+                await self._database.run(lambda session: note_later(session, step.id))
                 break
-            await self._database.run(partial(store_payments.note_replaced, plan_id=plan_id))
+            await self._database.run(partial(note_replaced, plan_id=plan_id))
         return await self.next(step)
 
     async def _ask(self, order: PaymentOrder) -> Note:
@@ -87,15 +99,15 @@ class PaymentSteps:
         except PaymentsRefused as error:
             reason = str(error)
             log.warning("payment.refused", payment_id=order.payment_id, code=reason)
-            return lambda session: engine_payments.note_ended(session, order.payment_id, PaymentStatus.FAILED, reason)
+            return lambda session: note_ended(session, order.payment_id, PaymentStatus.FAILED, reason)
         except PaymentsBusy as error:
             log.warning("payment.provider_busy", payment_id=order.payment_id, error=type(error).__name__)
             if order.repeated:
-                return lambda session: engine_payments.note_unclear(session, order.payment_id)
-            return lambda session: engine_payments.note_busy(session, order.payment_id)
+                return lambda session: note_unclear(session, order.payment_id)
+            return lambda session: note_busy(session, order.payment_id)
         except PaymentsUnclear:
             log.warning("payment.unclear", payment_id=order.payment_id)
-            return lambda session: engine_payments.note_unclear(session, order.payment_id)
+            return lambda session: note_unclear(session, order.payment_id)
 
     async def _introduce(self, order: PaymentOrder) -> str:
         """Add the workspace as the provider's customer. Without an answer nothing was bought, so it is repeated."""
@@ -106,7 +118,7 @@ class PaymentSteps:
 
         async def remember(session: AsyncSession) -> None:
             now = await service_time(session)
-            await store_payments.remember_customer(session, order.workspace_id, customer, now=now)
+            await remember_customer(session, order.workspace_id, customer, now=now)
 
         await self._database.run(remember)
         return customer
@@ -135,22 +147,22 @@ class PaymentSteps:
 
 def _opened(order: PaymentOrder, checkout: Checkout) -> Note:
     opened = CheckoutPage(checkout.session_id, checkout.url, checkout.expires_at)
-    return lambda session: engine_payments.note_opened(session, order.payment_id, opened)
+    return lambda session: note_opened(session, order.payment_id, opened)
 
 
 def _charged(order: PaymentOrder, charge: ProviderCharge) -> Note:
     if charge.declined is not None or charge.charge_id is None:
         return _declined(order, charge.declined)
     charge_id = charge.charge_id
-    return lambda session: engine_payments.note_taken(session, order.payment_id, charge_id)
+    return lambda session: note_taken(session, order.payment_id, charge_id)
 
 
 def _declined(order: PaymentOrder, reason: str | None) -> Note:
-    return lambda session: engine_payments.note_ended(session, order.payment_id, PaymentStatus.DECLINED, reason)
+    return lambda session: note_ended(session, order.payment_id, PaymentStatus.DECLINED, reason)
 
 
 def _absent(order: PaymentOrder) -> Note:
-    return lambda session: engine_payments.note_absent(session, order.payment_id)
+    return lambda session: note_absent(session, order.payment_id)
 
 
 class CallbackSteps:
@@ -198,7 +210,7 @@ class RefillSteps:
         """Buy a pack when it is time, or return what to wait for."""
         configured = self._configured
         verdict, now = await self._database.run(
-            lambda session: engine_payments.decide_auto_refill(session, step.id, configured=configured)
+            lambda session: decide_auto_refill(session, step.id, configured=configured)
         )
         if verdict.over:
             return NextStep(do=Do.DONE, details=verdict.reason)

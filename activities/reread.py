@@ -17,10 +17,10 @@ from activities.upstream.stripe.client import StripePayments
 from models.base.database import Database, service_time
 from models.base.settings import Settings
 from models.base.tenants import all_tenants
-from models.billing.engine import callbacks as engine_callbacks
 from models.billing.engine import outreach_plans
+from models.billing.engine.callbacks import apply_payment_event
 from models.billing.rules.outreach_plans import LOOK_EVERY
-from models.billing.store import payments as store_payments
+from models.billing.store.payments import remember_customer, restore_payment, workspace_exists
 
 OVERLAP = timedelta(minutes=10)
 """How much earlier to begin: a backup holds what was committed, not what was still on its way."""
@@ -65,7 +65,7 @@ async def _apply(database: Database, payments: Payments, body: bytes, done: Rere
         now = await service_time(session)
         known, written = await _known(session, purchase, now)
         for event in occurred if known else ():
-            await engine_callbacks.apply_payment_event(session, event, now=now)
+            await apply_payment_event(session, event, now=now)
         return known, written
 
     known, written = await database.run(work)
@@ -78,11 +78,11 @@ async def _known(session: AsyncSession, purchase: Purchase | None, now: datetime
     """Return whether the purchase's workspace exists, and whether its payment had to be added again."""
     if purchase is None:
         return True, False
-    if not await store_payments.workspace_exists(session, purchase.workspace_id):
+    if not await workspace_exists(session, purchase.workspace_id):
         log.warning("payment.of_no_workspace", payment_id=purchase.payment_id)
         return False, False
-    await store_payments.remember_customer(session, purchase.workspace_id, purchase.customer_id, now=now)
-    written = await store_payments.restore_payment(
+    await remember_customer(session, purchase.workspace_id, purchase.customer_id, now=now)
+    written = await restore_payment(
         session, purchase.payment_id, purchase.workspace_id, purchase.kind, purchase.item, now=now
     )
     return True, written

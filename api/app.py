@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from api import operations as api_operations
+from api import operations
 from api.billing import purchases
 from api.kernel import operation
 from api.kernel.auth import Audiences, Networks
@@ -77,7 +77,7 @@ def create_app(settings: Settings | None = None, *, mcp_server: Server[Any] | No
 
     stopping = asyncio.Event()
     mcp = Endpoint(settings, mcp_server or create_server(), stopping)
-    routes: list[BaseRoute] = [*api_operations.routes()]
+    routes: list[BaseRoute] = [*operations.routes()]
     routes += [*health.ROUTES, *purchases.ROUTES, *callbacks.ROUTES]
     routes += [*documentation.ROUTES, *verification.ROUTES, *opt_out.ROUTES, *connected.ROUTES, *mcp.routes()]
     routes += [*documents.ROUTES, *endpoints.ROUTES, *pages.ROUTES]

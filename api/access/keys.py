@@ -10,9 +10,16 @@ from api.access.schemas import ChangeKey, CreateKey, GrantedTo, KeyCreated, KeyV
 from api.kernel.operation import Context, Effect, Noun, operation
 from api.kernel.schemas import Listing, PageAsk
 from models.access.rules.keys import SECRET_BYTES, Power, Scope, is_live, key_secret
-from models.access.store import keys as store_keys
 from models.access.store import oauth, workspaces
-from models.access.store.keys import NewKey, power_of
+from models.access.store.keys import (
+    NewKey,
+    add_key,
+    find_key,
+    other_administrators,
+    page_of_keys,
+    power_of,
+    spent_on_day,
+)
 from models.access.tables import ApiKey
 from models.base.errors import Conflict, Forbidden, InvalidRequest, NotFound, Unauthorized
 from models.base.tenants import Tenant
@@ -44,7 +51,7 @@ class KeyRotation:
 async def list_keys(ctx: Context, ask: PageAsk) -> Listing[KeyView]:
     """Every key of the workspace, revoked ones included."""
     paging = ctx.paging(ask)
-    found = await store_keys.page_of_keys(ctx.session, ctx.tenant.workspace_id, paging.page)
+    found = await page_of_keys(ctx.session, ctx.tenant.workspace_id, paging.page)
     shown = await _views(ctx, found.rows)
     return paging.listing(found, lambda key: shown[key.id])
 
@@ -155,14 +162,14 @@ async def new_key(
         last4=secret[-LAST_DIGITS:],
         expires_at=expires_at,
     )
-    return await store_keys.add_key(ctx.session, new, now=ctx.now), secret
+    return await add_key(ctx.session, new, now=ctx.now), secret
 
 
 async def _enter(ctx: Context) -> Power:
     """Lock the account's keys and read the caller's own again: it may have been narrowed since it was admitted."""
     await workspaces.lock_workspace(ctx.session, ctx.tenant.workspace_id)
     now = await ctx.read_clock()
-    own = await store_keys.find_key(ctx.session, ctx.tenant.workspace_id, ctx.caller.api_key_id)
+    own = await find_key(ctx.session, ctx.tenant.workspace_id, ctx.caller.api_key_id)
     if own is None or not is_live(revoked_at=own.revoked_at, expires_at=own.expires_at, now=now):
         raise Unauthorized("The API key was revoked or has expired.")
     power = power_of(own)
@@ -189,12 +196,12 @@ def _check_expiry(ctx: Context, expires_at: datetime | None) -> None:
 
 
 async def _check_last(ctx: Context, key: ApiKey) -> None:
-    if not await store_keys.other_administrators(ctx.session, key.workspace_id, key.id, ctx.now):
+    if not await other_administrators(ctx.session, key.workspace_id, key.id, ctx.now):
         raise Conflict(f"This is the last key with {Scope.ACCOUNT_WRITE}.")
 
 
 async def _find(ctx: Context, key_id: str) -> ApiKey:
-    key = await store_keys.find_key(ctx.session, ctx.tenant.workspace_id, key_id)
+    key = await find_key(ctx.session, ctx.tenant.workspace_id, key_id)
     if key is None:
         raise NotFound("There is no such key in this workspace.")
     return key
@@ -221,7 +228,7 @@ async def _view(ctx: Context, key: ApiKey) -> KeyView:
 
 async def _views(ctx: Context, keys: Sequence[ApiKey]) -> dict[str, KeyView]:
     ids = [key.id for key in keys]
-    spent = await store_keys.spent_on_day(ctx.session, ids, ctx.now.date())
+    spent = await spent_on_day(ctx.session, ids, ctx.now.date())
     granted = await oauth.grants_of_keys(ctx.session, [key.id for key in keys if key.kind == GRANT])
     return {key.id: _shown(key, spent.get(key.id, 0), granted.get(key.id)) for key in keys}
 

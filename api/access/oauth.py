@@ -18,15 +18,19 @@ from api.access.oauth_schemas import (
     Tokens,
 )
 from api.kernel.operation import Context, Effect, operation
-from models.access.rules import oauth as rules_oauth
 from models.access.rules.keys import ALL_SCOPES, Scope, is_live
 from models.access.rules.oauth import (
     ACCESS_LIFE,
+    FIRST_SCOPES,
     NONE,
     RefusedClient,
     TokenKind,
     is_document_address,
     read_registration,
+    resource_of,
+    scopes_of,
+    scopes_text,
+    verifies_challenge,
 )
 from models.access.store import oauth, workspaces
 from models.access.store.oauth import hash_secret, wall_time
@@ -155,7 +159,7 @@ def _unreadable(client: OauthClient) -> UpstreamError:
 def _usual(client: OauthClient) -> str:
     """The scopes that a client gets to ask for when it names none."""
     asked = frozenset(Scope(word) for word in (client.scope or "").split() if word in ALL_SCOPES)
-    return rules_oauth.scopes_text(asked or frozenset(rules_oauth.FIRST_SCOPES))
+    return scopes_text(asked or frozenset(FIRST_SCOPES))
 
 
 def _network(ctx: Context) -> bytes:
@@ -184,7 +188,7 @@ async def exchange(ctx: Context, ask: ExchangeCode) -> Tokens:
     now = await wall_time(ctx.session)
     if sign_in.code_expires_at is None or sign_in.code_expires_at <= now:
         raise invalid_grant()
-    if not rules_oauth.verifies_challenge(ask.code_verifier, sign_in.code_challenge):
+    if not verifies_challenge(ask.code_verifier, sign_in.code_challenge):
         raise invalid_grant()
     if ask.redirect_uri is not None and ask.redirect_uri != sign_in.redirect_uri:
         raise invalid_grant()
@@ -210,7 +214,7 @@ async def refresh(ctx: Context, ask: Refresh) -> Tokens:
         raise invalid_grant()
     await _check_standing(ctx, held.key.workspace_id)
     _check_resource(ctx, ask.resource, held.grant.resource)
-    wanted = rules_oauth.scopes_of(ask.scope) if ask.scope else frozenset()
+    wanted = scopes_of(ask.scope) if ask.scope else frozenset()
     if wanted is None or not wanted <= set(held.key.scopes):
         raise OAuthRefused("invalid_scope", "A refresh token gives no more than was granted.")
     return _tokens(held.key, await oauth.rotate_tokens(ctx.session, held))
@@ -233,7 +237,7 @@ async def revoke_token(ctx: Context, ask: RevokeToken) -> None:
 
 def _check_resource(ctx: Context, asked: str | None, granted: str) -> None:
     """A token is for the audience that was consented to. Raises `Refused`."""
-    if asked is not None and rules_oauth.resource_of(ctx.settings.public_url, asked) != granted:
+    if asked is not None and resource_of(ctx.settings.public_url, asked) != granted:
         raise OAuthRefused("invalid_target", "This resource is not the one that was consented to.")
 
 
@@ -249,6 +253,6 @@ def _tokens(key: ApiKey, pair: oauth.Pair) -> Tokens:
     return Tokens(
         access_token=pair.access,
         expires_in=EXPIRES_IN,
-        scope=rules_oauth.scopes_text([Scope(scope) for scope in key.scopes]),
+        scope=scopes_text([Scope(scope) for scope in key.scopes]),
         refresh_token=pair.refresh,
     )

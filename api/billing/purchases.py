@@ -23,8 +23,7 @@ from models.base import outbox
 from models.base.database import Database
 from models.base.errors import InvalidRequest, NotFound, PaymentRefused, PaymentsUnavailable
 from models.billing.engine import callbacks
-from models.billing.engine import payments as engine_payments
-from models.billing.engine.payments import RefillSettings
+from models.billing.engine.payments import RefillSettings, refill_standing, refill_subject, save_refill_settings
 from models.billing.rules.payments import UNASKED, PaymentKind, PaymentStatus, is_signed
 from models.billing.rules.prices import OFFER_OF, Offer
 from models.billing.store import payments
@@ -115,14 +114,14 @@ async def set_auto_refill(ctx: Context, ask: SetAutoRefill) -> AutoRefillView:
     """Buy a pack when the balance falls below a threshold, up to so much a UTC month."""
     workspace_id = ctx.tenant.workspace_id
     wished = RefillSettings(ask.enabled, ask.threshold_credits, ask.monthly_cap_cents)
-    await engine_payments.save_refill_settings(ctx.session, workspace_id, wished, now=ctx.now)
-    await ctx.wake(engine_payments.refill_subject(workspace_id))
+    await save_refill_settings(ctx.session, workspace_id, wished, now=ctx.now)
+    await ctx.wake(refill_subject(workspace_id))
     await ctx.note("auto_refill.changed", subject_id=workspace_id, data=ask.model_dump(mode="json"))
     return await _view(ctx)
 
 
 async def _view(ctx: Context) -> AutoRefillView:
-    found = await engine_payments.refill_standing(
+    found = await refill_standing(
         ctx.session, ctx.tenant.workspace_id, now=ctx.now, configured=ctx.settings.stripe_api_key is not None
     )
     return AutoRefillView(

@@ -33,7 +33,7 @@ from models.base.secrets import Vault
 from models.base.settings import Settings
 from models.base.steps import Subject
 from models.base.tenants import Tenant, all_tenants, scope_of_tenant, scope_of_workspace
-from models.sourcing.engine import calls as engine_calls
+from models.sourcing.engine import calls
 from models.sourcing.rules.raw_calls import BUSY_RETRY_SECONDS, WAIT_SECONDS
 from workflows.upstream_calls import UpstreamCalls
 
@@ -84,7 +84,7 @@ class UpstreamCaller:
             await _give_up(database, call_id, UpstreamBusy(status=503, retry_after=BUSY_RETRY_SECONDS))
         pause = FIRST_LOOK_SECONDS
         is_stopping = False
-        while not await engine_calls.ended(database.statements, call_id):
+        while not await calls.ended(database.statements, call_id):
             if self._stopping.is_set() and not is_stopping:
                 is_stopping, deadline = True, min(deadline, clock.time() + LEFT_SECONDS)
             if clock.time() >= deadline:
@@ -103,9 +103,9 @@ class UpstreamCaller:
 
 
 async def _give_up(database: Database, call_id: str, busy: UpstreamBusy) -> None:
-    if await database.run(lambda session: engine_calls.give_up_raw_call(session, call_id)):
+    if await database.run(lambda session: calls.give_up_raw_call(session, call_id)):
         raise busy
-    if not await engine_calls.ended(database.statements, call_id):
+    if not await calls.ended(database.statements, call_id):
         raise StillRunning
 
 

@@ -18,8 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars, bound_contextvars, unbind_contextvars
 
 from api.kernel import auth
-from api.kernel import body as kernel_body
 from api.kernel.auth import Audiences
+from api.kernel.body import VERSION_HEADER, requested_version
 from models.access.rules.keys import CURRENT_VERSION, Caller
 from models.access.rules.keys import Scope as Permission
 from models.access.store import keys
@@ -244,7 +244,7 @@ class Edge:
         auth.check_rate(found, self._limit)
         if not public:
             self._check_caller(found, scope["path"], presented=hashed is not None)
-        entry.version = kernel_body.requested_version(
+        entry.version = requested_version(
             headers.get("service-version"), found.caller.version if found.caller else None
         )
         if not public:
@@ -275,7 +275,7 @@ class _Answer:
         if message["type"] == "http.response.start":
             entry.started = True
             entry.status = message["status"]
-            common = {"X-Request-Id": entry.request_id, kernel_body.VERSION_HEADER: entry.version, **entry.extra}
+            common = {"X-Request-Id": entry.request_id, VERSION_HEADER: entry.version, **entry.extra}
             message["headers"] = [*message.get("headers", ()), *_raw(common)]
         elif self._without_body and message["type"] == "http.response.body":
             message = {**message, "body": b""}

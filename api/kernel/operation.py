@@ -24,7 +24,7 @@ from models.base.steps import Subject
 from models.base.tables import Payload
 from models.base.tenants import Tenant
 from models.billing.store.credits import Payer
-from models.market import reference as market_reference
+from models.market.reference import ShippedReference, reference
 from models.sourcing.rules.filters import PEOPLE_DATA_LABS
 from models.sourcing.rules.plans import Knowledge
 
@@ -38,13 +38,13 @@ CURSOR_PURPOSE = "cursor"
 class Reference:
     """What the project ships about the world, and the part of it that planning rests on."""
 
-    shipped: market_reference.ShippedReference
+    shipped: ShippedReference
     knowledge: Knowledge
 
 
 def load_reference() -> Reference:
     """Load everything."""
-    shipped = market_reference.reference()
+    shipped = reference()
     return Reference(
         shipped=shipped,
         knowledge=Knowledge(

@@ -11,9 +11,17 @@ from api.access.oauth import OAuthRefused
 from api.access.oauth_schemas import Authorization, ClientView
 from api.oauth.documents import issuer_of
 from api.oauth.forms import Fields, run
-from models.access.rules import oauth as rules_oauth
 from models.access.rules.keys import ALL_SCOPES, Scope
-from models.access.rules.oauth import MAX_URL
+from models.access.rules.oauth import (
+    CHALLENGE,
+    MAX_URL,
+    PATHS,
+    S256,
+    matches_redirect,
+    resource_at,
+    resource_of,
+    scopes_of,
+)
 from models.base.errors import InvalidRequest
 
 MAX_STATE = 2000
@@ -30,7 +38,7 @@ async def client_of(request: Request, given: Fields) -> tuple[ClientView, str]:
     asked = given.get("redirect_uri")
     if asked is None and len(client.redirect_uris) == 1:
         return client, client.redirect_uris[0]
-    if asked is None or not any(rules_oauth.matches_redirect(each, asked) for each in client.redirect_uris):
+    if asked is None or not any(matches_redirect(each, asked) for each in client.redirect_uris):
         raise InvalidRequest("The application asks to be answered at an address that is not its own.")
     return client, asked
 
@@ -71,9 +79,9 @@ def state_of(given: Fields) -> str | None:
 
 def _challenge(given: Fields) -> str:
     challenge = given.need("code_challenge")
-    if given.get("code_challenge_method") != rules_oauth.S256:
-        raise OAuthRefused("invalid_request", f"code_challenge_method must be {rules_oauth.S256}.")
-    if not rules_oauth.CHALLENGE.fullmatch(challenge):
+    if given.get("code_challenge_method") != S256:
+        raise OAuthRefused("invalid_request", f"code_challenge_method must be {S256}.")
+    if not CHALLENGE.fullmatch(challenge):
         raise OAuthRefused("invalid_request", "code_challenge must be 43 characters of base64url.")
     return challenge
 
@@ -81,11 +89,7 @@ def _challenge(given: Fields) -> str:
 def _resource(request: Request, given: Fields) -> str:
     """The audience; without one that of the first MCP path, for clients from before audiences were asked for."""
     asked, issuer = given.get("resource"), issuer_of(request)
-    found = (
-        rules_oauth.resource_at(issuer, rules_oauth.PATHS[0])
-        if asked is None
-        else rules_oauth.resource_of(issuer, asked)
-    )
+    found = resource_at(issuer, PATHS[0]) if asked is None else resource_of(issuer, asked)
     if found is None:
         raise OAuthRefused("invalid_target", "This resource is not served here.")
     return found
@@ -93,7 +97,7 @@ def _resource(request: Request, given: Fields) -> str:
 
 def _scopes(given: Fields, client: ClientView) -> list[Scope]:
     registered = " ".join(word for word in (client.scope or "").split() if word in ALL_SCOPES)
-    found = rules_oauth.scopes_of(given.get("scope") or registered)
+    found = scopes_of(given.get("scope") or registered)
     if found is None:
         raise OAuthRefused("invalid_scope", f"scope may hold {' '.join(Scope)}.")
     return [scope for scope in Scope if scope in found]

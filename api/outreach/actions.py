@@ -27,8 +27,20 @@ from models.access.rules.keys import Scope
 from models.base import outbox
 from models.base.errors import InvalidRequest, OutreachCapReached, ServiceError
 from models.base.steps import Subject
-from models.outreach.engine import actions as engine_actions
-from models.outreach.engine.actions import DraftSend, PlannedSend
+from models.outreach.engine.actions import (
+    DraftSend,
+    PlannedSend,
+    approve,
+    cancel_send,
+    cap_of,
+    prepare_send,
+    preview_approval,
+    queue_send,
+    refuse_capped,
+    reject,
+    send_subject,
+    settle,
+)
 from models.outreach.engine.plan import Writer
 from models.outreach.rules.actions import ACTION_SPECS, CONTACTING, TEXT_OWNERS, ActionType
 from models.outreach.rules.sequences import Placeholder, placeholders_of, unknown_placeholders
@@ -95,14 +107,14 @@ async def approve_action(ctx: Context, ask: Approval) -> ActionView | ActionPrev
         await accounts.refuse_unverified(ctx.session, ctx.tenant, needed=ctx.settings.email_verification)
         # When the approval is refused because data changed, its enrollment requests a new one.
         ctx.if_refused = lambda session: actions.wake_action(session, ctx.tenant, ask.action_id)
-    seen = await engine_actions.preview_approval(ctx.session, writer, ctx.tenant, ask.action_id)
+    seen = await preview_approval(ctx.session, writer, ctx.tenant, ask.action_id)
     context, action = seen.context, seen.action
     ctx.now = context.now
     if ctx.dry_run:
         error = await in_the_way(ctx, context.account, seen.slot)
         return action_preview(action, seen.slot, error, preview_hash=seen.preview_hash)
     try:
-        engine_actions.approve(seen, preview_hash=ask.given.preview_hash if ask.given else None)
+        approve(seen, preview_hash=ask.given.preview_hash if ask.given else None)
     except OutreachCapReached as error:
         tell_cap(ctx, context.account, error)
         raise
@@ -118,7 +130,7 @@ async def approve_action(ctx: Context, ask: Approval) -> ActionView | ActionPrev
 )
 async def reject_action(ctx: Context, action_id: str) -> ActionView:
     """Skip a held step."""
-    _, action = await engine_actions.reject(ctx.session, ctx.tenant, action_id)
+    _, action = await reject(ctx.session, ctx.tenant, action_id)
     await ctx.wake(_subject(action))
     return ActionView.of(action)
 
@@ -131,7 +143,7 @@ async def reject_action(ctx: Context, action_id: str) -> ActionView:
 )
 async def cancel_action(ctx: Context, action_id: str) -> ActionView:
     """Cancel a direct send that has not gone out."""
-    _, action = await engine_actions.cancel_send(ctx.session, ctx.tenant, action_id)
+    _, action = await cancel_send(ctx.session, ctx.tenant, action_id)
     await ctx.wake(_subject(action))
     return ActionView.of(action)
 
@@ -145,7 +157,7 @@ async def cancel_action(ctx: Context, action_id: str) -> ActionView:
 async def settle_action(ctx: Context, ask: Settling) -> ActionView:
     """Say what became of an action whose outcome is unknown. It is never sent again by itself."""
     sent = ask.ask.outcome is Settlement.SENT
-    context, action = await engine_actions.settle(ctx.session, ctx.tenant, ask.action_id, sent=sent)
+    context, action = await settle(ctx.session, ctx.tenant, ask.action_id, sent=sent)
     ctx.now = context.now
     await ctx.note("outreach.action.settle", subject_id=action.id, data={"outcome": ask.ask.outcome.value})
     await ctx.wake(_subject(action))
@@ -159,16 +171,12 @@ def writer_of(ctx: Context) -> Writer:
 
 def _subject(action: Action) -> Subject:
     """The row that waits: a step's enrollment, or the direct send itself."""
-    return (
-        engine_actions.send_subject(action.id)
-        if action.enrollment_id is None
-        else Subject("enrollment", action.enrollment_id)
-    )
+    return send_subject(action.id) if action.enrollment_id is None else Subject("enrollment", action.enrollment_id)
 
 
 def tell_cap(ctx: Context, account: OutreachAccount, error: OutreachCapReached) -> None:
     """Have a cap told of that an executing call met, although the call is refused and changes nothing."""
-    cap = engine_actions.cap_of(error.cap)
+    cap = cap_of(error.cap)
     if cap is None:
         return
     account_id, at, now = account.id, error.next_available_at, ctx.now
@@ -187,7 +195,7 @@ async def in_the_way(ctx: Context, account: OutreachAccount, slot: Slot | SlotRe
         return unverified
     try:
         accounts.refuse_unready(account, ctx.now)
-        engine_actions.refuse_capped(slot)
+        refuse_capped(slot)
     except ServiceError as error:
         return error
     return None
@@ -239,26 +247,22 @@ async def send(ctx: Context, ask: SendAsk) -> ActionView | ActionPreview:
     profile_id = await find_person(ctx, named)
     given = {name: value for name in GIVEN if (value := getattr(ask, name)) is not None}
     draft = DraftSend(ask.account_id, ask.type, profile_id, written, given)
-    planned = await engine_actions.prepare_send(
-        ctx.session, writer_of(ctx), ctx.tenant, draft, api_key_id=ctx.caller.api_key_id
-    )
+    planned = await prepare_send(ctx.session, writer_of(ctx), ctx.tenant, draft, api_key_id=ctx.caller.api_key_id)
     ctx.now = planned.held.now
     if ctx.dry_run:
         error = await in_the_way(ctx, held.account, planned.slot)
         return action_preview(planned.action, planned.slot, error, warnings=_warnings(planned, written))
     accounts.refuse_unready(held.account, ctx.now)
     try:
-        engine_actions.refuse_capped(planned.slot)
+        refuse_capped(planned.slot)
     except OutreachCapReached as error:
         tell_cap(ctx, held.account, error)
         raise
-    action = engine_actions.queue_send(ctx.session, planned)
+    action = queue_send(ctx.session, planned)
     if ask.type in CONTACTING:
         await sequences.mark_contacted(ctx.session, ctx.tenant, [profile_id], ctx.now)
     await ctx.session.flush()
-    await outbox.wake(
-        ctx.session, engine_actions.send_subject(action.id)
-    )  # the dispatcher starts it: it knows whose it is
+    await outbox.wake(ctx.session, send_subject(action.id))  # the dispatcher starts it: it knows whose it is
     return ActionView.of(action)
 
 

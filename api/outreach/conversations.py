@@ -28,8 +28,7 @@ from models.base.errors import InvalidRequest, OutreachCapReached
 from models.outreach.engine import actions
 from models.outreach.rules.states import NOTED, ConversationIntent
 from models.outreach.store import accounts, conversations
-from models.outreach.store import actions as store_actions
-from models.outreach.store.actions import Span
+from models.outreach.store.actions import Span, count_accepted, count_replied, days
 from models.people.store import people, seen
 
 CONVERSATIONS = Noun("Outreach conversations", "Conversations with candidates, answers, and figures.")
@@ -190,16 +189,16 @@ async def get_activity(ctx: Context, ask: AskActivity) -> ActivityView:
         await accounts.load_account(ctx.session, ctx.tenant, ask.account_id)
     since, until = _span(ask, ctx.now)
     span = Span(since, until, ask.account_id)
-    days = await store_actions.days(ctx.session, ctx.tenant, span)
-    total = {name: sum(day[name] for day in days.values()) for name in ActivityCounts.model_fields}
+    by_day = await days(ctx.session, ctx.tenant, span)
+    total = {name: sum(day[name] for day in by_day.values()) for name in ActivityCounts.model_fields}
     return ActivityView(
         account_id=ask.account_id,
         since=since,
         until=until,
-        days=[ActivityDay(date=day, **counts) for day, counts in sorted(days.items())],
+        days=[ActivityDay(date=day, **counts) for day, counts in sorted(by_day.items())],
         totals=ActivityCounts(**total),
-        acceptance=_rate(*await store_actions.count_accepted(ctx.session, ctx.tenant, span)),
-        replies=_rate(*await store_actions.count_replied(ctx.session, ctx.tenant, span)),
+        acceptance=_rate(*await count_accepted(ctx.session, ctx.tenant, span)),
+        replies=_rate(*await count_replied(ctx.session, ctx.tenant, span)),
     )
 
 

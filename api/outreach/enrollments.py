@@ -1,6 +1,6 @@
 """Enrolling people, and reading, pausing, resuming and stopping their enrollments (contract, section 7)."""
 
-from collections.abc import Sequence as Ordered
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -26,9 +26,9 @@ from api.people.named_people import canonical, in_body
 from api.sourcing.runs_schemas import WouldFail
 from models.access.rules.keys import Scope
 from models.base.errors import Conflict, InvalidRequest, NotFound, OutreachCapReached, ServiceError
-from models.outreach.engine import actions as engine_actions
 from models.outreach.engine import enroll as engine_enroll
 from models.outreach.engine import stop
+from models.outreach.engine.actions import refuse_capped
 from models.outreach.engine.context import EnrollmentContext, lock_enrollment_context
 from models.outreach.engine.enroll import EnrolledPerson, Enrolling, EnrollingDecision, Given, Sources
 from models.outreach.engine.plan import Writer
@@ -74,7 +74,7 @@ async def enroll(ctx: Context, ask: Enroll) -> Enrolled | EnrollmentPreview:
 
 
 async def _decided(
-    ctx: Context, sequence: OutreachSequence, held: LockedAccount, named: Ordered[EnrolledPerson]
+    ctx: Context, sequence: OutreachSequence, held: LockedAccount, named: Sequence[EnrolledPerson]
 ) -> tuple[Enrolling, list[EnrollingDecision]]:
     """What becomes of everybody: the same for preview and execution, from the same rows and clock."""
     found = await engine_enroll.read_prospects(ctx.session, ctx.vault, held, named)
@@ -119,7 +119,7 @@ def _refusal(sequence: OutreachSequence, held: LockedAccount) -> ServiceError | 
     return None
 
 
-async def _preview(ctx: Context, sequence: OutreachSequence, named: Ordered[EnrolledPerson]) -> EnrollmentPreview:
+async def _preview(ctx: Context, sequence: OutreachSequence, named: Sequence[EnrolledPerson]) -> EnrollmentPreview:
     """Read without a lock, so that no send has to wait for it."""
     account = await accounts.load_account(ctx.session, ctx.tenant, sequence.account_id)
     held = LockedAccount(account, await sequences.read_settings(ctx.session, ctx.tenant), ctx.now)
@@ -273,7 +273,7 @@ def _resume_refusal(context: EnrollmentContext, going: Ahead) -> ServiceError | 
     try:
         accounts.refuse_unready(context.account, context.now)
         if going.slot is not None:
-            engine_actions.refuse_capped(going.slot)
+            refuse_capped(going.slot)
     except ServiceError as error:
         return error
     return None

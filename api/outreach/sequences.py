@@ -1,6 +1,6 @@
 """Sequences and their templates (specification, "Sequence"; contract, section 7)."""
 
-from collections.abc import Sequence as Ordered
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from api.kernel.operation import Context, Effect, Noun, operation
@@ -75,7 +75,7 @@ async def create_sequence(ctx: Context, ask: CreateSequence) -> SequenceView:
     return SequenceView.of(await sequences.add_sequence(ctx.session, ctx.tenant, draft, now=ctx.now), Counts())
 
 
-def _asked(ask: CreateSequence) -> tuple[str, Ordered[SequenceStep]]:
+def _asked(ask: CreateSequence) -> tuple[str, Sequence[SequenceStep]]:
     if ask.template is not None:
         if ask.steps is not None:
             raise InvalidRequest("Give either a template or steps.", field="steps")
@@ -88,13 +88,13 @@ def _asked(ask: CreateSequence) -> tuple[str, Ordered[SequenceStep]]:
     return ask.name, _steps(ask.steps)
 
 
-def _steps(asked: Ordered[StepAsk]) -> list[SequenceStep]:
+def _steps(asked: Sequence[StepAsk]) -> list[SequenceStep]:
     return [one.step() for one in asked]
 
 
 def _checked(
-    ctx: Context, asked: Ordered[SequenceStep], current: Ordered[SequenceStep], *, daily_pace_limit: int | None
-) -> Ordered[SequenceStep]:
+    ctx: Context, asked: Sequence[SequenceStep], current: Sequence[SequenceStep], *, daily_pace_limit: int | None
+) -> Sequence[SequenceStep]:
     """The steps with their ids. Raises `InvalidRequest` with the field of the first problem."""
     _refuse(sequence_problems(asked, daily_pace_limit=daily_pace_limit))
     steps, problems = with_ids(asked, current, lambda: new_id("step", ctx.now))
@@ -102,7 +102,7 @@ def _checked(
     return steps
 
 
-def _refuse(problems: Ordered[FieldProblem]) -> None:
+def _refuse(problems: Sequence[FieldProblem]) -> None:
     for problem in problems:
         raise InvalidRequest(f"{problem.field.rpartition('.')[2]} {problem.message}.", field=problem.field)
 

@@ -1,6 +1,6 @@
 """What operations on sequences and enrollments ask and answer."""
 
-from collections.abc import Sequence as Ordered
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -123,7 +123,7 @@ class StepView(Answer):
         return cls(**{name: getattr(step, name) for name in shown})
 
 
-def shown_steps(steps: Ordered[SequenceStep]) -> list[StepView]:
+def shown_steps(steps: Sequence[SequenceStep]) -> list[StepView]:
     """Steps as shown."""
     return [StepView.of(step) for step in steps]
 

@@ -15,8 +15,7 @@ from models.base.database import service_time
 from models.base.ids import new_id
 from models.base.outbox import wake
 from models.base.steps import Subject
-from models.billing.engine import payments as engine_payments
-from models.billing.engine.payments import end_unpaid
+from models.billing.engine.payments import end_unpaid, forget_declines, wake_refill
 from models.billing.rules.payments import (
     ChargePaid,
     CheckoutPaid,
@@ -162,9 +161,9 @@ async def _paid(session: AsyncSession, payment: Payment, now: datetime) -> None:
             expires_at=add_months(now, offer.valid_months),
         )
     if payment.kind == PaymentKind.REFILL:
-        await engine_payments.forget_declines(session, payment.workspace_id)
+        await forget_declines(session, payment.workspace_id)
     await wake(session, payments.payment_subject(payment.id))
-    await engine_payments.wake_refill(session, payment.workspace_id)
+    await wake_refill(session, payment.workspace_id)
 
 
 async def _cycle_paid(session: AsyncSession, payment: Payment, paid: CyclePaid, now: datetime) -> None:
@@ -181,7 +180,7 @@ async def _cycle_paid(session: AsyncSession, payment: Payment, paid: CyclePaid, 
         ),
     )
     await _paid(session, payment, now)
-    await engine_payments.wake_refill(session, plan.workspace_id)
+    await wake_refill(session, plan.workspace_id)
 
 
 async def _plan_changed(session: AsyncSession, payment: Payment, change: PlanChanged, now: datetime) -> None:
@@ -213,7 +212,7 @@ async def _refunded(session: AsyncSession, payment: Payment) -> None:
     await session.flush()
     await take_back_purchase(session, payment.workspace_id, payment.id)
     await wake(session, payments.payment_subject(payment.id))
-    await engine_payments.wake_refill(session, payment.workspace_id)
+    await wake_refill(session, payment.workspace_id)
 
 
 async def _note_method(session: AsyncSession, event: MethodAttached | MethodDetached) -> None:
@@ -233,8 +232,8 @@ async def _note_method(session: AsyncSession, event: MethodAttached | MethodDeta
         .on_conflict_do_update(index_elements=["id"], set_=moment)
     )
     if isinstance(event, MethodAttached):
-        await engine_payments.forget_declines(session, workspace_id)
-    await engine_payments.wake_refill(session, workspace_id)
+        await forget_declines(session, workspace_id)
+    await wake_refill(session, workspace_id)
     # Another card may be accepted: a declined change of the outreach plan is tried again at once.
     await session.execute(
         text("update outreach_plans set failures = 0, retry_at = null where id = :id"), {"id": workspace_id}

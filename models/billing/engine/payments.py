@@ -18,7 +18,6 @@ from models.base import outbox
 from models.base.database import service_time
 from models.base.outbox import wake
 from models.base.steps import Call, Decision, Do, Queue, Subject
-from models.billing.rules import payments as rules_payments
 from models.billing.rules.payments import (
     ASK_FOR,
     CALL_SECONDS,
@@ -31,6 +30,8 @@ from models.billing.rules.payments import (
     RefillDecision,
     Refilling,
     ask_again_after,
+    decide_refill,
+    refill_retry_after,
 )
 from models.billing.rules.prices import PACK
 from models.billing.store import credits, payments
@@ -304,7 +305,7 @@ async def decide_auto_refill(
     query = select(AutoRefill).where(col(AutoRefill.id) == workspace_id).with_for_update()
     row = (await session.scalars(query)).one()
     now = await service_time(session)
-    verdict = rules_payments.decide_refill(await refill_standing(session, workspace_id, now=now, configured=configured))
+    verdict = decide_refill(await refill_standing(session, workspace_id, now=now, configured=configured))
     row.answered, row.wake_at = row.rings, verdict.until
     if verdict.buy:
         payment = payments.add_payment(session, workspace_id, PaymentKind.REFILL, PACK, now=now)
@@ -332,7 +333,7 @@ async def note_decline(session: AsyncSession, workspace_id: str, now: datetime) 
     if row is None:
         return
     row.failures += 1
-    after = rules_payments.refill_retry_after(row.failures)
+    after = refill_retry_after(row.failures)
     row.retry_at = now + after if after else None
     await session.flush()
 
