@@ -16,7 +16,7 @@ from models.access.tables import OauthClient, OauthSignIn, Workspace
 from models.base import outbox
 from models.base.errors import Forbidden, InvalidRequest, InvalidVerificationLink, NotFound
 
-INVALID = "This link is invalid, was used, or has expired. Begin again in the application."
+INVALID = "This link is invalid, was used, or has expired. Start again in the application."
 ELSEWHERE = "Open this link in the browser in which you began. Nothing was connected."
 
 

@@ -25,14 +25,14 @@ FORBIDDEN = 403
 
 
 def note_missing_scope(error: Exception, entry: RequestEntry) -> None:
-    """Keep which scope an access token lacks. API keys are as they are: their answers stay plain."""
+    """Record the scope that an access token lacks. API keys cannot gain scopes: their answers carry no challenge."""
     signed_in = entry.admission is not None and entry.admission.audience is not None
     if signed_in and isinstance(error, InsufficientScope):
         entry.lacking = Scope(str(error.details["required_scope"]))
 
 
 class SteppingUp:
-    """Sends an answer; as a challenge when a scope turned out to be lacking before it began."""
+    """Sends an answer; turns it into a challenge if a scope was found to be missing before it began."""
 
     def __init__(self, send: Send, entry: RequestEntry, audiences: Audiences, path: str) -> None:
         self._send = send
@@ -55,12 +55,12 @@ T = TypeVar("T")
 log = structlog.get_logger()
 
 UNREAD = "-"
-"""Stands for the key while only the caller's permission is looked at: it comes from the arguments."""
+"""Stands for the idempotency key while only the caller's permission is checked; the key comes from the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCaller:
-    """Who calls: what the edge noted of the request, the line it came by, and the kernel of the application."""
+    """Calls tools for one request: its entry from the middleware, its connection, and the application's kernel."""
 
     kernel: Kernel
     entry: RequestEntry
@@ -68,7 +68,7 @@ class ToolCaller:
 
     @property
     def call(self) -> OperationCall:
-        """The call as operations see it. Tools speak the newest version: their schemas are of it."""
+        """Return the call as operations see it, in the newest version: the tools' schemas are of that version."""
         if self.entry.admission is None:
             raise AssertionError("every MCP request is admitted")
         return OperationCall(
@@ -80,7 +80,7 @@ class ToolCaller:
         )
 
     async def guarded(self, work: Awaitable[T]) -> T:
-        """What the work answers; a crash is written down and becomes the documented error."""
+        """Return the result of the work; a crash is logged and becomes the documented error."""
         try:
             return await work
         except ServiceError as error:
@@ -97,7 +97,7 @@ class ToolCaller:
             raise InternalError from None
 
     def body(self, error: ServiceError) -> str:
-        """The error as REST shows it."""
+        """Return the error as REST shows it."""
         return render_error(error, request_id=self.entry.request_id).body.decode()
 
 
@@ -138,7 +138,7 @@ async def _called(tool: Tool[Any], given: Mapping[str, JsonValue], caller: ToolC
 
 
 def _rename(error: ServiceError, names: Mapping[str, str]) -> None:
-    """Name fields as the tool calls them."""
+    """Rename the error's field to the name that the tool uses."""
     for theirs, ours in sorted(names.items(), reverse=True):  # `names.0` before `names`
         error.message = re.sub(rf"\b{re.escape(theirs)}\b", ours, error.message)
     field = error.details.get("field")

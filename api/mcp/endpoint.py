@@ -33,10 +33,10 @@ _ANSWERS = ("result", "error")
 
 
 def check_message(message: JsonValue) -> dict[str, JsonValue]:
-    """The message, once it is known to be a request, a notification or an answer.
+    """Return the message if it is a request, a notification or a response.
 
-    Raises `InvalidRequest` naming the member that is wrong. A request whose id is no text or whole number would
-    otherwise pass for a notification: accepted, and never done.
+    Raises `InvalidRequest` naming the member that is wrong. A request whose id is neither a text nor a whole number
+    would otherwise pass for a notification: accepted, and never executed.
     """
     if not isinstance(message, dict):
         raise InvalidRequest("A message is a JSON object.")
@@ -54,7 +54,7 @@ def check_message(message: JsonValue) -> dict[str, JsonValue]:
 
 
 def wants_progress(message: dict[str, JsonValue]) -> bool:
-    """Whether the request asks to be told how far it is."""
+    """Return whether the request asks for progress notifications."""
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
     return isinstance(meta, dict) and meta.get("progressToken") is not None
@@ -71,9 +71,9 @@ def _is_id(value: JsonValue, *, may_be_null: bool) -> bool:
 PATHS = ("/mcp", "/mcp/", "/api/mcp", "/api/mcp/")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MOST_MESSAGES = 50
-"""In one batch."""
+"""Most messages in one batch."""
 AT_ONCE = 4
-"""Messages of a batch that are worked on at a time."""
+"""Messages of a batch that are processed at the same time."""
 JSON = "application/json"
 TOO_LARGE = 413
 
@@ -92,16 +92,16 @@ class Endpoint:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Serve requests until the context ends."""
+        """Serve requests until the context exits."""
         async with self._answering.run(), self._streaming.run():
             yield
 
     def routes(self) -> list[BaseRoute]:
-        """The endpoint's routes; what is no POST is refused there: nothing is kept that a GET could listen to."""
+        """Return the endpoint's routes. They refuse every method but POST: there is no stream that a GET could read."""
         return [KeyedRoute(path, endpoint=self, methods=["POST"], include_in_schema=False) for path in PATHS]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one POST: a message, or a batch of them."""
+        """Answer one POST: a message, or a batch of messages."""
         request = Request(scope, receive)
         try:
             await self._check(request)
@@ -126,7 +126,7 @@ class Endpoint:
             line.close()
 
     async def _check(self, request: Request) -> None:
-        """Look at everything but the body."""
+        """Check everything but the body."""
         if (refused := await self._security.validate_request(request, is_post=False)) is not None:
             told = bytes(refused.body).decode()
             raise RequestRefusal(InvalidRequest(f"{told}."), INVALID_REQUEST, status=refused.status_code)
@@ -138,7 +138,7 @@ class Endpoint:
             raise RequestRefusal(error, INVALID_PARAMS) from None
 
     async def _batch(self, messages: list[JsonValue], request: Request, line: Line) -> Response:
-        """The answers to several messages, in their order; notifications have none. One request, one hit."""
+        """Return the answers to several messages in order; notifications have none. A batch counts as one request."""
         if not 1 <= len(messages) <= MOST_MESSAGES:
             error = InvalidRequest(f"A batch holds 1 to {MOST_MESSAGES} messages.")
             return RequestRefusal(error, INVALID_REQUEST).response(request)
@@ -154,7 +154,7 @@ class Endpoint:
         return Response(b"[" + b",".join(answers) + b"]", media_type=JSON)
 
     async def _alone(self, message: JsonValue, request: Request, line: Line) -> bytes:
-        """The answer to one message of a batch; empty when it has none."""
+        """Return the answer to one message of a batch; empty if it has none."""
         try:
             checked = _message(message)
         except RequestRefusal as refusal:
@@ -168,14 +168,14 @@ class Endpoint:
 
 @dataclass(eq=False)
 class RequestRefusal(Exception):
-    """What is wrong with a request before any of its messages is looked at, and how JSON-RPC numbers it."""
+    """Refuses a request before any of its messages is read; carries the JSON-RPC error number."""
 
     error: ServiceError
     code: int
     status: int | None = None
 
     def response(self, request: Request) -> Response:
-        """JSON-RPC around the documented body."""
+        """Return the documented error body, wrapped in JSON-RPC."""
         rendered = render_error(self.error, request_id=entry_of(request.scope).request_id)
         told = {"code": self.code, "message": self.error.message, "data": json.loads(rendered.body)}
         content = json.dumps({"jsonrpc": "2.0", "id": None, "error": told}, ensure_ascii=False)
@@ -204,18 +204,18 @@ def _message(value: JsonValue) -> dict[str, JsonValue]:
 
 
 def takes_streams(request: Request) -> bool:
-    """Whether the client reads a stream of events; one that asks for JSON alone gets no progress."""
+    """Return whether the client accepts a stream of events; one that accepts only JSON gets no progress."""
     return "text/event-stream" in request.headers.get("accept", "")
 
 
 def _typed(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers with the content type that was checked, which the protocol server takes in one spelling alone."""
+    """Return the headers with the checked content type in the only spelling that the protocol server accepts."""
     kept = [(name, value) for name, value in headers if name.lower() != b"content-type"]
     return [*kept, (b"content-type", JSON.encode())]
 
 
 class _Replay:
-    """A request's body once more, and then what else comes of it: nothing but its end."""
+    """Replays the body of a request that was already read, then passes on only the disconnect."""
 
     def __init__(self, raw: bytes, line: Line) -> None:
         self._raw: bytes | None = raw
@@ -229,7 +229,7 @@ class _Replay:
 
 
 class _Gathered:
-    """Takes a response's body."""
+    """Collects a response's body."""
 
     def __init__(self) -> None:
         self.content = bytearray()
@@ -240,14 +240,14 @@ class _Gathered:
 
 
 def _headers(scope: Scope, message: dict[str, JsonValue], raw: bytes) -> list[tuple[bytes, bytes]]:
-    """The headers of a batch for one of its messages. Those that name the method or the tool are of the whole."""
+    """Return a batch's headers for one of its messages, without those that name the method or the tool of the batch."""
     left_out = {b"content-length", b"mcp-method", b"mcp-name"}
     kept = [(name, value) for name, value in scope["headers"] if name.lower() not in left_out]
     return [*kept, (b"content-length", str(len(raw)).encode()), *_routing(message)]
 
 
 def _routing(message: dict[str, JsonValue]) -> list[tuple[bytes, bytes]]:
-    """The headers that repeat, since 2026-07-28, which method and which tool, prompt or resource a message names."""
+    """Return the headers that repeat a message's method and tool, prompt or resource (required since 2026-07-28)."""
     params = message.get("params")
     told = params if isinstance(params, dict) else {}
     found = {b"mcp-method": message.get("method"), b"mcp-name": told.get("name", told.get("uri"))}
@@ -255,16 +255,16 @@ def _routing(message: dict[str, JsonValue]) -> list[tuple[bytes, bytes]]:
 
 
 def _readable(scope: Scope) -> Scope:
-    """The request as the protocol server reads it: taking whatever form it is answered in, no blanks around values.
+    """Return the request as the protocol server expects it: accepting both answer forms, no blanks around values.
 
-    Clients may ask for JSON alone, or for nothing. Blanks belong to no value, but not every HTTP parser drops them.
+    Clients may accept only JSON, or send no Accept header. Not every HTTP parser drops the blanks around a value.
     """
     kept = [(name, value.strip(b" \t")) for name, value in scope["headers"] if name.lower() != b"accept"]
     return {**scope, "headers": [*kept, (b"accept", b"application/json, text/event-stream")]}
 
 
 def _allowed(settings: Settings) -> TransportSecuritySettings:
-    """Names that the service has: that of `public_url`, loopback ones, and those the operator adds."""
+    """Return the host names of the service: that of `public_url`, the loopback names, and those the operator adds."""
     public = urlsplit(settings.public_url)
     names = [public.netloc, *settings.mcp_hosts]
     origins = [f"{public.scheme}://{public.netloc}", *settings.mcp_origins]

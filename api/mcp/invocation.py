@@ -1,4 +1,4 @@
-"""One call of a tool: its operations run in the kernel, as the caller that the edge has let in."""
+"""One call of a tool: its operations run in the kernel as the caller that the middleware admitted."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ B = TypeVar("B")
 
 Json = dict[str, JsonValue]
 Report = Callable[[float, float | None, str], Awaitable[None]]
-"""Tells the client how far a call is: so much of so much, in words. Nothing happens when it did not ask."""
+"""Sends the client the progress of a call: done, total, and a text. Does nothing if the client did not ask for it."""
 
 SHAPE = Shape(status=lambda _: 200)
 PREVIEWED = "Nothing was spent, sent or changed. Call again with the same arguments and confirm=true to do it."
@@ -34,18 +34,18 @@ DONE_BEFORE = (
 
 
 def fingerprint(tool: str, arguments: bytes) -> bytes:
-    """SHA-256 of a tool and its canonical arguments."""
+    """Return the SHA-256 of a tool and its canonical arguments."""
     return hashlib.sha256(tool.encode() + b"\n" + arguments).digest()
 
 
 def derived_key(told: bytes) -> str:
-    """The Idempotency-Key of a call that gives none."""
+    """Return the Idempotency-Key of a call that gives none."""
     return f"mcp-{told.hex()}"
 
 
 @contextmanager
 def within(field: str) -> Iterator[None]:
-    """Name fields of an argument as the caller wrote them: inside of `field`."""
+    """Prefix the field of an error with `field`, the argument in which the caller wrote it."""
     try:
         yield
     except InvalidRequest as error:
@@ -56,7 +56,7 @@ def within(field: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """What a tool's row gets to work with.
+    """One call of a tool, as its row runs it.
 
     `call` is the caller's, without a key. `key` and the fingerprint `told` are those under which a confirmed call
     executes.
@@ -72,18 +72,18 @@ class Invocation:
     line: Line
 
     def of_wish(self, wish: str) -> "Invocation":
-        """The same call, executed once for all calls of the tool that wish this, whatever else they say."""
+        """Return this call keyed by `wish`: all calls of the tool with the same wish are executed once together."""
         told = fingerprint(self.tool, wish.encode())
         return replace(self, key=derived_key(told), told=told)
 
     async def read(self, operation: Operation[A, B], ask: A) -> B:
-        """The answer of an operation that reads."""
+        """Return the answer of an operation that reads."""
         return await self.kernel.read(operation, ask, self.call)
 
     async def invoke(self, operation: Operation[A, B], ask: A) -> Json:
-        """The answer of an operation. One that spends or sends executes when confirmed, and is previewed otherwise.
+        """Return the answer of an operation. One that spends or sends is executed if confirmed, else previewed.
 
-        The answer of such an operation also says `replayed`, and of what was not done `next_step`.
+        The answer of such an operation also has `replayed`, and `next_step` if it was not executed.
         """
         if not operation.executes:
             return await self._answer(operation, ask, self.call)
@@ -93,7 +93,7 @@ class Invocation:
         return await self._answer(operation, ask, call)
 
     async def preview(self, operation: Operation[A, B], ask: A) -> Json:
-        """What executing would do and cost."""
+        """Return what executing would do and cost."""
         answer = await self._answer(operation, ask, replace(self.call, dry_run=True))
         return answer | {"next_step": REFUSED if answer.get("would_fail") else PREVIEWED}
 

@@ -1,4 +1,4 @@
-"""The connection to a caller: whether it still waits for its answer, and whether the process may still wait."""
+"""The connection to a caller: whether the caller is still there, and whether the process may keep waiting."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -8,11 +8,11 @@ from starlette.types import Message, Receive
 STATE = "mcp.line"
 GONE = "http.disconnect"
 LONGEST_SECONDS = 55.0
-"""The longest that one request waits, however many calls it holds: slightly more than one call may ask for."""
+"""The longest wait of one request, however many calls it holds: slightly more than one call may ask for."""
 
 
 class Line:
-    """One request's connection. One task listens to it, from the first question until `close`."""
+    """One request's connection. One task listens to it, from the first wait until `close`."""
 
     def __init__(self, receive: Receive, stopping: asyncio.Event) -> None:
         self._receive = receive
@@ -21,7 +21,7 @@ class Line:
         self._watching: dict[str, asyncio.Task[object]] = {}
 
     async def rest(self, seconds: float) -> bool:
-        """Sleep. Return false as soon as waiting has to end: the caller hung up, the process stops, or time is up."""
+        """Sleep. Return false as soon as the wait must end: the caller hung up, the process stops, or time is up."""
         left = self._until - asyncio.get_running_loop().time()
         if self._stopping.is_set() or left <= 0:
             return False
@@ -33,7 +33,7 @@ class Line:
         return not over
 
     async def gone(self) -> Message:
-        """Wait until the connection has ended, and return the message by which ASGI says so."""
+        """Wait until the connection has ended, and return the ASGI message that reports it."""
         await asyncio.wait({self._watch("gone", self._until_gone())})
         return {"type": GONE}
 

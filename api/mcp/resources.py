@@ -1,4 +1,4 @@
-"""Resources: the guides, runs and lists under addresses of their own (specification, "MCP surface")."""
+"""Resources: guides, runs and lists, each with its own URI (specification, "MCP surface")."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ SCHEME = "recruitmcp://"
 MARKDOWN = "text/markdown"
 JSON = "application/json"
 ADDRESSED = {"guide": guides.FIRST, "cost": "cost", "recipes": "recipes", "outreach": "outreach"}
-"""Guides with an address, and their topics."""
+"""The guides that have a URI, with their topics."""
 MOST_PEOPLE = 100
 
 LISTED = [
@@ -54,7 +54,7 @@ OBJECT = re.compile(rf"{re.escape(SCHEME)}(runs|lists)/([A-Za-z0-9_-]{{1,100}})"
 
 
 async def read_resource(uri: str, caller: ToolCaller) -> ReadResourceResult:
-    """What stands at an address. Raises `MCPError` whose data is the REST error body."""
+    """Return the content of a URI. Raises `MCPError` whose data is the REST error body."""
     name = uri.removeprefix(SCHEME)
     if uri.startswith(SCHEME) and name in ADDRESSED:
         return _contents(uri, MARKDOWN, guides.guide_text(ADDRESSED[name]))

@@ -1,4 +1,4 @@
-"""JSON schemas as agents get them, without what only costs reading: clients put every tool before a model."""
+"""JSON schemas as agents get them, without parts that only cost tokens: clients show every tool to a model."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ Node = Any
 NULL = {"type": "null"}
 
 NULL_MEANS = frozenset({"GivenIntent", "GivenBlock", "GivenExclude", "Range", "set_candidate_status", "save_sequence"})
-"""Parts of arguments, and tools, where null says something else than leaving a field out."""
+"""Argument types and tools in which null differs from leaving the field out."""
 
 
 def plain_schema(schema: Node) -> Node:
-    """The schema without the titles that pydantic makes of names, and without saying that null is the default."""
+    """Return the schema without the titles that pydantic derives from names, and without defaults of null."""
     if isinstance(schema, list):
         return [plain_schema(one) for one in schema]
     if not isinstance(schema, dict):
@@ -24,11 +24,11 @@ def plain_schema(schema: Node) -> Node:
 
 
 _NAMED = ("properties", "$defs")
-"""Whose keys are names of ours, among them `title`."""
+"""Keywords whose keys are names of fields or types, which may be `title`."""
 
 
 def without_null(field: dict[str, Any], *, required: bool) -> dict[str, Any]:
-    """A field that is left out rather than null."""
+    """Return the schema of a field that may be left out but not be null."""
     kinds = field.get("anyOf", [])
     if required or len(kinds) != 2 or NULL not in kinds:  # noqa: PLR2004 - a type, or null
         return field

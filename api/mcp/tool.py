@@ -1,4 +1,4 @@
-"""What a tool is: a row over an operation, with its arguments in words and what an agent may expect of it."""
+"""What a tool is: a row over an operation, with its arguments, its answer, and hints for agents."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -25,12 +25,12 @@ B = TypeVar("B", bound=BaseModel)
 
 Result = BaseModel | Json
 CONTROL = frozenset({"confirm", "idempotency_key"})
-"""Arguments that say whether and under which key something is done, not what."""
+"""Arguments that say whether and under which key a call is executed, not what it does."""
 
-CONFIRM = "false (the default) previews: nothing is spent, sent or changed. true executes what the other arguments say."
+CONFIRM = "false (the default) previews: nothing is spent, sent or changed. true executes the call."
 KEY = (
-    "Executing twice with equal arguments within 24 hours does it once and answers `replayed: true`. Give a new key of"
-    " your own (1 to 255 visible characters) to do the same thing again on purpose."
+    "A call repeated with equal arguments within 24 hours is executed once and returns `replayed: true`. Give a new key"
+    " of your own (1 to 255 visible characters) to do the same thing again on purpose."
 )
 
 
@@ -38,7 +38,7 @@ class Arguments(Ask):
     """Arguments of a tool: strict, each described."""
 
     def canonical(self) -> bytes:
-        """The same bytes for the same wish: left out and default are equal, except inside of nested changes."""
+        """Return the same bytes for equal arguments; left out equals the default, except inside nested changes."""
         told = self.model_dump(mode="json", exclude_unset=True)
         for name, one in type(self).model_fields.items():
             if name not in told:
@@ -47,7 +47,7 @@ class Arguments(Ask):
         return json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
 
     def narrowed(self, to: type[B]) -> B:
-        """What an operation asks for, of what was given here, and of defaults that are the tool's own."""
+        """Return an operation's input, made of the given arguments and the tool's own defaults."""
         fields = type(self).model_fields
         own = {name for name in fields.keys() & to.model_fields.keys() if fields[name] is not to.model_fields[name]}
         differ = {name for name in own if fields[name].get_default() != to.model_fields[name].get_default()}
@@ -56,7 +56,7 @@ class Arguments(Ask):
 
 
 def asked_of(to: type[B], given: Mapping[str, object]) -> B:
-    """What an operation asks for. Raises `InvalidRequest` for what the tool's own arguments let through."""
+    """Return an operation's input. Raises `InvalidRequest` for values that only the tool's arguments allow."""
     try:
         return to.model_validate(given, by_name=True, by_alias=True)
     except ValidationError as error:
@@ -68,13 +68,13 @@ def _problems(error: ValidationError) -> list[Any]:
 
 
 class Confirming(Arguments):
-    """Arguments of a tool that previews, unless it is confirmed."""
+    """Arguments of a tool that previews unless the call is confirmed."""
 
     confirm: bool = Field(default=False, description=CONFIRM)
 
 
 class Executing(Confirming):
-    """Arguments of a tool that spends or sends: done once for each key."""
+    """Arguments of a tool that spends or sends: executed once for each key."""
 
     idempotency_key: Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,255}$")] | None = Field(
         default=None, description=KEY
@@ -85,21 +85,21 @@ PREVIEWED: dict[str, Any] = {
     "dry_run": {"type": "boolean", "description": "True: nothing was done, this is what confirming would do."},
     "next_step": {"type": "string", "description": "What to call next, in words."},
 }
-"""What answers of tools that preview say besides."""
+"""Fields that the answers of previewing tools have in addition."""
 DONE: dict[str, Any] = {
     "replayed": {"type": "boolean", "description": "True: this was done before, and not again."},
 }
-"""What answers of tools that execute say besides."""
+"""Fields that the answers of executing tools have in addition."""
 
 
 @dataclass(frozen=True)
 class Tool(Generic[A]):
     """One tool.
 
-    `operation` says whose scope the caller needs; `chosen` says so where it depends on the arguments as they came.
-    `run` calls operations and gives the answer, of which `answers` is the type. `names` are fields that the operation
-    calls otherwise than the tool, for errors. `destructive`: it ends or takes away something. `open_world`: it reaches
-    people or sources outside, or shows what they wrote.
+    The caller needs the scope of `operation`; `chosen` returns the operation where it depends on the raw arguments.
+    `run` calls operations and returns the answer, whose type is `answers`. `names` maps the operation's field names to
+    the tool's, for errors. `destructive`: the tool ends or removes something. `open_world`: it reaches people or
+    sources outside, or shows what they wrote.
     """
 
     name: str
@@ -118,15 +118,15 @@ class Tool(Generic[A]):
 
     @property
     def executes(self) -> bool:
-        """Whether it previews unless it is confirmed."""
+        """Whether the tool previews unless the call is confirmed."""
         return issubclass(self.arguments, Confirming)
 
     def called(self, given: Mapping[str, JsonValue]) -> Operation[Any, Any] | None:
-        """The operation that these arguments mean."""
+        """Return the operation that these arguments call."""
         return self.chosen(given) if self.chosen else self.operation
 
     def read(self, given: Mapping[str, JsonValue]) -> A:
-        """The arguments, checked. Raises `InvalidRequest` with the dotted path of the first one refused."""
+        """Return the checked arguments. Raises `InvalidRequest` with the dotted path of the first one refused."""
         text = json.dumps(given, ensure_ascii=False)
         try:
             return self.arguments.model_validate_json(text, strict=True)
@@ -134,12 +134,12 @@ class Tool(Generic[A]):
             raise refused(_problems(error), dict(given)) from None
 
     def fingerprint(self, asked: Arguments) -> bytes:
-        """Of the tool and its canonical arguments: what the same key must come with again."""
+        """Return the hash of the tool and its canonical arguments, which a repeated key must come with."""
         return fingerprint(self.name, asked.canonical())
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
-        """The JSON schema of the arguments."""
+        """Return the JSON schema of the arguments."""
         schema: dict[str, Any] = describe_arguments(
             plain_schema(self.arguments.model_json_schema(by_alias=True)), tool=self.name
         )
@@ -149,14 +149,14 @@ class Tool(Generic[A]):
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
-        """The JSON schema of the answer: an object, whichever of its forms."""
+        """Return the JSON schema of the answer, an object in each of its forms."""
         schema = plain_schema(TypeAdapter(self.answers).json_schema(mode="serialization"))
         more = (PREVIEWED if self.executes else {}) | (DONE if issubclass(self.arguments, Executing) else {})
         return {"type": "object", **schema, "properties": schema.get("properties", {}) | more}
 
     @cached_property
     def listed(self) -> Listed:
-        """The tool as `tools/list` shows it."""
+        """Return the tool as `tools/list` shows it."""
         reads = not self.executes and (self.operation is None or self.operation.effect is Effect.READ)
         read_only = reads if self.read_only is None else self.read_only
         return Listed(
@@ -176,7 +176,7 @@ class Tool(Generic[A]):
 
 
 def simple(operation: Operation[Any, Any], ask: Callable[[A], Any]) -> Callable[[Invocation, A], Awaitable[Json]]:
-    """What a tool does that is one operation: `ask` makes its input of the arguments."""
+    """Return the function of a tool that is one operation: `ask` turns the arguments into its input."""
 
     async def run(call: Invocation, asked: A) -> Json:
         return await call.invoke(operation, ask(asked))

@@ -1,4 +1,4 @@
-"""Every tool, in the order of the specification."""
+"""All tools, in the order of the specification."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,4 +23,4 @@ TOOLS: Mapping[str, Tool[Any]] = {
     )
     for tool in tools.TOOLS
 }
-"""Every tool by its name."""
+"""Every tool by name."""

@@ -21,10 +21,10 @@ DEFAULT = frozenset({Toolset.SOURCING, Toolset.OUTREACH})
 
 
 def wanted(query: Sequence[tuple[str, str]]) -> frozenset[Toolset]:
-    """What the query of the address asks for; `sourcing,outreach` when it asks for nothing.
+    """Return the toolsets that the address's query names; `sourcing,outreach` if it names none.
 
-    Raises `InvalidRequest` for a name that no toolset has, and for any other parameter: a mistyped one must not be
-    taken for none.
+    Raises `InvalidRequest` for an unknown toolset and for any other parameter: a mistyped parameter must not pass for
+    a missing one.
     """
     given = [value for name, value in query if name == PARAMETER]
     if len(given) != len(query):

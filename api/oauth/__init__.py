@@ -1,1 +1,1 @@
-"""Signing MCP clients in by OAuth 2.1, as HTTP: metadata documents, registration, tokens, and the pages for people."""
+"""OAuth 2.1 sign-in of MCP clients over HTTP: metadata documents, registration, tokens, and pages for people."""

@@ -1,4 +1,4 @@
-"""Reading an authorization request: whose errors the person sees, and whose errors the client is told by redirect."""
+"""Reading an authorization request; some errors are shown to the person, others are sent to the client by redirect."""
 
 from collections.abc import Mapping
 from urllib.parse import urlencode
@@ -30,7 +30,7 @@ HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 
 
 async def client_of(request: Request, given: Fields) -> tuple[ClientView, str]:
-    """Return the client and its redirect address. Raises what the person is shown: the browser is not redirected."""
+    """Return the client and its redirect address. Errors raised here are shown to the person, never redirected."""
     client_id = given.need("client_id")
     if len(client_id) > MAX_URL:
         raise InvalidRequest(oauth.UNKNOWN)
@@ -44,20 +44,20 @@ async def client_of(request: Request, given: Fields) -> tuple[ClientView, str]:
 
 
 def read_authorization(request: Request, given: Fields, client: ClientView, redirect_uri: str) -> Authorization:
-    """What the client asks for. Raises `Refused`, which the client is told."""
+    """Return what the client asks for. Raises `OAuthRefused`, which is sent to the client."""
     if len(given.all("resource")) > 1:
-        raise OAuthRefused("invalid_target", "A token is for one resource.")
+        raise OAuthRefused("invalid_target", "A token is for one resource: give resource once.")
     given.check_single()
     if given.get("request") is not None:
-        raise OAuthRefused("request_not_supported", "Request objects are not taken.")
+        raise OAuthRefused("request_not_supported", "Request objects are not supported.")
     if given.get("request_uri") is not None:
-        raise OAuthRefused("request_uri_not_supported", "Request objects are not taken.")
+        raise OAuthRefused("request_uri_not_supported", "Request objects are not supported.")
     if given.need("response_type") != "code":
         raise OAuthRefused("unsupported_response_type", "response_type must be code.")
     if given.get("response_mode") not in (None, "query"):
         raise OAuthRefused("invalid_request", "response_mode must be query.")
     if "none" in (given.get("prompt") or "").split():
-        raise OAuthRefused("login_required", "No one can be signed in without a prompt.")
+        raise OAuthRefused("login_required", "Signing in always needs a prompt: prompt must not be none.")
     return Authorization(
         client_id=client.client_id,
         client_name=client.name,
@@ -70,7 +70,7 @@ def read_authorization(request: Request, given: Fields, client: ClientView, redi
 
 
 def state_of(given: Fields) -> str | None:
-    """The state that goes back to the client. Raises `Refused` when it is too long."""
+    """Return the state to send back to the client. Raises `OAuthRefused` if it is too long."""
     found = given.get("state")
     if found is not None and len(found) > MAX_STATE:
         raise OAuthRefused("invalid_request", f"state has more than {MAX_STATE} characters.")
@@ -87,11 +87,11 @@ def _challenge(given: Fields) -> str:
 
 
 def _resource(request: Request, given: Fields) -> str:
-    """The audience; without one that of the first MCP path, for clients from before audiences were asked for."""
+    """Return the audience; by default that of the first MCP path, for older clients that send no audience."""
     asked, issuer = given.get("resource"), issuer_of(request)
     found = resource_at(issuer, PATHS[0]) if asked is None else resource_of(issuer, asked)
     if found is None:
-        raise OAuthRefused("invalid_target", "This resource is not served here.")
+        raise OAuthRefused("invalid_target", "resource must be an MCP address of this service.")
     return found
 
 
@@ -104,7 +104,7 @@ def _scopes(given: Fields, client: ClientView) -> list[Scope]:
 
 
 def sent_back(request: Request, redirect_uri: str, told: Mapping[str, str | None], *, status: int = FOUND) -> Response:
-    """The browser on its way back to the client, which learns who answers (RFC 9207)."""
+    """Redirect the browser back to the client, naming the issuer (RFC 9207)."""
     present = {name: value for name, value in told.items() if value is not None} | {"iss": issuer_of(request)}
     joint = "&" if "?" in redirect_uri else "?"
     address = f"{redirect_uri}{joint}{urlencode(present)}"

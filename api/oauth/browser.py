@@ -1,4 +1,4 @@
-"""The browser in which a person signs in: the cookie that recognizes it, and what its forms carry."""
+"""The browser in which a person signs in: the cookie that identifies it, and the hidden fields of its forms."""
 
 import base64
 import hmac
@@ -23,29 +23,29 @@ COOKIE_SECONDS = 3600
 COOKIE_BYTES = 32
 _VALUE = re.compile(r"[A-Za-z0-9_-]{43}")
 CSRF_PURPOSE, REQUEST_PURPOSE = "oauth-csrf", "oauth-request"
-STALE = "This page is too old, or of another browser. Begin again in the application."
+STALE = "This page has expired or belongs to another browser. Start again in the application."
 
 
 def known(request: Request) -> str | None:
-    """What the cookie says, null when there is none that could be ours."""
+    """Return the value of the sign-in cookie; null if there is none of the right form."""
     value = request.cookies.get(_name(request), "")
     return value if _VALUE.fullmatch(value) else None
 
 
 def need(request: Request) -> str:
-    """The same. Raises `Forbidden` without one."""
+    """Return the value of the sign-in cookie. Raises `Forbidden` if there is none."""
     if (value := known(request)) is None:
-        raise Forbidden("Open this page in the browser in which you began, with cookies allowed.")
+        raise Forbidden("Open this page in the browser in which you started, with cookies allowed.")
     return value
 
 
 def fresh(request: Request) -> str:
-    """What the cookie of this browser will say."""
+    """Return the value of the sign-in cookie; a new one if there is none."""
     return known(request) or secrets.token_urlsafe(COOKIE_BYTES)
 
 
 def remember(request: Request, answer: Response, value: str) -> Response:
-    """Set the cookie: for this host alone, unread by scripts, and sent when a mailed link is opened."""
+    """Set the sign-in cookie: for this host only, hidden from scripts, and sent when a mailed link is opened."""
     secure = _is_secure(request)
     answer.set_cookie(
         _name(request), value, max_age=COOKIE_SECONDS, path="/", httponly=True, samesite="lax", secure=secure
@@ -54,24 +54,24 @@ def remember(request: Request, answer: Response, value: str) -> Response:
 
 
 def csrf(request: Request, browser: str) -> str:
-    """What a form of this browser proves itself with."""
+    """Return the CSRF token of this browser's forms."""
     return _vault(request).keyed_hash(CSRF_PURPOSE, browser).hex()
 
 
 def check_csrf(request: Request, browser: str, given: Fields) -> None:
-    """Raise `Forbidden` for a form that another site has made."""
+    """Raise `Forbidden` for a form without this browser's CSRF token."""
     if not hmac.compare_digest(csrf(request, browser).encode(), (given.get("csrf") or "").encode()):
         raise Forbidden(STALE)
 
 
 def packed(request: Request, authorization: Authorization) -> str:
-    """Seal what a client asks for, so that a form can carry it without the browser reading or changing it."""
+    """Seal an authorization request, so that a form can carry it without the browser reading or changing it."""
     told = f"{int(time.time())}\n{authorization.model_dump_json()}"
     return base64.urlsafe_b64encode(_vault(request).seal(REQUEST_PURPOSE, told.encode())).decode()
 
 
 def unpacked(request: Request, given: Fields) -> Authorization:
-    """What `packed` was given. Raises `Forbidden` for anything else, and for what is more than an hour old."""
+    """Return the request that `packed` sealed. Raises `Forbidden` if it is not valid or older than an hour."""
     try:
         sealed = base64.b64decode(given.need("request"), altchars=b"-_", validate=True)
         since, _, told = _vault(request).open(REQUEST_PURPOSE, sealed).decode().partition("\n")

@@ -12,23 +12,23 @@ from models.access.rules.keys import Scope
 AUTHORIZE, TOKEN, REGISTER, REVOKE = "/authorize", "/token", "/register", "/revoke"
 SERVER = "/.well-known/oauth-authorization-server"
 OPENID = "/.well-known/openid-configuration"
-"""Where some clients look first or alone. There are no identity tokens here, and the document names none."""
+"""Some clients look here first or only here. The service issues no identity tokens, and the document names none."""
 TITLE = "Recruiting: sourcing and outreach"
 
 
 def audiences_of(request: Request) -> Audiences:
-    """The protected resources of the application that answers."""
+    """Return the protected resources of this application."""
     found: Audiences = request.app.state.audiences
     return found
 
 
 def issuer_of(request: Request) -> str:
-    """The issuer, exactly as every document and redirect writes it."""
+    """Return the issuer, exactly as every document and redirect writes it."""
     return audiences_of(request).issuer
 
 
 async def resource(request: Request) -> Response:
-    """What a client learns of one protected resource."""
+    """Return the metadata of one protected resource."""
     audiences = audiences_of(request)
     path = request.url.path.removeprefix(METADATA).rstrip("/")
     return told(
@@ -44,7 +44,7 @@ async def resource(request: Request) -> Response:
 
 
 async def server(request: Request) -> Response:
-    """What a client learns of the authorization server."""
+    """Return the metadata of the authorization server."""
     issuer = issuer_of(request)
     return told(
         {

@@ -1,4 +1,4 @@
-"""The addresses that clients call by themselves: registration, tokens, revocation."""
+"""The endpoints that clients call without a browser: registration, tokens, revocation."""
 
 import base64
 from urllib.parse import unquote_plus
@@ -40,7 +40,7 @@ async def token(request: Request) -> Response:
 
 
 async def revoke(request: Request) -> Response:
-    """End a token."""
+    """Revoke a token."""
     given = await form(request)
     given.get("token_type_hint")  # both kinds are looked up the same way
     ask = RevokeToken(client=_credentials(request, given), token=_secret(given, "token"))
@@ -69,23 +69,23 @@ def _refresh(request: Request, given: Fields) -> Refresh:
 
 def _resource(given: Fields) -> str | None:
     if len(given.all("resource")) > 1:
-        raise OAuthRefused("invalid_target", "A token is for one resource.")
+        raise OAuthRefused("invalid_target", "A token is for one resource: give resource once.")
     return given.get("resource")
 
 
 def _secret(given: Fields, name: str) -> str:
-    """Codes and tokens; what is longer than any of ours is none of them, and is not even hashed."""
+    """Return a code or token, cut to the longest length that is issued, so that no longer text is hashed."""
     return given.need(name)[:MAX_SECRET]
 
 
 def _credentials(request: Request, given: Fields) -> Credentials:
-    """Who the client says it is: in the header or in the form, not in both (RFC 6749, section 2.3)."""
+    """Return the client's credentials, from the header or the form, not from both (RFC 6749, section 2.3)."""
     scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
     client_id, secret = given.get("client_id"), given.get("client_secret")
     if scheme.lower() == "basic":
         named, proof = _basic(encoded)
         if secret is not None or client_id not in (None, named):
-            raise OAuthRefused("invalid_request", "The client says in two ways who it is.")
+            raise OAuthRefused("invalid_request", "Send the client's credentials in the header or the form, not both.")
         client_id, secret = named, proof or None
     if client_id is None or len(client_id) > MAX_URL:
         raise invalid_client()

@@ -31,7 +31,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Access-Control-Allow-Origin": "*",
 }
-"""Of JSON answers. Any page may ask: there are no cookies here, and what is asked proves itself."""
+"""Headers of JSON answers. Any origin may call: no cookie is read, every request carries its own credentials."""
 PREFLIGHT = HEADERS | {
     "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
     "Access-Control-Allow-Headers": "Authorization, Content-Type, MCP-Protocol-Version",
@@ -51,44 +51,44 @@ class Fields:
                 self._found.setdefault(name, []).append(value)
 
     def get(self, name: str) -> str | None:
-        """The one value. Raises `Refused` when there are several, or when it is no text."""
+        """Return the only value, null if there is none. Raises `OAuthRefused` for several values or invalid text."""
         found = self._found.get(name, [])
         if len(found) > 1:
-            raise OAuthRefused("invalid_request", f"{name[:100]} is given twice.")
+            raise OAuthRefused("invalid_request", f"{name[:100]} is given twice: give it once.")
         if found and ("\x00" in found[0] or any("\ud800" <= each <= "\udfff" for each in found[0])):
-            raise OAuthRefused("invalid_request", f"{name[:100]} is no text.")
+            raise OAuthRefused("invalid_request", f"{name[:100]} is not valid text.")
         return found[0] if found else None
 
     def need(self, name: str) -> str:
-        """The one value. Raises `Refused` without it."""
+        """Return the only value. Raises `OAuthRefused` if there is none or several."""
         if (found := self.get(name)) is None:
             raise OAuthRefused("invalid_request", f"{name} is missing.")
         return found
 
     def all(self, name: str) -> list[str]:
-        """Every value."""
+        """Return all values."""
         return self._found.get(name, [])
 
     def check_single(self) -> None:
-        """Raise `Refused` when any parameter is given twice."""
+        """Raise `OAuthRefused` if any parameter is given twice."""
         for name in self._found:
             self.get(name)
 
 
 async def form(request: Request) -> Fields:
-    """The body as a form. Raises `Refused`."""
+    """Return the body as a form. Raises `OAuthRefused` if it is not one."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
         raise OAuthRefused("invalid_request", f"The body must be {FORM}.")
     raw = await read_limited(request, most=MAX_FORM)
     try:
         pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
     except ValueError:
-        raise OAuthRefused("invalid_request", "The body is no form.") from None
+        raise OAuthRefused("invalid_request", "The body is not a valid form.") from None
     return Fields(pairs)
 
 
 async def document(request: Request) -> dict[str, object]:
-    """The body as a JSON object. Raises `Refused`."""
+    """Return the body as a JSON object. Raises `OAuthRefused` if it is not one."""
     raw = await read_limited(request, most=MAX_DOCUMENT)
     try:
         told = parse_body(raw)
@@ -100,7 +100,7 @@ async def document(request: Request) -> dict[str, object]:
 
 
 async def read_limited(request: Request, *, most: int) -> bytes:
-    """The body. Raises `Refused` when it is too long."""
+    """Return the body. Raises `OAuthRefused` if it is longer than `most` bytes."""
     raw = b""
     async for chunk in request.stream():
         raw += chunk
@@ -110,16 +110,16 @@ async def read_limited(request: Request, *, most: int) -> bytes:
 
 
 async def run(request: Request, operation: Operation[A, B], ask: A, answer: type[B]) -> B:
-    """Run an operation that needs no key, and give its answer."""
+    """Run an operation that needs no key, and return its answer."""
     outcome = await invoke(request, operation, ask)
     return answer.model_validate_json(outcome)
 
 
 async def invoke(request: Request, operation: Operation[Any, Any], ask: object) -> bytes:
-    """Run an operation that needs no key; its answer as JSON, empty without one."""
+    """Run an operation that needs no key, and return its answer as JSON; empty if it has none."""
     entry = entry_of(request.scope)
     if entry.admission is None:
-        raise AssertionError("public paths are admitted like every other")
+        raise AssertionError("a public path was not admitted")
     kernel: Kernel = request.app.state.kernel
     call = OperationCall(version=entry.version, now=entry.admission.now, network=entry.network)
     return (await kernel.invoke(operation, ask, call, shape=SHAPE)).body
@@ -129,7 +129,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def spoken(handler: Handler) -> Handler:
-    """A JSON endpoint whose refusals are in the words of OAuth."""
+    """Wrap a JSON endpoint so that it refuses with OAuth errors."""
 
     async def answered(request: Request) -> Response:
         if request.method == "OPTIONS":
@@ -152,7 +152,7 @@ def spoken(handler: Handler) -> Handler:
 
 
 def refusal(request: Request, error: OAuthRefused) -> Response:
-    """An OAuth error as JSON (RFC 6749, section 5.2)."""
+    """Return an OAuth error as JSON (RFC 6749, section 5.2)."""
     answer = told({"error": error.code, "error_description": error.description}, status=error.status)
     if error.code == "invalid_client" and request.headers.get("authorization", "").lower().startswith("basic "):
         answer.headers["WWW-Authenticate"] = 'Basic realm="oauth"'

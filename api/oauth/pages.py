@@ -23,7 +23,7 @@ NOT_CONNECTED = "The application was not connected"
 
 
 def _shown(handler: Handler) -> Handler:
-    """A page whose refusals are pages."""
+    """Wrap a page so that it refuses with a page."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -37,7 +37,7 @@ def _shown(handler: Handler) -> Handler:
 
 
 async def begin(request: Request) -> Response:
-    """Where a client sends the browser: the form that asks for the address to mail the link to."""
+    """Show the form to which a client sends the browser; it asks for the address to mail the link to."""
     given = Fields(request.query_params.multi_items())
     client, redirect_uri = await asking.client_of(request, given)
     try:
@@ -51,7 +51,7 @@ async def begin(request: Request) -> Response:
 
 
 def _state(given: Fields) -> str | None:
-    """The state as far as it can be told from the request."""
+    """Return the request's state; null if it has none or an invalid one."""
     try:
         return asking.state_of(given)
     except OAuthRefused:
@@ -86,7 +86,7 @@ async def mail(request: Request) -> Response:
 
 
 async def show_decision(request: Request) -> Response:
-    """What the mailed link opens: the decision, in the browser that began. Opening it uses nothing up."""
+    """Show the decision that the mailed link opens, in the browser that started. Opening does not use up the link."""
     token = _token(request.query_params.get("token"))
     known = browser.need(request)
     return await _consent_form(request, known, token)
@@ -107,7 +107,7 @@ async def _consent_form(request: Request, known: str, token: str, *, problem: st
 
 
 async def decide(request: Request) -> Response:
-    """What the buttons do: back to the client with a code, or with the refusal."""
+    """Handle the buttons: send the browser back to the client with a code or a refusal."""
     known, given = browser.need(request), await form(request)
     browser.check_csrf(request, known, given)
     token = _token(given.get("token"))
@@ -124,13 +124,13 @@ async def decide(request: Request) -> Response:
         return await _consent_form(request, known, token, problem=error.message)
     told = {"code": decided.code, "state": decided.state}
     if decided.code is None:
-        told |= {"error": "access_denied", "error_description": "The person did not allow it."}
+        told |= {"error": "access_denied", "error_description": "The person denied access."}
     return asking.sent_back(request, decided.redirect_uri, told, status=asking.SEE_OTHER)
 
 
 def _token(given: str | None) -> str:
     if given is None or not 0 < len(given) <= MAX_TOKEN:
-        raise InvalidVerificationLink("This link is not complete. Open it as it was mailed.")
+        raise InvalidVerificationLink("This link is incomplete. Open it as it was mailed.")
     return given
 
 

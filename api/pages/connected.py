@@ -1,7 +1,7 @@
 """The page to which the outreach provider sends an owner's browser after the sign-in.
 
-The address proves nothing: an account is connected once the provider itself says so. What the address names is kept
-for the case that the provider's callback got lost; then the worker asks the provider (`connecting.bind`).
+Parameters of the address are not proof: an account is connected once the provider itself reports it. They are stored in
+case the provider's callback is lost; then the worker asks the provider (`connecting.bind`).
 """
 
 from starlette.requests import Request
@@ -20,7 +20,7 @@ FAILURES = ("error_title", "type", "error")
 
 
 async def show_connected(request: Request) -> Response:
-    """What to do next."""
+    """Tell the owner what to do next."""
     if any(name in request.query_params for name in FAILURES):
         return page(
             "notice.html",
@@ -36,7 +36,7 @@ async def show_connected(request: Request) -> Response:
 
 
 async def _keep(request: Request) -> None:
-    """Keep which account the browser came back with, when the state is that of an open sign-in."""
+    """Store the account with which the browser returned if the state belongs to an open sign-in."""
     kernel: Kernel = request.app.state.kernel
     provider_id, state = (request.query_params.get(name, "") for name in ("account_id", "state"))
     if not all(0 < len(one) <= MAX_ID_LENGTH and one.isprintable() for one in (provider_id, state)):

@@ -1,4 +1,4 @@
-"""The documentation page, made of the OpenAPI document: readable without scripts and without a network."""
+"""The documentation page, rendered from the OpenAPI document: readable without scripts and without a network."""
 
 import re
 from collections import defaultdict
@@ -51,7 +51,7 @@ class ErrorRow:
 
 
 def by_tag(document: Document) -> dict[str, list[Described]]:
-    """Every operation under its first tag, in the order of the routes."""
+    """Return the operations by their first tag, in the order of the routes."""
     groups: dict[str, list[Described]] = defaultdict(list)
     for path, methods in document["paths"].items():
         for method, described in methods.items():
@@ -69,22 +69,22 @@ class EventRow:
 
 
 def events() -> list[EventRow]:
-    """The table of event types."""
+    """Return the table of event types."""
     return [EventRow(kind, text_as_html(kind.description), tuple(kind.data.model_fields)) for kind in EventType]
 
 
 def event_headers() -> dict[str, Markup]:
-    """The headers of a delivery."""
+    """Return the headers of a delivery with their descriptions as HTML."""
     return {name: text_as_html(meaning) for name, meaning in HEADERS.items()}
 
 
 def errors() -> list[ErrorRow]:
-    """The table of errors."""
+    """Return the table of errors."""
     return [ErrorRow(code, status, text_as_html(meaning)) for code, (status, meaning) in ERROR_MEANINGS.items()]
 
 
 def text_as_html(written: str) -> Markup:
-    """Escaped text with its back-quoted parts as code and its blank lines as paragraphs."""
+    """Return the escaped text with its back-quoted parts as code and its blank lines as paragraphs."""
     paragraphs = re.split(r"\n\s*\n", written.strip())
     coded = [re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(paragraph))) for paragraph in paragraphs]
     return Markup("<br>".join(coded))  # noqa: S704 - escaped above
@@ -109,12 +109,12 @@ def _described(document: Document, path: str, method: str, described: Document) 
 
 
 def _executed_last(status: str) -> tuple[bool, str]:
-    """Answers with a body other than the preview's come first."""
+    """Return a sort key that puts the preview's status, 200, after other statuses."""
     return status == "200", status
 
 
 def _found(document: Document, part: Document) -> Document:
-    """The part itself, or what its reference leads to."""
+    """Return the part itself, or the part that its reference points to."""
     for name in str(part["$ref"]).split("/")[1:] if "$ref" in part else ():
         part = document[name]
         document = part
@@ -150,7 +150,7 @@ def _fields(document: Document, schema: Document, prefix: str = "", depth: int =
 
 
 def _resolved(document: Document, schema: Document) -> Document:
-    """The schema behind a reference, or the one that is not null of a nullable one."""
+    """Return the schema behind a reference, or the non-null schema of a nullable one."""
     if "$ref" in schema:
         return _found(document, schema)
     for alternatives in (schema.get("anyOf"), schema.get("allOf")):

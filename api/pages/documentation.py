@@ -1,4 +1,4 @@
-"""`/openapi.json` and `/docs`, for everybody."""
+"""`/openapi.json` and `/docs`, public."""
 
 import json
 
@@ -16,7 +16,7 @@ CACHED = "openapi_document"
 
 
 def _document(request: Request) -> openapi.Document:
-    """Made once for each application: its routes do not change."""
+    """Return the OpenAPI document, built once for each application because its routes do not change."""
     state = request.app.state
     if not hasattr(state, CACHED):
         kernel: Kernel = state.kernel
@@ -26,12 +26,12 @@ def _document(request: Request) -> openapi.Document:
 
 
 async def describe(request: Request) -> Response:
-    """The OpenAPI document."""
+    """Return the OpenAPI document as JSON."""
     return Response(json.dumps(_document(request), ensure_ascii=False), media_type="application/json")
 
 
 async def explain(request: Request) -> Response:
-    """The documentation page."""
+    """Return the documentation page."""
     document = _document(request)
     kernel: Kernel = request.app.state.kernel
     return page(

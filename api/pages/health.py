@@ -1,4 +1,4 @@
-"""`GET /health`: the process answers. It counts toward no rate limit and asks no other system."""
+"""`GET /health`: the process answers. It counts toward no rate limit and calls no other system."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -6,7 +6,7 @@ from starlette.routing import Route
 
 
 async def health(_: Request) -> Response:
-    """The process is up."""
+    """Report that the process is up."""
     return JSONResponse({"status": "ok"})
 
 

@@ -1,4 +1,4 @@
-"""The page by which a person asks not to be contacted any more. Opening it does nothing: link scanners open it too."""
+"""The page on which a person asks not to be contacted again. Opening it changes nothing: link scanners open it too."""
 
 from urllib.parse import parse_qs
 
@@ -18,21 +18,22 @@ STOP, ERASE = "stop", "erase"
 DONE = {
     STOP: "No user of this service will contact you through it any more, or see you in it.",
     ERASE: "No user of this service will contact you through it any more, and what it had stored about you has"
-    " been erased. What is kept is a code without meaning by which the service goes on refusing you.",
+    " been erased. Only a code is kept, from which you cannot be identified, so that the service can keep leaving you"
+    " out.",
 }
 
 
 async def show_opt_out(request: Request) -> Response:
-    """The buttons."""
+    """Show the buttons."""
     return page("opt_out.html", token=request.path_params["token"])
 
 
 async def act(request: Request) -> Response:
-    """What a button does."""
+    """Handle a button."""
     asked = await _asked(request)
     entry = entry_of(request.scope)
     if entry.admission is None:
-        raise AssertionError("pages are admitted like every public path")
+        raise AssertionError("a public path was not admitted")
     kernel: Kernel = request.app.state.kernel
     ask = OptOut(token=request.path_params["token"], erase=asked == ERASE)
     call = OperationCall(version=entry.version, now=entry.admission.now)
@@ -44,7 +45,7 @@ async def act(request: Request) -> Response:
 
 
 async def _asked(request: Request) -> str:
-    """Return which button was pressed. Anything else that is posted stops contact: the least that a person can mean."""
+    """Return the button that was pressed; any other body counts as stopping contact, the smaller request."""
     read = b""
     async for chunk in request.stream():
         read += chunk

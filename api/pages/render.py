@@ -32,12 +32,12 @@ _environment.globals["style"] = Markup(STYLE)  # noqa: S704 - our own style shee
 LEADING_AWAY = HEADERS | {
     "Content-Security-Policy": HEADERS["Content-Security-Policy"].replace(" form-action 'self';", ""),
 }
-"""For a page whose form is answered by sending the browser elsewhere: browsers hold `form-action` against every stop
-on that way, and where the others are is not known here."""
+"""Headers of a page whose form redirects the browser to another site: browsers apply `form-action` to every redirect
+on the way, and the later ones are not known here."""
 
 
 def page(template: str, *, status: int = 200, leads_away: bool = False, **values: object) -> Response:
-    """A page. Values are escaped."""
+    """Render a page. Values are escaped."""
     html = _environment.get_template(template).render(**values)
     headers = LEADING_AWAY if leads_away else HEADERS
     return Response(html, status_code=status, headers=headers, media_type="text/html")

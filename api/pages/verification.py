@@ -21,17 +21,17 @@ async def show_verification(request: Request) -> Response:
     """The button."""
     token = request.query_params.get("token", "")
     if not 0 < len(token) <= MAX_TOKEN:
-        return _refused(InvalidVerificationLink("This link is not complete. Open it as it was mailed."))
+        return _refused(InvalidVerificationLink("This link is incomplete. Open it as it was mailed."))
     return page("verify.html", token=token)
 
 
 async def confirm(request: Request) -> Response:
-    """What the button does."""
+    """Handle the button."""
     try:
         token = await _token(request)
         entry = entry_of(request.scope)
         if entry.admission is None:
-            raise AssertionError("pages are admitted like every public path")
+            raise AssertionError("a public path was not admitted")
         kernel: Kernel = request.app.state.kernel
         call = OperationCall(version=entry.version, now=entry.admission.now)
         await kernel.invoke(workspaces.verify, Verify(token=token), call, shape=Shape(status=lambda _: 200))
@@ -53,7 +53,7 @@ async def _token(request: Request) -> str:
     fields = parse_qs(read[:MAX_FORM].decode("utf-8", errors="replace"))
     token = fields.get("token", [""])[0]
     if len(read) > MAX_FORM or not 0 < len(token) <= MAX_TOKEN:
-        raise InvalidVerificationLink("This link is not complete. Open it as it was mailed.")
+        raise InvalidVerificationLink("This link is incomplete. Open it as it was mailed.")
     return token
 
 

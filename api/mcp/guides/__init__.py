@@ -1,4 +1,4 @@
-"""The guides: Markdown for agents that have never seen the service, one file for each topic.
+"""The guides: Markdown for agents that are new to the service, one file for each topic.
 
 Prices, caps and limits stand in them as placeholders of `api.kernel.facts`.
 """
@@ -16,13 +16,13 @@ TOPICS = {
     "filters": "How a search is described: intents, titles, places, companies, years",
     "errors": "Every error code, and what to do about it",
 }
-"""Every topic, and what its guide is about."""
+"""Every topic with the subject of its guide."""
 FIRST = "overview"
 
 
 @cache
 def guide_text(topic: str) -> str:
-    """The guide of a topic of `TOPICS`."""
+    """Return the guide of a topic of `TOPICS`."""
     return filled(source(topic))
 
 

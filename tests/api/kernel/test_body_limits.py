@@ -60,7 +60,7 @@ OTHERS: Mapping[str, Limit] = {
     "/revoke": Limit(forms.MAX_FORM, begins=b"a=", kind=FORM),
     "/authorize/mail": Limit(forms.MAX_FORM, begins=b"a=", kind=FORM),
     "/authorize/decision": Limit(forms.MAX_FORM, begins=b"a=", kind=FORM),
-    "/verify": Limit(verification.MAX_FORM, 404, begins=b"token=abc&rest=", kind=FORM, says="not complete"),
+    "/verify": Limit(verification.MAX_FORM, 404, begins=b"token=abc&rest=", kind=FORM, says="incomplete"),
 }
 READS_ONLY_ITS_BEGINNING = {opt_out.TOKEN}
 """Every POST there stops contact, the least that its sender can have meant."""

@@ -69,7 +69,7 @@ async def test_the_page_says_who_asks_and_where_the_answer_goes(
 
 
 async def test_a_program_on_the_same_machine_is_warned_of(person: Person, program: Program, database: Database) -> None:
-    assert "on this machine" in (await consent(person, program, database)).text
+    assert "on this computer" in (await consent(person, program, database)).text
 
 
 async def test_nothing_tells_whether_an_address_is_known(
