@@ -1,7 +1,7 @@
-"""Composition root of the workers: pools, adapters, one Temporal worker for each task queue, the dispatcher.
+"""Composition root of the workers: pools, adapters, one Temporal worker per task queue, the dispatcher.
 
 `python worker.py --queues service,webhooks,mail,network,payments` is the worker, `python worker.py --queues upstream`
-the upstream worker; any number of each may run. SIGTERM ends one without losing work.
+the upstream worker; any number of each may run. SIGTERM stops one without losing work.
 """
 
 import argparse
@@ -61,20 +61,20 @@ log = structlog.get_logger(__name__)
 
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types", "opentelemetry", "structlog")
 INTERCEPTORS = (LoggingInterceptor(), SilentFailures())
-"""Around every activity, the outer one first. The client brings the context propagation."""
+"""Interceptors of every activity, outermost first. The client adds the context propagation."""
 GRACE = timedelta(seconds=20)
-"""How long activities may finish after SIGTERM."""
+"""How long activities may keep running after SIGTERM."""
 WEBHOOKS_AT_ONCE = 200
 NETWORK_AT_ONCE = 16
 PAYMENTS_AT_ONCE = 8
 OVERDUE_SECONDS = 30.0
 OVERDUE_SECONDS_VIRTUAL = 0.0
-"""Under virtual time the clock jumps past a row's `wake_at`, and its workflow learns of it only by a wake."""
+"""Under virtual time the clock jumps past a row's `wake_at`; only a wake tells its workflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the workers of one process share."""
+    """The parts that the workers of one process share."""
 
     settings: Settings
     database: Database
@@ -84,13 +84,13 @@ class Parts:
 
 
 def runner() -> SandboxedWorkflowRunner:
-    """The workflow sandbox, with our own pure modules passed through."""
+    """Return the workflow sandbox with our own pure modules passed through."""
     restrictions = SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
     return SandboxedWorkflowRunner(restrictions=restrictions)
 
 
 def service_worker(parts: Parts) -> Worker:
-    """Workflows and database steps."""
+    """Return the worker of workflows and database steps."""
     settings = parts.settings
     runs = RunSteps(parts.database, parts.vault, None, queue_seconds=settings.upstream_queue_seconds)
     fetches = JobSteps(parts.database, parts.vault, None)
@@ -123,7 +123,7 @@ def service_worker(parts: Parts) -> Worker:
 
 
 def mail_steps(parts: Parts) -> MailSteps:
-    """Mail over SMTP."""
+    """Return the steps of mail over SMTP."""
     settings = parts.settings
     mailer = SmtpMailer(settings.smtp_url, sender=settings.mail_from)
     return MailSteps(parts.database, parts.vault, mailer, public_url=settings.public_url)
@@ -142,7 +142,7 @@ def mail_worker(parts: Parts) -> Worker:
 
 
 def account_steps(parts: Parts, network: OutreachNetwork | None) -> AccountSteps:
-    """Looking after outreach accounts."""
+    """Return the steps of outreach accounts."""
     public_url = parts.settings.public_url
     inbox = NetworkInbox(parts.database, network, parts.vault, public_url=public_url) if network is not None else None
     return AccountSteps(
@@ -156,13 +156,13 @@ def account_steps(parts: Parts, network: OutreachNetwork | None) -> AccountSteps
 
 
 def send_steps(parts: Parts, network: OutreachNetwork | None) -> SendSteps:
-    """Enrollments and direct sends."""
+    """Return the steps of enrollments and direct sends."""
     channel = NetworkChannel(network) if network is not None else None
     return SendSteps(parts.database, parts.vault, channel, public_url=parts.settings.public_url)
 
 
 def network_worker(parts: Parts, network: OutreachNetwork) -> Worker:
-    """Calls to the outreach network: one account's never beside another of its own, many accounts' side by side."""
+    """Return the worker of outreach network calls: one at a time for each account, many accounts in parallel."""
     accounts, sends = account_steps(parts, network), send_steps(parts, network)
     return Worker(
         parts.client,
@@ -179,12 +179,12 @@ def network_worker(parts: Parts, network: OutreachNetwork) -> Worker:
 
 
 def outreach_plan_steps(parts: Parts) -> OutreachPlanSteps:
-    """Charging for outreach accounts."""
+    """Return the steps that charge for outreach accounts."""
     return OutreachPlanSteps(parts.database, parts.payments, configured=parts.settings.stripe_api_key is not None)
 
 
 def payments_worker(parts: Parts) -> Worker:
-    """Calls of the payment provider."""
+    """Return the worker of payment provider calls."""
     steps = PaymentSteps(parts.database, parts.payments)
     return Worker(
         parts.client,
@@ -197,9 +197,9 @@ def payments_worker(parts: Parts) -> Worker:
 
 
 def webhooks_worker(parts: Parts, guard: Guard) -> Worker:
-    """Attempts at webhook endpoints, and other reads of addresses that strangers chose.
+    """Return the worker of webhook attempts and of other requests to addresses that users chose.
 
-    They mostly wait, and only so many of one endpoint are ever in the queue.
+    They mostly wait, and the number of queued attempts per endpoint is limited.
     """
     return Worker(
         parts.client,
@@ -212,7 +212,7 @@ def webhooks_worker(parts: Parts, guard: Guard) -> Worker:
 
 
 def upstream_worker(parts: Parts, source: PeopleDataLabs, slots: UpstreamSlots) -> Worker:
-    """People-data calls, as many at once as the installation has slots."""
+    """Return the worker of people-data calls, as many at once as the installation has slots."""
     people = PeopleCalls(source, slots, reference())
     runs = RunSteps(parts.database, parts.vault, people, queue_seconds=parts.settings.upstream_queue_seconds)
     raw_calls = RawCalls(parts.database, parts.vault, people)
@@ -298,7 +298,7 @@ async def _open_service(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
 
 
 def _until_closed(work: Coroutine[Any, Any, None], exits: contextlib.AsyncExitStack) -> None:
-    """Have something done beside the workers until they are closed."""
+    """Run a coroutine beside the workers until they are closed."""
     task = asyncio.create_task(work)
 
     async def stop() -> None:
@@ -333,7 +333,7 @@ async def _open_upstream(parts: Parts, exits: contextlib.AsyncExitStack) -> None
 
 
 def main() -> None:
-    """Read the command line and the environment."""
+    """Read the command line and the environment, and serve."""
     parser = argparse.ArgumentParser(prog="python worker.py", description=__doc__)
     parser.add_argument(
         "--queues",

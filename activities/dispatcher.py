@@ -1,6 +1,6 @@
-"""The dispatcher: wakes the workflow of every row that counts an unanswered wake or is past its time to wake.
+"""The dispatcher: wakes the workflow of every row that has an unanswered wake or is past its time to wake.
 
-The rows are the outbox: a process that dies between its commit and its signal loses nothing, the row is found here.
+The rows are the outbox: if a process dies between its commit and its signal, the row is found here.
 """
 
 import asyncio
@@ -26,8 +26,8 @@ BATCH = 200
 AT_ONCE = 10
 LEFT_ALONE_SECONDS = 5.0
 LEFT_ALONE_AT_MOST_SECONDS = 60.0
-"""A row that was woken and has not answered is left alone this long, then twice as long, up to this maximum: on an
-overloaded system its workflow has the signal already. A row whose state changes is woken at once."""
+"""Maximum of the growing pause after waking a row that does not answer: on an overloaded system its workflow already
+has the signal. A row whose state changes is woken at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Dispatcher:
                 self._notified.clear()
                 try:
                     found = await self._round()
-                except Exception as error:  # noqa: BLE001 - the database is away: look again in a second
+                except Exception as error:  # noqa: BLE001 - the database is unreachable: look again in a second
                     log.warning("dispatcher.round_failed", error=type(error).__name__)
                     found = 0
                     await asyncio.sleep(POLL_SECONDS)

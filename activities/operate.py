@@ -29,9 +29,9 @@ HOUSEKEEPING_READ_OPT_OUTS = "housekeeping.read_opt_outs"
 
 FAIRNESS_KEY = "installation"
 PRIORITY = 4
-"""After everything that a caller waits for."""
+"""Below everything that a caller waits for."""
 AT_ONCE = 500
-"""Ids kept in one transaction."""
+"""Ids stored in one transaction."""
 SOON = timedelta(minutes=15)
 NOT_CONFIGURED = timedelta(hours=1)
 
@@ -44,7 +44,7 @@ class HousekeepingSteps:
 
     @activity.defn(name="housekeeping.next")
     async def next(self, step: Step) -> NextStep:
-        """Say whether the duty is due."""
+        """Return the next step: do the duty, or wait until it is due."""
         now, until = await self._database.run(lambda session: housekeeping.next_due(session, step.id))
         if until is None:
             return NextStep(do=Do.ACT, call=_call(step.id))
@@ -73,7 +73,7 @@ def _call(name: str) -> Call:
 
 
 class OptOutSteps:
-    """Reading the opt-out feed of the people source into the suppressions of the installation."""
+    """Reads the opt-out feed of the people source into the suppressions of the installation."""
 
     def __init__(self, database: Database, vault: Vault, source: PeopleCalls) -> None:
         self._database = database
@@ -83,7 +83,7 @@ class OptOutSteps:
 
     @activity.defn(name=HOUSEKEEPING_READ_OPT_OUTS)
     async def read(self, step: Step) -> NextStep:
-        """Read the whole feed. A feed that breaks off leaves what was read, and is read again soon."""
+        """Read the whole feed. If it breaks off, the ids read so far are kept, and it is read again soon."""
         after = await self._read()
         await self._database.run(lambda session: housekeeping.rest(session, step.id, after=after))
         return await self._duties.next(step)

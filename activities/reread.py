@@ -23,14 +23,14 @@ from models.billing.rules.outreach_plans import LOOK_EVERY
 from models.billing.store.payments import remember_customer, restore_payment, workspace_exists
 
 OVERLAP = timedelta(minutes=10)
-"""How much earlier to begin: a backup holds what was committed, not what was still on its way."""
+"""How much earlier to begin: a backup lacks transactions that were open when it was made."""
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
 class Reread:
-    """How many events were applied, and how many payments had to be added again.
+    """Numbers of events that were applied and of payments that had to be added again.
 
     `strange` counts events of workspaces that this database does not have.
     """
@@ -43,7 +43,7 @@ class Reread:
 async def reread(database: Database, payments: Payments, since: datetime) -> Reread:
     """Apply every event since then, oldest first, each in its own transaction.
 
-    Raises `PaymentsError` when the provider does not answer: what was applied until then stays; run it again.
+    Raises `PaymentsError` if the provider does not answer: events applied until then stay applied; run it again.
     """
     whole = database.within(all_tenants("after a restore, the payments of every workspace are read again"))
     done = Reread()

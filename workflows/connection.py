@@ -13,7 +13,7 @@ from workflows.propagation import ContextPropagation
 
 
 async def connect(settings: Settings, *, lazy: bool = False) -> Client:
-    """Return a client; a lazy one connects with its first call, which raises `RuntimeError` when it cannot."""
+    """Return a client; a lazy one connects on its first call, which raises `RuntimeError` if that fails."""
     key = settings.temporal_api_key
     return await Client.connect(
         settings.temporal_address,
@@ -46,6 +46,6 @@ def _read(path: str | None) -> bytes | None:
 
 
 async def reachable(client: Client) -> str:
-    """Return `ok` when Temporal's frontend serves, else `not_serving`. Raises without an answer in two seconds."""
+    """Return `ok` if Temporal's frontend serves, else `not_serving`. Raises if it does not answer in two seconds."""
     serving = await client.service_client.check_health(timeout=timedelta(seconds=2))
     return "ok" if serving else "not_serving"

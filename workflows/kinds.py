@@ -1,8 +1,8 @@
-"""Every workflow: one for each kind of waiting row, with what operators read on its page, and that of a single call.
+"""All workflows: one for each kind of waiting row, with its summary for operators, and one for a single call.
 
-A kind is known by one name: the first part of its workflow ids, its workflow type, the key of its table
-(`models.base.tables.waiting`) and, with `.next`, the step that its workflow asks what is due. Temporal wants a class
-with a `run` for each type; what they do is the loop.
+A kind has one name: the first part of its workflow ids, its workflow type, the key of its table
+(`models.base.tables.waiting`) and, with `.next`, the step that tells its workflow what is due. Temporal requires a
+class with a `run` for each type; all of them run the loop.
 """
 
 from collections.abc import Callable
@@ -32,13 +32,13 @@ class WaitingKind:
 
 
 KINDS: dict[str, WaitingKind] = {}
-"""Every kind by its name."""
+"""Every kind by name."""
 
 T = TypeVar("T", bound=type[WaitingWorkflow])
 
 
 def waiting_kind(name: str, summary: str, *, id_attribute: SearchAttributeKey[str] | None = None) -> Callable[[T], T]:
-    """Define a workflow of the name, and register it as that of a kind of waiting row."""
+    """Define a workflow of this name, and register it for a kind of waiting row."""
 
     def register(workflow_class: T) -> T:
         defined = workflow.defn(name=name)(workflow_class)
@@ -60,7 +60,7 @@ class RunWorkflow(WaitingWorkflow):
 
 @waiting_kind("job", "Fetches profiles in the background")
 class JobWorkflow(WaitingWorkflow):
-    """One fetch job, however long the source is busy."""
+    """One fetch job; waits as long as the source is busy."""
 
     @workflow.run
     async def run(self, subject: Subject) -> End:
@@ -84,13 +84,13 @@ class MailWorkflow(WaitingWorkflow):
 
     @workflow.run
     async def run(self, subject: Subject) -> End:
-        """Send the mail, or try again until its link would be expired."""
+        """Send the mail; retry until its link has expired."""
         return await self.until_done(subject)
 
 
 @waiting_kind("housekeeping", "A recurring duty of the installation")
 class HousekeepingWorkflow(WaitingWorkflow):
-    """One duty, without end."""
+    """One recurring duty; never ends."""
 
     @workflow.run
     async def run(self, subject: Subject) -> End:
@@ -104,7 +104,7 @@ class AccountWorkflow(WaitingWorkflow):
 
     @workflow.run
     async def run(self, subject: Subject) -> End:
-        """Connect and poll the account, and take its callbacks, until it is removed."""
+        """Connect and poll the account, and process its callbacks, until it is removed."""
         return await self.until_done(subject)
 
 
@@ -133,7 +133,7 @@ class ActionWorkflow(WaitingWorkflow):
 
 @waiting_kind("payment", "One purchase at the payment provider")
 class PaymentWorkflow(WaitingWorkflow):
-    """One payment, which a customer, a callback or a time-out ends."""
+    """One payment, until a customer, a callback or a time-out ends it."""
 
     @workflow.run
     async def run(self, subject: Subject) -> End:
@@ -153,7 +153,7 @@ class CallbackWorkflow(WaitingWorkflow):
 
 @waiting_kind("refill", "Buys credits when a workspace runs low")
 class RefillWorkflow(WaitingWorkflow):
-    """One workspace's auto-refill, without end. A balance below the threshold wakes it."""
+    """One workspace's auto-refill; never ends. A balance below the threshold wakes it."""
 
     @workflow.run
     async def run(self, subject: Subject) -> End:
@@ -163,7 +163,7 @@ class RefillWorkflow(WaitingWorkflow):
 
 @waiting_kind("client", "Reads the description of one OAuth client")
 class ClientWorkflow(WaitingWorkflow):
-    """One OAuth client that is described by a document at an address."""
+    """One OAuth client that is described by a metadata document."""
 
     @workflow.run
     async def run(self, subject: Subject) -> End:
@@ -177,20 +177,20 @@ class OutreachPlanWorkflow(WaitingWorkflow):
 
     @workflow.run
     async def run(self, subject: Subject) -> End:
-        """Change what is charged whenever it is due."""
+        """Update what is charged whenever it is due."""
         return await self.until_done(subject)
 
 
 @waiting_kind("delivery", "Delivers one event to one webhook endpoint")
 class DeliveryWorkflow(WaitingWorkflow):
-    """One event on its way to one endpoint. A retry that the customer asks for wakes it."""
+    """The delivery of one event to one endpoint. A retry that the customer requests wakes it."""
 
     @workflow.run
     async def run(self, subject: Subject) -> End:
         """Attempt the delivery whenever it is due, until it is delivered, given up or dropped.
 
-        Started with its endpoint as fairness key it begins with the attempt, which looks itself whether it is wanted:
-        a delivery that succeeds at once is one activity. Started without, it asks first.
+        Started with its endpoint as fairness key, it begins with the attempt, which itself checks whether it is due:
+        a delivery that succeeds at once needs one activity. Started without the key, it asks first.
         """
         endpoint_id = workflow.info().priority.fairness_key
         first = None if endpoint_id is None else NextStep(do=Do.ACT, call=attempt_call(endpoint_id, 0))
@@ -199,11 +199,11 @@ class DeliveryWorkflow(WaitingWorkflow):
 
 @workflow.defn(name="call")
 class CallWorkflow:
-    """One upstream call that a caller waits for, where the server has no standalone activities. No row waits for it."""
+    """One upstream call that a caller waits for, on servers without standalone activities. It has no waiting row."""
 
     @workflow.run
     async def run(self, step: Step, workspace_id: str) -> None:
-        """Have the call made."""
+        """Run the activity that makes the call."""
         try:
             await workflow.execute_activity(
                 UPSTREAM_CALL,

@@ -1,4 +1,4 @@
-"""The one waiting loop: ask what is due, do it or sleep until it is, and ask again when the row is woken."""
+"""The waiting loop: ask what is due, do it or sleep until it is, and ask again when the row is woken."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
 
 
 class WaitingWorkflow:
-    """A workflow that owns the time of one waiting row. Subclasses say which step to ask."""
+    """A workflow that does the waiting of one row. Subclasses define which step to ask."""
 
     def __init__(self) -> None:
         self._wakes = 0
@@ -26,10 +26,10 @@ class WaitingWorkflow:
         self._wakes += 1
 
     async def until_done(self, subject: Subject, *, first: NextStep | None = None) -> End:
-        """Drive the row until the step answers that nothing is left to do.
+        """Drive the row until its step returns that nothing is left to do.
 
-        A call returns the step that follows it, and a wait may name the call that follows it, which saves asking;
-        `first` saves it at the beginning.
+        A call returns the step after it, and a wait may name the call after it, so that the loop need not ask; `first`
+        does the same at the start.
         """
         step, after = first, None
         ask = f"{subject.kind}.next"
@@ -50,7 +50,7 @@ class WaitingWorkflow:
                     return End(status=step.status or "")
                 await self._sleep(seen, step.wait_seconds, step.reason)
                 after = None if step.after is None else NextStep(do=Do.ACT, call=step.after)
-            except FailureError as failure:  # a local activity's failure comes bare, not as an ActivityError
+            except FailureError as failure:  # a local activity's failure is not wrapped in an ActivityError
                 if is_cancelled_exception(failure):
                     raise
                 await self._sleep(seen, AFTER_FAILURE_SECONDS, "a step failed; it is asked again")
@@ -69,14 +69,14 @@ class WaitingWorkflow:
         return answer
 
     async def _act(self, subject: Subject, call: Call, ahead: Call | None) -> NextStep | None:
-        """Make the call and return the next step; null when a second call ran beside it: the step must be asked."""
+        """Make the call and return the next step; null if a second call ran beside it, and the step must be asked."""
         if ahead is None:
             return await self._call(subject, call)
         beside = asyncio.create_task(self._call(subject, ahead))
         try:
             await self._call(subject, call)
         finally:
-            await asyncio.gather(beside, return_exceptions=True)  # its failure means only that nothing was gained
+            await asyncio.gather(beside, return_exceptions=True)  # a failure only means that no time was saved
         return None
 
     async def _call(self, subject: Subject, call: Call) -> NextStep:
@@ -118,7 +118,7 @@ class WaitingWorkflow:
             workflow.upsert_search_attributes([RUN_STATUS.value_set(step.status)])
 
     async def _sleep(self, seen: int, seconds: float | None, reason: str) -> None:
-        """Sleep until the next wake after the first `seen` ones, or for so many seconds; `reason` names the timer."""
+        """Sleep for `seconds`, null for no limit, or until a wake beyond the first `seen`; `reason` names the timer."""
         with contextlib.suppress(TimeoutError):
             await workflow.wait_condition(
                 lambda: self._wakes != seen,

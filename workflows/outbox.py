@@ -28,10 +28,10 @@ class WorkflowWaker:
         sequence_id: str | None = None,
         account_id: str | None = None,
     ) -> None:
-        """Signal the row's workflow, starting it when none is open. Raises `RPCError` when Temporal does not answer.
+        """Signal the row's workflow; start it if none is open. Raises `RPCError` if Temporal does not answer.
 
-        The ids become search attributes of a workflow that this starts; with the fairness key its tasks take their
-        turn among those of other keys.
+        The ids become search attributes of a newly started workflow; with a fairness key, its tasks take turns with
+        those of other keys.
         """
         known = [
             SearchAttributePair(key, value)

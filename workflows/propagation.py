@@ -1,9 +1,9 @@
-"""Context propagation: workflows pass on the workspace, for the logs, and the trace that woke them, for the collector.
+"""Context propagation: workflows pass on the workspace, for logs, and the trace that woke them, for the collector.
 
-Headers of Temporal carry both: workspace ids and W3C `traceparent`s. Inside a workflow they are only copied, so that
-a replay needs no collector and gives the same result. Many traces wake one workflow: its work belongs to the one that
-woke it last. A wake outside of a trace (the dispatcher's, which come beside those of requests) begins a trace of its
-own, which gives way to a request's. After an hour a trace is over: activities begin new ones that link to it.
+Temporal headers carry both: workspace ids and W3C `traceparent`s. Workflows only copy them, so that a replay needs no
+collector and gives the same result. Many traces may wake one workflow; its work belongs to the latest. A wake outside a
+trace (from the dispatcher, which also wakes rows that a request has woken) begins a new trace, which never replaces a
+request's. After an hour a trace is over: activities then begin new ones that link to it.
 """
 
 from collections.abc import Mapping
@@ -55,10 +55,10 @@ Headers = Mapping[str, Payload]
 
 
 class ContextPropagation(ClientInterceptor, WorkerInterceptor):
-    """Interceptor of a client, and of the workers that use this client."""
+    """Interceptor of a client and of the workers that use it."""
 
     def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002 - temporalio's name
-        """Wrap what the client starts."""
+        """Wrap the client's outbound calls."""
         return _ClientOutbound(next)
 
     def workflow_interceptor_class(self, input: WorkflowInterceptorClassInput) -> type[WorkflowInboundInterceptor]:  # noqa: A002 - its name
@@ -67,20 +67,20 @@ class ContextPropagation(ClientInterceptor, WorkerInterceptor):
 
 
 def header_text(headers: Headers, name: str) -> Any:  # noqa: ANN401 - a workspace id or a carrier
-    """Return the value of a header, null when it is missing."""
+    """Return the value of a header, null if it is missing."""
     payload = headers.get(name)
     return None if payload is None else PayloadConverter.default.from_payload(payload)
 
 
 def origin(headers: Headers) -> tuple[Context, list[Link]]:
-    """Return the parent of an activity's span, and a link to the trace before it when that one is over."""
+    """Return the parent of an activity's span, and, if that trace is over, a link to it instead."""
     carrier = header_text(headers, TRACE) or header_text(headers, BACKGROUND)
     past = header_text(headers, PAST)
     return traces.received(carrier or {}), traces.links(past) if past else []
 
 
 class _ClientOutbound(OutboundInterceptor):
-    """Gives what the client starts the workspace of the request and the trace."""
+    """Adds the request's workspace and trace to the workflows and activities that the client starts."""
 
     async def start_workflow(self, input: StartWorkflowInput) -> WorkflowHandle[Any, Any]:  # noqa: A002 - its name
         """Start or wake a workflow."""
@@ -113,7 +113,7 @@ def _payload(value: object) -> Payload:
 
 
 class _Origin:
-    """The headers of the wake that a workflow answers."""
+    """The headers of the wake that a workflow is processing."""
 
     def __init__(self) -> None:
         self._workspace: Headers = {}
@@ -121,7 +121,7 @@ class _Origin:
         self._at = 0.0
 
     def take_over(self, headers: Headers) -> None:
-        """Take over the headers of a wake. A background trace does not replace a request's that is still fresh."""
+        """Take over the headers of a wake. A background trace does not replace a recent trace of a request."""
         if WORKSPACE in headers:
             self._workspace = {WORKSPACE: headers[WORKSPACE]}
         if TRACE in headers:
@@ -167,7 +167,7 @@ class _WorkflowInbound(WorkflowInboundInterceptor):
 
 
 class _WorkflowOutbound(WorkflowOutboundInterceptor):
-    """Adds the headers to what the workflow starts."""
+    """Adds the headers to activities and runs that the workflow starts."""
 
     def __init__(self, next: WorkflowOutboundInterceptor, origin: _Origin) -> None:  # noqa: A002 - its name
         super().__init__(next)

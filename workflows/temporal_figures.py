@@ -1,6 +1,6 @@
-"""Temporal's own figures of this process (slots, latencies of queues, sticky cache), on the same page as ours.
+"""Temporal's own metrics of this process (slots, queue latencies, sticky cache), shown beside ours.
 
-The client's core writes them into a buffer; a thread works the buffer in every second, for it drops what does not fit.
+The client's core writes them into a buffer and drops what does not fit; a thread reads the buffer every second.
 """
 
 import functools
@@ -28,13 +28,13 @@ from models.operate.registry import REGISTRY
 BUFFER = 100_000
 EVERY_SECONDS = 1.0
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600, float("inf"))
-"""Seconds: from a local activity to an hour in a queue."""
+"""Upper bounds in seconds, from a local activity to an hour in a queue."""
 Labels = tuple[tuple[str, str], ...]
 
 
 @dataclass(slots=True)
 class _Spread:
-    """How often what was measured lay at or below each of `BUCKETS`, and the sum of it."""
+    """A histogram: the number of values at or below each of `BUCKETS`, and their sum."""
 
     counts: list[int] = field(default_factory=lambda: [0] * len(BUCKETS))
     sum: float = 0.0
@@ -45,7 +45,7 @@ class _Spread:
 
 
 class TemporalFigures(Collector):
-    """What the buffer has told so far."""
+    """The totals of everything read from the buffer so far."""
 
     def __init__(self, buffer: MetricBuffer) -> None:
         self._buffer = buffer
@@ -55,13 +55,13 @@ class TemporalFigures(Collector):
         self._spreads: dict[str, dict[Labels, _Spread]] = {}
 
     def keep_up(self) -> None:
-        """Work the buffer in for ever."""
+        """Read the buffer every second, forever."""
         while True:
             time.sleep(EVERY_SECONDS)
             self.work_in()
 
     def work_in(self) -> None:
-        """Take what is in the buffer."""
+        """Read the buffer and add its updates to the totals."""
         with self._turn:
             for update in self._buffer.retrieve_updates():
                 self._take(update)
@@ -79,7 +79,7 @@ class TemporalFigures(Collector):
         values[labels] = before + update.value
 
     def collect(self) -> Iterator[Metric]:
-        """Everything, in the form of the page."""
+        """Yield all metrics."""
         self.work_in()
         with self._turn:
             return iter([self._shown(name, metric) for name, metric in sorted(self._metrics.items())])
@@ -96,7 +96,7 @@ class TemporalFigures(Collector):
 
 
 def _name(metric: BufferedMetric) -> str:
-    """Core's name, with the unit of what is measured in seconds."""
+    """Return the core's name, with the unit `seconds` added to durations."""
     measured = metric.kind == BUFFERED_METRIC_KIND_HISTOGRAM and metric.unit in {"s", "duration"}
     return f"{metric.name}_seconds" if measured else metric.name.removesuffix("_total")
 
@@ -115,7 +115,7 @@ def _histogram(shown: Metric, spreads: dict[Labels, _Spread]) -> Metric:
 
 @functools.cache
 def runtime() -> Runtime:
-    """The runtime of this process whose figures are on `/metrics`; one, however many clients it has."""
+    """Return the runtime whose figures are on `/metrics`; all clients of the process share it."""
     buffer = MetricBuffer(BUFFER, MetricBufferDurationFormat.SECONDS)
     made = Runtime(telemetry=TelemetryConfig(metrics=buffer))
     figures = TemporalFigures(buffer)

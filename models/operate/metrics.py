@@ -1,4 +1,4 @@
-"""The operator's figures: what waits, for how long, what was sent, and whether the ledger adds up.
+"""The operator's metrics: waiting rows and their age, sends, and whether the ledger adds up.
 
 Every statement reads an index and a bounded number of rows (`tests/models/operate/test_figures.py` looks at the plans),
 so that a scrape costs the same on a large installation. Ids of workspaces and accounts are the only labels.
@@ -30,7 +30,7 @@ from models.operate.registry import REGISTRY
 MOST_WORKSPACES = 50
 MOST_ACCOUNTS = 200
 MOST_COUNTED = 10_000
-"""Counts stop here: beyond it the exact number changes nothing for the operator."""
+"""Counts stop here: the exact number beyond it does not matter to an operator."""
 LEDGER_BATCH = 20
 
 UNDELIVERED = """
@@ -81,15 +81,15 @@ WAITING_ROWS = {
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One reading. Ages in seconds of service time, null while nothing waits; `late` below 0 is still to come."""
+    """One reading. Ages in seconds of service time, null if nothing waits; a negative `late` lies in the future."""
 
     oldest_undelivered: float | None
     undelivered: int
     open_runs: dict[str, int]
     queues: list[tuple[str, str, float]]
-    """Workspace, queue, age of what waits longest there; the longest first."""
+    """Workspace, queue, age of its oldest entry; oldest first."""
     sends: list[tuple[str, str, int]]
-    """Account, outcome, actions claimed within a day."""
+    """Account, outcome, number of actions claimed within a day."""
     unanswered: dict[str, int]
     late: dict[str, float]
 
@@ -118,7 +118,7 @@ async def read_figures(session: AsyncSession) -> Figures:
 
 
 async def mismatched_grants(session: AsyncSession, *, after: str) -> tuple[int, str]:
-    """Count the grants of the next workspaces that differ from their ledger; return where to go on, "" at the end."""
+    """Count the grants of the next workspaces that differ from their ledger; return the next `after`, "" at the end."""
     found = await session.scalars(text(WORKSPACES), {"after": after, "most": LEDGER_BATCH})
     ids = list(found)
     if not ids:
@@ -145,19 +145,19 @@ UNROUTED = "unrouted"
 
 
 def known_method(method: str) -> str:
-    """Return the method as a label, `other` for one that a caller made up."""
+    """Return the method as a label, `other` for an unknown one."""
     return method if method in METHODS else "other"
 
 
 def answered(method: str, route: str | None, status: int, seconds: float) -> None:
-    """Count a request. `route` is the template of its path, never the path; null for what is not routed."""
+    """Count a request. `route` is the template of its path, never the path; null if no route matched."""
     label = route or UNROUTED
     REQUESTS.labels(known_method(method), label, str(status)).inc()
     REQUEST_SECONDS.labels(label).observe(seconds)
 
 
 class RowFigures:
-    """Figures of the rows, read at most every few seconds however often they are asked for."""
+    """Figures of the rows, read at most once every `FRESH_SECONDS`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -170,7 +170,7 @@ class RowFigures:
         self._passes = 0
 
     async def refresh(self) -> None:
-        """Read the figures when the last reading is old. When the database does not answer there are none; no error."""
+        """Read the figures if the last reading is old; on a failure, log it and have none."""
         async with self._refreshing:
             if time.monotonic() - self._read_at < FRESH_SECONDS:
                 return
@@ -178,7 +178,7 @@ class RowFigures:
             try:
                 async with asyncio.timeout(READ_SECONDS):
                     await self._read()
-            except Exception as error:  # noqa: BLE001 - whatever it is, the scrape says `service_rows_readable 0`
+            except Exception as error:  # noqa: BLE001 - on any error, the scrape reports `service_rows_readable 0`
                 self._figures = None
                 log.warning("metrics.unreadable", error=type(error).__name__, sqlstate=sqlstate(error))
 
@@ -192,23 +192,23 @@ class RowFigures:
             self._passes += 1
 
     def collect(self) -> Iterator[Metric]:
-        """The last reading."""
+        """Yield the metrics of the last reading."""
         now = self._figures
         yield _gauge("service_rows_readable", "1 when the database could be read for this scrape.", float(bool(now)))
         if now is None:
             return
         yield _gauge(
             "service_oldest_undelivered_event_seconds",
-            "Age of the oldest webhook delivery that still waits; 0 for none.",
+            "Age of the oldest pending webhook delivery; 0 if there is none.",
             now.oldest_undelivered or 0.0,
         )
-        yield _gauge("service_undelivered_events", "Webhook deliveries that wait, counted to 10,000.", now.undelivered)
+        yield _gauge("service_undelivered_events", "Pending webhook deliveries, counted to 10,000.", now.undelivered)
         yield _labelled("service_open_runs", "Runs that have not ended.", ["status"], now.open_runs)
-        yield _labelled("service_unanswered_rows", "Rows rung and not answered.", ["kind"], now.unanswered)
-        yield _labelled("service_late_seconds", "How late the row is that should have woken.", ["kind"], now.late)
+        yield _labelled("service_unanswered_rows", "Rows with unanswered wakes.", ["kind"], now.unanswered)
+        yield _labelled("service_late_seconds", "How overdue the earliest wake-up is.", ["kind"], now.late)
         yield _labelled(
             "service_queue_latency_seconds",
-            "Age of what waits longest for the people source, the 50 longest.",
+            "Age of the oldest entry in each queue of the people source, the 50 oldest.",
             ["workspace_id", "queue"],
             {(workspace, queue): seconds for workspace, queue, seconds in now.queues},
         )
@@ -220,7 +220,7 @@ class RowFigures:
         )
         yield _gauge(
             "service_ledger_mismatched_grants",
-            "Grants whose rest is not the sum of their ledger.",
+            "Grants whose remaining credits differ from the sum of their ledger entries.",
             max(self._wrong_last_pass, self._wrong_so_far),
         )
         yield _gauge("service_ledger_passes", "How often this process has checked every workspace.", self._passes)
@@ -235,7 +235,7 @@ class _Rows(Collector):
 
 
 class Metrics:
-    """The text of `/metrics`. `database` null: only the process's own counters."""
+    """The text of `/metrics`. With `database` null: only the process's own counters."""
 
     def __init__(self, database: Database | None) -> None:
         self._rows = RowFigures(database) if database is not None else None
@@ -244,7 +244,7 @@ class Metrics:
             self._registry.register(_Rows(self._rows))
 
     async def text(self) -> bytes:
-        """Return everything in the text format."""
+        """Return all metrics in the text format."""
         if self._rows is not None:
             await self._rows.refresh()
         return generate_latest(REGISTRY) + generate_latest(self._registry)

@@ -1,4 +1,4 @@
-"""Readiness: whether the database, its migrations and Temporal answer, each part by itself and within bounded time."""
+"""Readiness: whether the database, its migrations and Temporal answer, each checked on its own in bounded time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -13,18 +13,18 @@ PART_SECONDS = 3.0
 OK = "ok"
 
 Probe = Callable[[], Awaitable[str]]
-"""Answers `ok` or one word of what is wrong; raises when the part does not answer."""
+"""Returns `ok` or one word that says what is wrong; raises if the part does not answer."""
 
 
 class Readiness:
-    """Asks every part at once. A part that hangs is given up after `PART_SECONDS`, and never asked twice at a time."""
+    """Checks all parts at once. A part that hangs is given up after `PART_SECONDS`, and never checked twice at once."""
 
     def __init__(self, probes: Mapping[str, Probe]) -> None:
         self._probes = probes
         self._running: dict[str, asyncio.Task[str]] = {}
 
     async def parts(self) -> dict[str, str]:
-        """Return one word for each part: `ok`, or what is wrong with it."""
+        """Return one word for each part: `ok` or what is wrong."""
         return dict(zip(self._probes, await asyncio.gather(*map(self._ask, self._probes)), strict=True))
 
     async def _ask(self, part: str) -> str:
@@ -42,24 +42,24 @@ class Readiness:
 
 @cache
 def newest() -> str:
-    """The revision that this code needs."""
+    """Return the revision that this code needs."""
     head: str | None = ScriptDirectory.from_config(config("")).get_current_head()
     return head or ""
 
 
 async def _one(url: str, statement: str) -> object:
-    """One value over a connection of its own: the pool may be what is wrong."""
+    """Return one value, read over a separate connection, because the pool may be the fault."""
     connection = await asyncpg.connect(
         url.replace("+asyncpg", ""), timeout=PART_SECONDS, command_timeout=PART_SECONDS, statement_cache_size=0
     )
     try:
         return await connection.fetchval(statement)
     finally:
-        connection.terminate()  # a polite farewell would wait for a server that hangs
+        connection.terminate()  # closing in the regular way would wait for a server that hangs
 
 
 def database_probes(url: str) -> dict[str, Probe]:
-    """`database`: it answers. `migrations`: it is at the revision that this code needs."""
+    """Return the probes `database` (it answers) and `migrations` (it is at the revision that this code needs)."""
 
     async def answers() -> str:
         return OK if await _one(url, "select 1") == 1 else "wrong_answer"

@@ -1,9 +1,9 @@
-"""After a restore, put in doubt what the network may already know (`docs/operations.md`).
+"""After a restore, mark as unknown what may already have been sent (`docs/operations.md`).
 
-A restored database has forgotten what was sent since its backup. One row says so. From then on the claim of every
-action that was asked for before the restore, and of every later step of an enrollment of before it, turns the action
-into one whose outcome is unknown and as old as the backup (`models.outreach.engine.claim`). Reading the network back
-then decides as after a lost answer: done, to be done, or left to a person.
+A restored database lacks what was sent since its backup. One row records the restore. From then on, claiming an action
+that was requested before the restore, or a later step of an enrollment from before it, gives the action an unknown
+outcome dated to the backup (`models.outreach.engine.claim`). Reading back from the network then decides as after a
+lost answer: it was done, it is to be done, or a person decides.
 """
 
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ IN_DOUBT = text(
 
 @dataclass(frozen=True, slots=True)
 class BegunRecovery:
-    """What a recovery will look at: since when, how many open actions and enrollments, and how many rows were woken."""
+    """What a recovery covers: its start, the open actions and enrollments, and the number of rows that were woken."""
 
     since: datetime
     at: datetime
@@ -55,19 +55,19 @@ class BegunRecovery:
 
 
 async def last_stamp(session: AsyncSession) -> datetime | None:
-    """Return the newest business time in the database, which the backup is no older than; null when it is empty."""
+    """Return the newest business time in the database; the backup is not older. Null if the database is empty."""
     found: datetime | None = (await session.execute(LAST_STAMP)).scalar_one()
     return found
 
 
 async def begin_recovery(session: AsyncSession, *, since: datetime) -> BegunRecovery:
-    """Put in doubt what was asked for until now, have every account read again, and wake every open row.
+    """Mark everything requested until now as uncertain, have every account read again, and wake every open row.
 
-    No worker may run. Raises `ValueError` for a time in the future.
+    No worker may be running. Raises `ValueError` for a time in the future.
     """
     now = await service_time(session)
     if since > now:
-        raise ValueError("the backup cannot be of a time to come")
+        raise ValueError("the time of the backup must not be in the future")
     session.add(Recovery(id=f"rec_{now.timestamp():.0f}", since=since, at=now))
     await session.execute(CATCH_UP, {"now": now})
     woken = 0

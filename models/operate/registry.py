@@ -1,4 +1,4 @@
-"""The registry of this process's own figures: what `/metrics` shows besides the rows'."""
+"""The registry of this process's own metrics, which `/metrics` shows besides those of the rows."""
 
 from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector
 

@@ -1,8 +1,7 @@
-"""Traces of this process for the operator's OpenTelemetry collector: off unless the standard `OTEL_*` variables ask.
+"""Traces of this process for the operator's OpenTelemetry collector; off unless `OTEL_*` variables turn them on.
 
-A span carries the attributes that `Fact` lists and nothing else. The provider is never made the global one: what
-libraries would record by themselves (addresses, queries, arguments) is dropped, and no trace header leaves for other
-servers.
+A span carries only the attributes that `Fact` lists. The provider is not made the global one: spans that libraries
+would record by themselves (addresses, queries, arguments) are dropped, and no trace header is sent to other servers.
 """
 
 import asyncio
@@ -28,12 +27,12 @@ EXPORTER = "OTEL_TRACES_EXPORTER"
 DISABLED = "OTEL_SDK_DISABLED"
 PROJECT = "sourcing-and-outreach"
 FLUSH_SECONDS = 5.0
-"""How long the end of a process waits for a collector to take the last spans."""
+"""How long a process waits at its end for the collector to take the last spans."""
 PROPAGATOR = TraceContextTextMapPropagator()
 
 
 class Fact(StrEnum):
-    """Every attribute that a span may carry: ids, templates, fixed names and states."""
+    """The attributes that a span may carry: ids, templates, fixed names and states."""
 
     REQUEST = "request.id"
     WORKSPACE = "workspace.id"
@@ -61,7 +60,7 @@ def asked_for(environment: Mapping[str, str]) -> bool:
     """Return whether the environment turns traces on.
 
     Raises:
-        ValueError: an exporter other than OTLP over HTTP is asked for.
+        ValueError: the environment asks for an exporter other than OTLP over HTTP.
     """
     exporter = environment.get(EXPORTER, "").strip().lower()
     if exporter not in {"", "otlp", "none"}:
@@ -73,7 +72,7 @@ def asked_for(environment: Mapping[str, str]) -> bool:
 
 @contextlib.asynccontextmanager
 async def sending(process: str) -> AsyncIterator[None]:
-    """Send the spans of this process (`api`, `worker`) within the block, where the environment asks for it."""
+    """Send the spans of this process (`api`, `worker`) within the block if the environment turns traces on."""
     if not asked_for(os.environ):
         yield
         return
@@ -87,7 +86,7 @@ async def sending(process: str) -> AsyncIterator[None]:
 
 
 async def _flushed(provider: "TracerProvider") -> None:
-    """Wait for the last spans, at most `FLUSH_SECONDS`; a thread that waits for a hung collector is left behind."""
+    """Wait for the last spans, at most `FLUSH_SECONDS`; a thread that waits for a hung collector is abandoned."""
     loop, done = asyncio.get_running_loop(), asyncio.Event()
 
     def flush() -> None:
@@ -103,7 +102,7 @@ async def _flushed(provider: "TracerProvider") -> None:
 
 def _provider(process: str) -> "TracerProvider":
     """Return a provider that reads sampler, resource and exporter from the standard variables."""
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # heavy, and rarely needed
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # slow to import, rarely needed
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -125,7 +124,7 @@ def span(
 ) -> Iterator[Span]:
     """Open a span around the block; while traces are off it records nothing.
 
-    `parent` null means the current span. Of an exception only the code or type is recorded, never its message. Lines
+    A null `parent` means the current span. Only the code or type of an exception is recorded, never its message. Lines
     logged inside carry the `trace_id`.
     """
     if _SENDING.provider is None:
@@ -174,7 +173,7 @@ def root() -> Context:
 
 
 def carried() -> dict[str, str]:
-    """Return the current span as W3C `traceparent`, for another of our processes; empty when there is none."""
+    """Return the current span as W3C `traceparent` for another process of the installation; empty if there is none."""
     carrier: dict[str, str] = {}
     if get_current_span().get_span_context().is_valid:
         PROPAGATOR.inject(carrier)
@@ -182,10 +181,10 @@ def carried() -> dict[str, str]:
 
 
 def received(carrier: Mapping[str, str]) -> Context:
-    """Return what `carried` gave in another process, as a parent."""
+    """Return the span that another process sent by `carried`, as a parent."""
     return PROPAGATOR.extract(carrier, Context())
 
 
 def links(carrier: Mapping[str, str]) -> list[Link]:
-    """Return the same as a link, for a trace that is too old to be continued."""
+    """Return the span that another process sent as a link, for a trace too old to be continued."""
     return [Link(get_current_span(received(carrier)).get_span_context())]

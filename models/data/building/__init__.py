@@ -1,1 +1,1 @@
-"""How the shipped reference file is built from its sources (run only when a source changes)."""
+"""Building the shipped reference file from its sources; run only when a source changes."""

@@ -9,7 +9,7 @@ from models.market.companies import company_key, plain_domain
 from models.market.company_names import curated_companies
 
 COUNTRIES = frozenset(["AT", "BE", "CH", "DE", "DK", "FI", "FR", "GB", "IE", "LU", "NL", "NO", "SE"])
-BUSY_COUNTRIES = frozenset(["AU", "CA", "ES", "IT", "PL", "US"])  # there only firms of the sectors in TECHNICAL
+BUSY_COUNTRIES = frozenset(["AU", "CA", "ES", "IT", "PL", "US"])  # only firms of the TECHNICAL sectors
 TECHNICAL = (
     "aerospace_defense",
     "electronics_semiconductors",
@@ -39,7 +39,7 @@ DOMAIN = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 
 
 class Firm(NamedTuple):
-    """One firm to ship, and the keys it is found by."""
+    """One firm to ship, and the keys by which it is found."""
 
     id: str
     name: str
@@ -49,7 +49,7 @@ class Firm(NamedTuple):
 
 
 def build_companies(register: Path, country_codes: dict[str, str]) -> list[Firm]:
-    """Return well-known firms, then listed ones, then the register's; each name once in a country.
+    """Return well-known firms, then listed ones, then those of the register; each name once per country.
 
     `country_codes` maps English names.
     """
@@ -133,7 +133,7 @@ def _operates(entity: dict[str, Any]) -> bool:
 
 
 def without_capitals(name: str) -> str:
-    """Return a register's capitals as people write them: `ACME TOOLS GMBH` becomes `Acme Tools GmbH`."""
+    """Return a name in capitals with the usual letter case: `ACME TOOLS GMBH` becomes `Acme Tools GmbH`."""
     if not name.isupper():
         return " ".join(name.split())
     return " ".join(_word(word) for word in name.split())

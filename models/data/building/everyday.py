@@ -1,4 +1,4 @@
-"""Words of working life that happen to be names of places: in prose they name a place only beside stronger signs."""
+"""Everyday working words that are also names of places: in prose they name a place only beside stronger signs."""
 
 import csv
 import gzip
@@ -14,7 +14,7 @@ OFTEN = 2
 
 
 def words_in_use(labour: Path, names: set[str]) -> list[str]:
-    """Return one-word names that occur in labels of occupations and skills or in the curated list, less those kept."""
+    """Return the one-word names that occur in occupation or skill labels or the curated list, except kept ones."""
     kept = {word for cells in curated_rows("everyday_names") for word in cells[0].split()}
     listed = {place_key(word) for cells in curated_rows("everyday_words") for word in cells[0].split()}
     counts: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Languages for the reference file: the English name of each, and every name it goes by."""
+"""Languages for the reference file: the English name and all other names of each."""
 
 from models.market.curated import names_by_key
 from models.market.place_names import place_key, spelled_out
@@ -12,7 +12,7 @@ LANGUAGES = ("en", "de", "fr", "nl")
 
 
 def build_languages() -> dict[str, str]:
-    """Return keys of names in four languages, to the lower-case English name."""
+    """Return the lower-case English names by the keys of names in four languages."""
     from babel import Locale
 
     listed = {language: Locale(language).languages for language in LANGUAGES}

@@ -33,7 +33,7 @@ class ConceptRow(NamedTuple):
 
 
 class RelatedRow(NamedTuple):
-    """O*NET says that one occupation is near another."""
+    """A relation of O*NET between two similar occupations."""
 
     concept: str
     other: str
@@ -59,7 +59,7 @@ def concepts(labour: Path) -> list[ConceptRow]:
 
 
 def labels(labour: Path) -> list[LabelRow]:
-    """Return every label once a concept and language, preferred ones winning; `directeur/directrice` counts as two."""
+    """Return each label once per concept and language; preferred ones win. `directeur/directrice` counts as two."""
     best: dict[tuple[str, str, str], LabelRow] = {}
     for text, language, concept, preferred in _raw_labels(labour):
         for form in _forms(text, language):
@@ -91,7 +91,7 @@ def _forms(text: str, language: str) -> list[str]:
 
 
 def related(labour: Path) -> list[RelatedRow]:
-    """Return O*NET's relations, in its order."""
+    """Return O*NET's relations in O*NET's order."""
     return [
         RelatedRow(
             concept=f"onet:{row['O*NET-SOC Code']}",

@@ -15,7 +15,7 @@ from models.market.curated import curated_rows, names_by_key
 from models.market.place_names import Level, ascii_form, place_key, spelled_out
 
 LANGUAGES = ("en", "de", "fr", "nl")
-OWN_NUMBERS = 900_000_000_000  # ids of areas that GeoNames numbers elsewhere: far above every geonameid
+OWN_NUMBERS = 900_000_000_000  # ids of areas whose GeoNames id our source lacks: far above every geonameid
 DISTRICT_WORDS = re.compile(
     r"^(?:Gemeente|Provincie|Province (?:du|de la|de l'|des|de|d'|of)|Département (?:du|de la|de l'|des|de|d')|"
     r"Politischer Bezirk|Regierungsbezirk|Bezirk|Wahlkreis|Arrondissement (?:du|de la|de l'|de)|Provincia (?:di|de|do)|"
@@ -23,7 +23,7 @@ DISTRICT_WORDS = re.compile(
     r"County|District of)\s*(?=\S)"
 )
 DISTRICT_TAILS = re.compile(r"\s+(?:County|Parish|District|Region|Borough|Census Area|Municipality|Stadt)$")
-NO_DISTRICTS = frozenset({"NL", "LU"})  # there the second level is the municipality, the city over again
+NO_DISTRICTS = frozenset({"NL", "LU"})  # the second level is the municipality, which repeats the city
 LATIN_NAME = re.compile(r"[A-Z'’][^\d;:()]{2,59}$")
 AREA_WORDS = {"AT": ("Bezirk",), "GB": ("County",), "IE": ("County", "Co.")}
 ARTICLE = re.compile(r"(?:Le|La|Les)\s+|L['’]")
@@ -37,7 +37,7 @@ SAME_POINT = 0.1  # degrees between two editions of the same city
 class PlaceRow:
     """One place before its number in the table is known; areas are codes such as `BE.VLG` and `BE.VLG.VOV`.
 
-    `aliases` are as good as the name, `others` are not; `codes` are looked up as they are (`us:il`).
+    `aliases` rank like the name, `others` below it; `codes` are looked up unchanged (`us:il`).
     """
 
     id: int
@@ -66,7 +66,7 @@ class PlaceSources:
     areas: Path
 
 
-def _load(path: Path) -> Any:  # noqa: ANN401 - JSON of another publisher
+def _load(path: Path) -> Any:  # noqa: ANN401 - JSON of a third party
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -127,7 +127,7 @@ def _without_article(name: str, country: str) -> list[str]:
 
 
 def _other_names(names: Iterable[str], *, population: int) -> Iterator[str]:
-    """Return names in Latin letters that people write; transliterations and airport codes are left out."""
+    """Return the names in Latin letters that people write, without transliterations and airport codes."""
     if population < SMALL_PLACE:
         return
     for name in names:
@@ -136,7 +136,7 @@ def _other_names(names: Iterable[str], *, population: int) -> Iterator[str]:
 
 
 def _join_districts(rows: list[PlaceRow], listed: list[dict[str, str]]) -> None:
-    """Give each city its second-level area: by name and place, else that of the nearest city in its region."""
+    """Give each city its second-level area, found by name and place, else from the nearest city in its region."""
     known: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
     for entry in listed:
         known[entry["country"], entry["name"]].append(entry)
@@ -166,7 +166,7 @@ def _fill_districts(members: list[PlaceRow]) -> None:
 
 
 def _areas(sources: PlaceSources, cities: list[PlaceRow], level: Level) -> list[PlaceRow]:
-    """Return first- or second-level areas with at least one city, each placed at the centre of its people."""
+    """Return the first- or second-level areas with at least one city, each located at its centre of population."""
     members: dict[str, list[PlaceRow]] = defaultdict(list)
     for city in cities:
         code = city.region if level is Level.REGION else city.district
@@ -210,7 +210,7 @@ def _area(code: str, name: str, inside: list[PlaceRow], level: Level, *, number:
 
 
 def _name_areas(areas: dict[str, PlaceRow]) -> None:
-    """Curated names and the postal codes of states."""
+    """Give areas their curated names, and states their postal codes."""
     for code, names in names_by_key("region_names").items():
         row = areas[code]
         if names[0].startswith("="):
@@ -269,7 +269,7 @@ def country_names(sources: PlaceSources) -> dict[str, dict[str, str]]:
 
 
 def country_keys(sources: PlaceSources) -> dict[str, str]:
-    """Return every key that names a country, to its code; what two countries share names neither."""
+    """Return the country code by each key that names a country; keys shared by two countries are left out."""
     countries = load_countries(sources)
     named: dict[str, set[str]] = defaultdict(set)
     for code, names in country_names(sources).items():
@@ -282,7 +282,7 @@ def country_keys(sources: PlaceSources) -> dict[str, str]:
 
 
 def groups() -> dict[str, list[str]]:
-    """Return keys of groups of countries, to their members; an intent takes no more than `MOST_COUNTRIES`."""
+    """Return the members of each group of countries by key. Raises `ValueError` above `MOST_COUNTRIES` members."""
     members = {names: codes.split() for names, codes in curated_rows("country_groups")}
     if any(len(codes) > MOST_COUNTRIES for codes in members.values()):
         raise ValueError("a group has more countries than an intent can name")
@@ -318,7 +318,7 @@ def _metros(cities: list[PlaceRow]) -> list[PlaceRow]:
 
 
 def keys(row: PlaceRow) -> dict[str, bool]:
-    """Return every key a row is found by; the value says whether it is an alias. Codes of states keep their colon."""
+    """Return the keys by which a row is found, with whether each is an alias. Codes of states keep their colon."""
     found: dict[str, bool] = {}
     for name in (row.name, *row.aliases):
         found |= {place_key(name): False, place_key(spelled_out(name)): False}
