@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,8 @@ from models.market.company_names import (
     curated_groups,
 )
 from models.market.curated import curated_rows
+from models.market.known_words import town_names, vocabulary
+from models.market.nearest_words import NearestWords
 from models.market.occupations import Concept, GroupShare, Label, Occupations, Related, RoughStatistics, label_key
 from models.market.place_names import CountryNames, Gazetteer, Hit
 from models.market.place_words import PlaceResolver, read_place_resolver
@@ -303,6 +306,7 @@ class ShippedReference:
     attributes: Attributes
     schools: Schools
     languages: Mapping[str, str]
+    nearest_words: NearestWords
     statistics: RoughStatistics
 
 
@@ -314,17 +318,22 @@ def reference() -> ShippedReference:
     shares = json.loads(value(database, "isco_shares"))
     known = tuple(curated_companies())
     companies = StoredCompanies(database, known)
+    titles, skills = load_titles(database, occupations), load_skills()
+    languages: dict[str, str] = json.loads(value(database, "languages"))
     return ShippedReference(
         places=places,
         place_words=read_place_resolver(places),
         occupations=occupations,
-        titles=load_titles(database, occupations),
-        skills=load_skills(),
+        titles=titles,
+        skills=skills,
         companies=companies,
         company_names=load_company_names(companies, known),
         attributes=read_attributes(),
         schools=read_schools(),
-        languages=json.loads(value(database, "languages")),
+        languages=languages,
+        nearest_words=NearestWords(
+            lambda: chain(town_names(database), vocabulary(titles, skills, known, languages)),
+        ),
         statistics=RoughStatistics(
             places=places,
             occupations=occupations,
