@@ -268,6 +268,7 @@ def test_every_json_column_contains_no_personal_data_or_is_erased() -> None:
         ("outreach_accounts", "caps"),
         ("outreach_accounts", "holds"),
         ("outreach_settings", "caps"),
+        ("runs", "suggestions"),
         ("search_plans", "content"),
         ("upstream_calls", "failure"),
         ("sequences", "steps"),
