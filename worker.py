@@ -9,37 +9,35 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import structlog
+from pydantic import SecretStr
 from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from activities.access import ClientSteps, MailSteps
-from activities.billing import CallbackSteps, OutreachPlanSteps, PaymentSteps, RefillSteps
+from activities import access, billing, events, operate
 from activities.dispatcher import Dispatcher
-from activities.events import DeliverySteps
 from activities.interceptors import LoggingInterceptor, SilentFailures
-from activities.operate import HousekeepingSteps, OptOutSteps
-from activities.outreach.accounts import AccountSteps, SignIn
+from activities.outreach import accounts, sends
+from activities.outreach.accounts import SignIn
 from activities.outreach.calls import NetworkChannel
+from activities.outreach.channel import Channel, ListeningChannel
 from activities.outreach.inbox import NetworkInbox
-from activities.outreach.sends import SendSteps
-from activities.sourcing.background import ContactSteps, JobSteps
-from activities.sourcing.calls import RawCalls
+from activities.sourcing import background, calls, runs
 from activities.sourcing.people import PeopleCalls
-from activities.sourcing.runs import RunSteps
+from activities.steps import activities_of
 from activities.upstream.guard import Guard
-from activities.upstream.mail import SmtpMailer
-from activities.upstream.outreach_network import outreach_network
+from activities.upstream.mail import Mailer, SmtpMailer
 from activities.upstream.payments import NoPayments, Payments
 from activities.upstream.people_data_labs.source import PeopleDataLabs
 from activities.upstream.ports.network import OutreachNetwork
 from activities.upstream.slots import UpstreamSlots, upstream_tuner
+from activities.upstream.unipile.network import UnipileNetwork
 from api.kernel.internal import listening
 from models.base.database import Database
 from models.base.outbound import Resolver
@@ -59,36 +57,113 @@ from workflows.outbox import WorkflowWaker
 
 log = structlog.get_logger(__name__)
 
+STEPS = (access, billing, events, operate, accounts, sends, background, calls, runs)
+"""The modules whose steps are served: each registers them when it is imported (`activities.steps`)."""
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types", "opentelemetry", "structlog")
 INTERCEPTORS = (LoggingInterceptor(), SilentFailures())
 """Interceptors of every activity, outermost first. The client adds the context propagation."""
 GRACE = timedelta(seconds=20)
+<<<<<<< HEAD
 """How long activities may keep running after SIGTERM."""
 WEBHOOKS_AT_ONCE = 200
 NETWORK_AT_ONCE = 16
 PAYMENTS_AT_ONCE = 8
+=======
+"""How long activities may finish after SIGTERM."""
+AT_ONCE = {Queue.MAIL: 4, Queue.PAYMENTS: 8, Queue.NETWORK: 16, Queue.WEBHOOKS: 200}
+"""Calls at once in one process. Webhook attempts mostly wait, and only so many of one endpoint are ever queued; of one
+outreach account there is never more than one call."""
+>>>>>>> 7098d8f (Register steps with their queues, so that the worker lists none, and refuse calls without a key in the client)
 OVERDUE_SECONDS = 30.0
 OVERDUE_SECONDS_VIRTUAL = 0.0
 """Under virtual time the clock jumps past a row's `wake_at`; only a wake tells its workflow."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
+<<<<<<< HEAD
     """The parts that the workers of one process share."""
+=======
+    """What the workers of one process share. The constructor of a class of steps names what it needs of it."""
+>>>>>>> 7098d8f (Register steps with their queues, so that the worker lists none, and refuse calls without a key in the client)
 
     settings: Settings
-    database: Database
     client: Client
+    database: Database
     vault: Vault
-    payments: Payments = field(default_factory=NoPayments)
+    public_url: str
+    sells: bool
+    mailer: Mailer
+    payments: Payments
+    guard: Guard
+    slots: UpstreamSlots
+    people: PeopleCalls
+    queue_seconds: float
+    network: OutreachNetwork
+    channel: Channel
+    inbox: ListeningChannel
+    chats_every: timedelta
+
+
+async def open_parts(settings: Settings, exits: contextlib.AsyncExitStack) -> Parts:
+    """Connect to the database and to Temporal, and make every adapter; `exits` closes them."""
+    database = Database(settings.database_url, pool_size=settings.database_pool_size)
+    whole = database.within(all_tenants("steps are given rows by their ids, and clean up for the installation"))
+    vault = Vault(settings.secret_key.get_secret_value())
+    guard = Guard(Resolver(), loopback=settings.webhook_loopback)
+    source = PeopleDataLabs(
+        base_url=settings.people_data_labs_base_url, api_key=_revealed(settings.people_data_labs_api_key)
+    )
+    network = UnipileNetwork(base_url=settings.unipile_base_url, api_key=_revealed(settings.unipile_api_key))
+    for opened in (database, guard, source, network):
+        exits.push_async_callback(opened.close)
+    slots = UpstreamSlots(whole.transaction, slots=settings.upstream_calls)
+    return Parts(
+        settings=settings,
+        client=await connect(settings),
+        database=whole,
+        vault=vault,
+        public_url=settings.public_url,
+        sells=settings.stripe_api_key is not None,
+        mailer=SmtpMailer(settings.smtp_url, sender=settings.mail_from),
+        payments=_payments(settings, exits),
+        guard=guard,
+        slots=slots,
+        people=PeopleCalls(source, slots, reference),
+        queue_seconds=settings.upstream_queue_seconds,
+        network=network,
+        channel=NetworkChannel(network),
+        inbox=NetworkInbox(whole, network, vault, public_url=settings.public_url),
+        chats_every=timedelta(minutes=settings.outreach_chats_minutes),
+    )
+
+
+def _revealed(secret: SecretStr | None) -> str | None:
+    return None if secret is None else secret.get_secret_value()
+
+
+def _payments(settings: Settings, exits: contextlib.AsyncExitStack) -> Payments:
+    key = _revealed(settings.stripe_api_key)
+    if key is None:
+        return NoPayments()
+    from activities.upstream.stripe.client import StripePayments  # a large library, which most workers do not need
+
+    provider = StripePayments(base_url=settings.stripe_base_url, api_key=key)
+    exits.push_async_callback(provider.close)
+    return provider
 
 
 def runner() -> SandboxedWorkflowRunner:
+<<<<<<< HEAD
     """Return the workflow sandbox with our own pure modules passed through."""
+=======
+    """Return the workflow sandbox, with our own pure modules passed through."""
+>>>>>>> 7098d8f (Register steps with their queues, so that the worker lists none, and refuse calls without a key in the client)
     restrictions = SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
     return SandboxedWorkflowRunner(restrictions=restrictions)
 
 
+<<<<<<< HEAD
 def service_worker(parts: Parts) -> Worker:
     """Return the worker of workflows and database steps."""
     settings = parts.settings
@@ -103,19 +178,26 @@ def service_worker(parts: Parts) -> Worker:
     callbacks = CallbackSteps(parts.database, parts.vault, parts.payments)
     refills = RefillSteps(parts.database, configured=settings.stripe_api_key is not None)
     plans = outreach_plan_steps(parts)
+=======
+def worker_of(queue: Queue, parts: Parts) -> Worker:
+    """Return the worker of one queue: the registered steps that are made there, and on `service` the workflows."""
+    options: dict[str, Any]
+    match queue:
+        case Queue.SERVICE:
+            at_once = parts.settings.database_pool_size
+            options = {"max_concurrent_activities": at_once, "max_concurrent_local_activities": at_once}
+            options |= {"workflows": WORKFLOWS, "workflow_runner": runner()}
+        case Queue.UPSTREAM:
+            options = {"tuner": upstream_tuner(parts.slots)}
+        case _:
+            options = {"max_concurrent_activities": AT_ONCE[queue]}
+>>>>>>> 7098d8f (Register steps with their queues, so that the worker lists none, and refuse calls without a key in the client)
     return Worker(
         parts.client,
-        task_queue=Queue.SERVICE,
-        workflows=WORKFLOWS,
-        activities=[
-            *(runs.next, runs.queued, runs.fetch_profiles),
-            *(fetches.next, finds.next),
-            *(mails.next, webhooks.next, duties.next, duties.do),
-            *(accounts.next, sends.enrollment_next, sends.action_next),
-            *(payments.next, callbacks.next, refills.next, plans.next, ClientSteps(parts.database, None).next),
-        ],
-        workflow_runner=runner(),
+        task_queue=queue,
+        activities=activities_of(queue, parts),
         interceptors=INTERCEPTORS,
+<<<<<<< HEAD
         max_concurrent_activities=settings.database_pool_size,
         max_concurrent_local_activities=settings.database_pool_size,
         graceful_shutdown_timeout=GRACE,
@@ -233,7 +315,10 @@ def upstream_worker(parts: Parts, source: PeopleDataLabs, slots: UpstreamSlots) 
         ],
         interceptors=INTERCEPTORS,
         tuner=upstream_tuner(slots),
+=======
+>>>>>>> 7098d8f (Register steps with their queues, so that the worker lists none, and refuse calls without a key in the client)
         graceful_shutdown_timeout=GRACE,
+        **options,
     )
 
 
@@ -244,25 +329,10 @@ async def serve(settings: Settings, queues: Sequence[Queue], *, ready_file: Path
         asyncio.get_running_loop().add_signal_handler(signum, stop.set)
     async with contextlib.AsyncExitStack() as exits:
         await exits.enter_async_context(traces.sending("worker"))
-        database = Database(settings.database_url, pool_size=settings.database_pool_size)
-        exits.push_async_callback(database.close)
-        vault = Vault(settings.secret_key.get_secret_value())
-        whole = database.within(all_tenants("steps are given rows by their ids, and clean up for the installation"))
-        parts = Parts(settings, whole, await connect(settings), vault, _payments(settings, exits))
-        if Queue.UPSTREAM in queues:
-            await _open_upstream(parts, exits)
-        if Queue.MAIL in queues:
-            await exits.enter_async_context(mail_worker(parts))
-        if Queue.PAYMENTS in queues:
-            await exits.enter_async_context(payments_worker(parts))
-        if Queue.WEBHOOKS in queues:
-            guard = Guard(Resolver(), loopback=settings.webhook_loopback)
-            exits.push_async_callback(guard.close)
-            await exits.enter_async_context(webhooks_worker(parts, guard))
-        if Queue.NETWORK in queues:
-            await _open_network(parts, exits)
-        if Queue.SERVICE in queues:
-            await _open_service(parts, exits)
+        parts = await open_parts(settings, exits)
+        for queue in sorted(set(queues), key=lambda queue: queue is Queue.SERVICE):  # started last, it stops first
+            await _prepare(queue, parts, exits)
+            await exits.enter_async_context(worker_of(queue, parts))
         probes = database_probes(settings.database_url) | {"temporal": lambda: reachable(parts.client)}
         figures = Metrics(parts.database if Queue.SERVICE in queues else None)  # one kind of worker reads the rows
         await exits.enter_async_context(listening(settings.internal_address, Readiness(probes), figures))
@@ -273,28 +343,21 @@ async def serve(settings: Settings, queues: Sequence[Queue], *, ready_file: Path
         log.info("worker.stopping")
 
 
-def _payments(settings: Settings, exits: contextlib.AsyncExitStack) -> Payments:
-    key = settings.stripe_api_key
-    if key is None:
-        return NoPayments()
-    from activities.upstream.stripe.client import StripePayments  # a large library, which most workers do not need
-
-    provider = StripePayments(base_url=settings.stripe_base_url, api_key=key.get_secret_value())
-    exits.push_async_callback(provider.close)
-    return provider
-
-
-async def _open_service(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
-    await parts.database.run(housekeeping.ensure_duties)
-    settings = parts.settings
-    dispatcher = Dispatcher(
-        parts.database,
-        WorkflowWaker(parts.client),
-        listen_url=settings.listen_url,
-        overdue_seconds=OVERDUE_SECONDS_VIRTUAL if settings.virtual_time else OVERDUE_SECONDS,
-    )
-    _until_closed(dispatcher.run(), exits)
-    await exits.enter_async_context(service_worker(parts))
+async def _prepare(queue: Queue, parts: Parts, exits: contextlib.AsyncExitStack) -> None:
+    """Do what has to run before or beside the worker of a queue."""
+    settings, database = parts.settings, parts.database
+    if queue is Queue.UPSTREAM:
+        await parts.slots.open()
+        exits.push_async_callback(parts.slots.close)
+    if queue is Queue.NETWORK and settings.unipile_api_key:
+        await database.run(account_catch_up)
+        sign_in = SignIn(database, parts.vault, parts.network, public_url=parts.public_url)
+        _until_closed(sign_in.stay_registered(), exits)
+    if queue is Queue.SERVICE:
+        await database.run(housekeeping.ensure_duties)
+        overdue = OVERDUE_SECONDS_VIRTUAL if settings.virtual_time else OVERDUE_SECONDS
+        waker = WorkflowWaker(parts.client)
+        _until_closed(Dispatcher(database, waker, listen_url=settings.listen_url, overdue_seconds=overdue).run(), exits)
 
 
 def _until_closed(work: Coroutine[Any, Any, None], exits: contextlib.AsyncExitStack) -> None:
@@ -306,30 +369,6 @@ def _until_closed(work: Coroutine[Any, Any, None], exits: contextlib.AsyncExitSt
         await asyncio.gather(task, return_exceptions=True)
 
     exits.push_async_callback(stop)
-
-
-async def _open_network(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
-    key = parts.settings.unipile_api_key
-    network = outreach_network(
-        base_url=parts.settings.unipile_base_url, api_key=key.get_secret_value() if key is not None else None
-    )
-    exits.push_async_callback(network.close)
-    if key:
-        await parts.database.run(account_catch_up)
-        sign_in = SignIn(parts.database, parts.vault, network, public_url=parts.settings.public_url)
-        _until_closed(sign_in.stay_registered(), exits)
-    await exits.enter_async_context(network_worker(parts, network))
-
-
-async def _open_upstream(parts: Parts, exits: contextlib.AsyncExitStack) -> None:
-    settings = parts.settings
-    key = settings.people_data_labs_api_key
-    source = PeopleDataLabs(base_url=settings.people_data_labs_base_url, api_key=key.get_secret_value() if key else "")
-    exits.push_async_callback(source.close)
-    slots = UpstreamSlots(parts.database.transaction, slots=settings.upstream_calls)
-    await slots.open()
-    exits.push_async_callback(slots.close)
-    await exits.enter_async_context(upstream_worker(parts, source, slots))
 
 
 def main() -> None:

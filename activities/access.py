@@ -1,8 +1,8 @@
 """Sending queued mails, and reading the metadata documents of OAuth clients."""
 
 import structlog
-from temporalio import activity
 
+from activities.steps import steps
 from activities.upstream.guard import FetchedDocument, Guard
 from activities.upstream.mail import Mailer, MailRefused
 from models.access.rules import signup
@@ -11,7 +11,7 @@ from models.access.rules.signup import MailKind
 from models.access.store import mails, oauth
 from models.base.database import Database
 from models.base.secrets import Vault
-from models.base.steps import Call, Do, NextStep, Queue, Step
+from models.base.steps import Call, Do, NextStep, Queue, Step, served_step
 
 WRITE = {MailKind.VERIFICATION: signup.verification_mail, MailKind.SIGN_IN: signup.sign_in_mail}
 
@@ -21,6 +21,7 @@ MAIL_SEND = "mail.send"
 CLIENT_READ = "client.read"
 
 
+@steps
 class MailSteps:
     """The steps of a mail: when it is due, and one attempt to send it."""
 
@@ -30,7 +31,7 @@ class MailSteps:
         self._mailer = mailer
         self._public_url = public_url
 
-    @activity.defn(name="mail.next")
+    @served_step("mail.next")
     async def next(self, step: Step) -> NextStep:
         """Return whether the mail is sent now, later or no more."""
         state = await self._database.run(lambda session: mails.decide_mail(session, step.id))
@@ -46,7 +47,7 @@ class MailSteps:
             reason=f"attempt {state.attempts + 1} at {until:%d %b %H:%M:%S} UTC",
         )
 
-    @activity.defn(name=MAIL_SEND)
+    @served_step(MAIL_SEND, Queue.MAIL)
     async def send(self, step: Step) -> NextStep:
         """Send the mail once and write the outcome."""
         async with self._database.transaction() as session:
@@ -77,14 +78,15 @@ LIMIT_SECONDS = 15
 OK = 200
 
 
+@steps
 class ClientSteps:
-    """The steps of a client's metadata document, whose address a stranger chose. Without a `guard` nothing is read."""
+    """The steps of a client's metadata document, whose address a stranger chose."""
 
-    def __init__(self, database: Database, guard: Guard | None) -> None:
+    def __init__(self, database: Database, guard: Guard) -> None:
         self._database = database
         self._guard = guard
 
-    @activity.defn(name="client.next")
+    @served_step("client.next")
     async def next(self, step: Step) -> NextStep:
         """Return whether the document is to be read."""
         wanted = await self._database.run(lambda session: oauth.next_document(session, step.id))
@@ -99,11 +101,9 @@ class ClientSteps:
         )
         return NextStep(do=Do.ACT, call=call)
 
-    @activity.defn(name=CLIENT_READ)
+    @served_step(CLIENT_READ, Queue.WEBHOOKS)
     async def read(self, step: Step) -> NextStep:
         """Read the document once and write the metadata, or why it was refused."""
-        if self._guard is None:
-            raise RuntimeError("this worker serves no webhooks queue")
         wanted = await self._database.run(lambda session: oauth.next_document(session, step.id))
         if wanted.url is not None:
             answer = await self._guard.get(wanted.url, HEADERS, most=MAX_DOCUMENT)

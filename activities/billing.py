@@ -5,8 +5,8 @@ from functools import partial
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
-from temporalio import activity
 
+from activities.steps import steps
 from activities.upstream.payments import (
     Buyer,
     ChargeAsk,
@@ -22,7 +22,7 @@ from activities.upstream.payments import (
 )
 from models.base.database import Database, service_time
 from models.base.secrets import Vault
-from models.base.steps import Do, NextStep, Step
+from models.base.steps import Do, NextStep, Queue, Step, served_step
 from models.billing.engine import callbacks, outreach_plans
 from models.billing.engine.outreach_plans import OutreachPlanOrder
 from models.billing.engine.payments import (
@@ -51,6 +51,7 @@ Note = Callable[[AsyncSession], Awaitable[None]]
 log = structlog.get_logger(__name__)
 
 
+@steps
 class PaymentSteps:
     """The steps of a payment. A method that calls the provider returns how to write the result."""
 
@@ -58,13 +59,13 @@ class PaymentSteps:
         self._database = database
         self._payments = payments
 
-    @activity.defn(name="payment.next")
+    @served_step("payment.next")
     async def next(self, step: Step) -> NextStep:
         """Return whether to call the provider, or what to wait for."""
         decision = await self._database.run(lambda session: decide_payment(session, step.id))
         return decision.next_step
 
-    @activity.defn(name=PAYMENT_CALL)
+    @served_step(PAYMENT_CALL, Queue.PAYMENTS)
     async def call(self, step: Step) -> NextStep:
         """Call the provider once, or read back the result of an earlier call, and write the result."""
         order = await self._database.run(lambda session: begin_payment_call(session, step.id, step.number))
@@ -73,7 +74,7 @@ class PaymentSteps:
             await self._database.run(note)
         return await self.next(step)
 
-    @activity.defn(name=PAYMENT_END_PLANS)
+    @served_step(PAYMENT_END_PLANS, Queue.PAYMENTS)
     async def end_plans(self, step: Step) -> NextStep:
         """Have the provider end the plans that the one just bought replaces."""
         async with self._database.reading() as session:
@@ -165,6 +166,7 @@ def _absent(order: PaymentOrder) -> Note:
     return lambda session: note_absent(session, order.payment_id)
 
 
+@steps
 class CallbackSteps:
     """The step of a callback."""
 
@@ -173,7 +175,7 @@ class CallbackSteps:
         self._vault = vault
         self._payments = payments
 
-    @activity.defn(name="callback.next")
+    @served_step("callback.next")
     async def next(self, step: Step) -> NextStep:
         """Apply the callback and empty it in one transaction."""
 
@@ -198,20 +200,19 @@ class CallbackSteps:
             return ()
 
 
+@steps
 class RefillSteps:
-    """The step of a workspace's auto-refill; `configured`: there is a payment provider."""
+    """The step of a workspace's auto-refill; `sells`: there is a payment provider."""
 
-    def __init__(self, database: Database, *, configured: bool) -> None:
+    def __init__(self, database: Database, *, sells: bool) -> None:
         self._database = database
-        self._configured = configured
+        self._sells = sells
 
-    @activity.defn(name="refill.next")
+    @served_step("refill.next")
     async def next(self, step: Step) -> NextStep:
         """Buy a pack when it is time, or return what to wait for."""
-        configured = self._configured
-        verdict, now = await self._database.run(
-            lambda session: decide_auto_refill(session, step.id, configured=configured)
-        )
+        sells = self._sells
+        verdict, now = await self._database.run(lambda session: decide_auto_refill(session, step.id, configured=sells))
         if verdict.over:
             return NextStep(do=Do.DONE, details=verdict.reason)
         wait = (verdict.until - now).total_seconds() if verdict.until else None
@@ -219,23 +220,24 @@ class RefillSteps:
         return NextStep(do=Do.WAIT, wait_seconds=wait, reason=reason, details=reason)
 
 
+@steps
 class OutreachPlanSteps:
-    """The steps of a workspace's outreach plan; `configured`: there is a payment provider."""
+    """The steps of a workspace's outreach plan; `sells`: there is a payment provider."""
 
-    def __init__(self, database: Database, payments: Payments, *, configured: bool) -> None:
+    def __init__(self, database: Database, payments: Payments, *, sells: bool) -> None:
         self._database = database
         self._payments = payments
-        self._configured = configured
+        self._sells = sells
 
-    @activity.defn(name="outreach_plan.next")
+    @served_step("outreach_plan.next")
     async def next(self, step: Step) -> NextStep:
         """Return whether to call the provider, or what to wait for."""
         decision = await self._database.run(
-            lambda session: outreach_plans.decide_outreach_plan(session, step.id, configured=self._configured)
+            lambda session: outreach_plans.decide_outreach_plan(session, step.id, configured=self._sells)
         )
         return decision.next_step
 
-    @activity.defn(name=outreach_plans.OUTREACH_PLAN_CALL)
+    @served_step(outreach_plans.OUTREACH_PLAN_CALL, Queue.PAYMENTS)
     async def call(self, step: Step) -> NextStep:
         """Bring the provider's subscription to the open change, or read it, and write the result."""
         order = await self._database.run(lambda session: outreach_plans.begin_plan_call(session, step.id, step.number))

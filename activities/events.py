@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
-from temporalio import activity
 
+from activities.steps import steps
 from activities.upstream.guard import Guard
 from models.base.database import Database
 from models.base.secrets import Vault
-from models.base.steps import Decision, NextStep, Step
+from models.base.steps import Decision, NextStep, Queue, Step, served_step
 from models.events.rules.deliveries import DELIVERY_ATTEMPT, signature
 from models.events.store import deliveries
 from models.events.store.deliveries import AttemptOutcome, DeliveryContent
@@ -19,28 +19,27 @@ from models.events.store.deliveries import AttemptOutcome, DeliveryContent
 AGENT = "sourcing-and-outreach-webhooks/1"
 
 
+@steps
 class DeliverySteps:
-    """The steps of a delivery. Without a `guard` it makes no attempts."""
+    """The steps of a delivery."""
 
-    def __init__(self, database: Database, vault: Vault, guard: Guard | None) -> None:
+    def __init__(self, database: Database, vault: Vault, guard: Guard) -> None:
         self._database = database
         self._vault = vault
         self._guard = guard
 
-    @activity.defn(name="delivery.next")
+    @served_step("delivery.next")
     async def next(self, step: Step) -> NextStep:
         """Return whether an attempt is due now, later, when its turn comes, or no more."""
         decision = await self._database.run(lambda session: deliveries.decide_delivery(session, step.id))
         return decision.next_step
 
-    @activity.defn(name=DELIVERY_ATTEMPT)
+    @served_step(DELIVERY_ATTEMPT, Queue.WEBHOOKS)
     async def attempt(self, step: Step) -> NextStep:
         """Take the turn, POST the signed event once and write the result; without a turn return what is next."""
         decision, request = await self._database.run(lambda session: self._begin(session, step))
         if request is None:
             return decision.next_step
-        if self._guard is None:
-            raise RuntimeError("this worker serves no webhooks queue")
         posted = await self._guard.post(request.url, request.body, request.headers)
         outcome = AttemptOutcome(request.at, posted.duration_ms, posted.status_code, posted.error)
         decision = await self._database.run(

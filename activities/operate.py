@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import structlog
-from temporalio import activity
 
 from activities.sourcing.people import FEED_SECONDS, PeopleCalls
+from activities.steps import steps
 from activities.upstream.ports.people import (
     FeedUnavailable,
     SourceBusy,
@@ -17,7 +17,7 @@ from activities.upstream.ports.people import (
 )
 from models.base.database import Database
 from models.base.secrets import Vault
-from models.base.steps import Call, Do, NextStep, Queue, Step
+from models.base.steps import Call, Do, NextStep, Queue, Step, served_step
 from models.operate import housekeeping
 from models.people.store import opt_outs
 from models.sourcing.rules.runs import HEARTBEAT_SECONDS
@@ -36,13 +36,14 @@ SOON = timedelta(minutes=15)
 NOT_CONFIGURED = timedelta(hours=1)
 
 
+@steps
 class HousekeepingSteps:
     """The database steps of the recurring duties."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    @activity.defn(name="housekeeping.next")
+    @served_step("housekeeping.next")
     async def next(self, step: Step) -> NextStep:
         """Return the next step: do the duty, or wait until it is due."""
         now, until = await self._database.run(lambda session: housekeeping.next_due(session, step.id))
@@ -51,7 +52,7 @@ class HousekeepingSteps:
         reason = f"{step.id} is due {until:%d %b %H:%M} UTC"
         return NextStep(do=Do.WAIT, wait_seconds=(until - now).total_seconds(), reason=reason, details=reason)
 
-    @activity.defn(name=HOUSEKEEPING_DO)
+    @served_step(HOUSEKEEPING_DO)
     async def do(self, step: Step) -> NextStep:
         """Do the duty once."""
         await self._database.run(lambda session: housekeeping.do(session, step.id))
@@ -72,16 +73,17 @@ def _call(name: str) -> Call:
     )
 
 
+@steps
 class OptOutSteps:
     """Reads the opt-out feed of the people source into the suppressions of the installation."""
 
-    def __init__(self, database: Database, vault: Vault, source: PeopleCalls) -> None:
+    def __init__(self, database: Database, vault: Vault, people: PeopleCalls) -> None:
         self._database = database
         self._vault = vault
-        self._people = source
+        self._people = people
         self._duties = HousekeepingSteps(database)
 
-    @activity.defn(name=HOUSEKEEPING_READ_OPT_OUTS)
+    @served_step(HOUSEKEEPING_READ_OPT_OUTS, Queue.UPSTREAM)
     async def read(self, step: Step) -> NextStep:
         """Read the whole feed. If it breaks off, the ids read so far are kept, and it is read again soon."""
         after = await self._read()

@@ -157,9 +157,9 @@ class Hand:
             case "callback":
                 await CallbackSteps(self.database, self.vault, self.adapter).next(Step(id=row_id))
             case "refill":
-                await RefillSteps(self.database, configured=True).next(Step(id=row_id))
+                await RefillSteps(self.database, sells=True).next(Step(id=row_id))
             case "outreach_plan":
-                plans = OutreachPlanSteps(self.database, self.adapter, configured=True)
+                plans = OutreachPlanSteps(self.database, self.adapter, sells=True)
                 step = await plans.next(Step(id=row_id))
                 while step.do is Do.ACT:
                     assert step.call is not None

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import structlog
 from sqlalchemy.exc import DBAPIError
-from temporalio import activity
 
 from activities.outreach.channel import ListeningChannel
+from activities.steps import steps
 from activities.upstream.ports.network import OutreachNetwork
 from activities.upstream.ports.network_errors import (
     AccountTrouble,
@@ -20,7 +20,7 @@ from activities.upstream.ports.network_errors import (
 )
 from models.base.database import Database
 from models.base.secrets import Vault
-from models.base.steps import NextStep, Step
+from models.base.steps import NextStep, Queue, Step, served_step
 from models.outreach.engine import account_steps
 from models.outreach.engine import connect as engine_connect
 from models.outreach.engine.account_states import AccountStanding
@@ -149,8 +149,6 @@ class SignIn:
 
 OUTAGE = timedelta(minutes=1)
 """A callback whose network cannot be asked is looked at again after this."""
-LATER = timedelta(hours=1)
-"""A callback that this worker cannot act on yet is looked at again after this time."""
 OVERLAP = timedelta(minutes=10)
 """A poll reads again what the poll before it may just have missed."""
 STANDING_OF = {
@@ -161,45 +159,40 @@ STANDING_OF = {
 }
 
 
+@steps
 class AccountSteps:
-    """What an account asks of the database and of the provider. Without a `network` it only says what is due."""
+    """What an account asks of the database and of the provider."""
 
     def __init__(
         self,
         database: Database,
         vault: Vault,
-        network: OutreachNetwork | None,
+        network: OutreachNetwork,
+        inbox: ListeningChannel,
         *,
-        public_url: str = "",
-        inbox: ListeningChannel | None = None,
+        public_url: str,
         chats_every: timedelta = account_steps.CHATS_EVERY,
     ) -> None:
         self._database = database
         self._vault = vault
-        self._given_network = network
+        self._network = network
         self._public_url = public_url
         self._inbox = inbox
         self._chats_every = chats_every
 
-    @property
-    def _network(self) -> OutreachNetwork:
-        if self._given_network is None:
-            raise RuntimeError("this worker serves no network queue")
-        return self._given_network
-
-    @activity.defn(name="account.next")
+    @served_step("account.next")
     async def next(self, step: Step) -> NextStep:
         """Say what is due now: a step, waiting, or nothing more."""
         decision = await self._database.run(lambda session: account_steps.decide_account(session, step.id))
         return decision.next_step
 
-    @activity.defn(name=account_steps.ACCOUNT_CONNECT)
+    @served_step(account_steps.ACCOUNT_CONNECT, Queue.NETWORK)
     async def connect(self, step: Step) -> NextStep:
         """Make the link by which the owner signs in."""
         await self._sign_in().make_link(step.id, step.number)
         return await self.next(step)
 
-    @activity.defn(name=account_steps.ACCOUNT_PROCESS)
+    @served_step(account_steps.ACCOUNT_PROCESS, Queue.NETWORK)
     async def process(self, step: Step) -> NextStep:
         """Work through the oldest callback that is due."""
         opened = await self._database.run(lambda session: accounts.begin_callback(session, self._vault, step.id))
@@ -210,7 +203,7 @@ class AccountSteps:
     async def _process(self, step: Step, opened: OpenedCallback) -> None:
         try:
             callback = read_callback(opened.raw)
-            understood = await self._act_on(step, callback)
+            await self._act_on(step, callback)
         except AccountTrouble as error:
             await self._put_off(opened, OUTAGE)
             await self._noted(step, error)
@@ -228,16 +221,13 @@ class AccountSteps:
             if not isinstance(error, NetworkError):
                 raise
         else:
-            if understood:
-                await self._database.run(lambda session: accounts.finish_callback(session, opened.id))
-            else:
-                await self._put_off(opened, LATER)
+            await self._database.run(lambda session: accounts.finish_callback(session, opened.id))
 
     async def _put_off(self, opened: OpenedCallback, after: timedelta) -> None:
         await self._database.run(lambda session: accounts.put_off_callback(session, opened.id, after=after))
 
-    async def _act_on(self, step: Step, callback: Callback) -> bool:
-        """Do what a callback hints at; false when this worker cannot."""
+    async def _act_on(self, step: Step, callback: Callback) -> None:
+        """Do what a callback hints at."""
         match callback.kind:
             case CallbackKind.CONNECTED if callback.state is not None and callback.account_id is not None:
                 await self._sign_in().bind(step.id, callback.account_id, callback.state)
@@ -247,16 +237,13 @@ class AccountSteps:
             case CallbackKind.CONNECTED | CallbackKind.STANDING | CallbackKind.REMOVED:
                 await self._look(step)
             case CallbackKind.MESSAGE | CallbackKind.RELATION:
-                if self._inbox is None:
-                    return False
                 provider_id = await self._provider_id(step)
                 if provider_id is not None and provider_id == callback.account_id:
                     await self._inbox.arrived(step.id, provider_id, callback)
             case CallbackKind.OTHER:
                 log.info("callback.ignored", account_id=step.id)
-        return True
 
-    @activity.defn(name=account_steps.ACCOUNT_LOOK)
+    @served_step(account_steps.ACCOUNT_LOOK, Queue.NETWORK)
     async def look(self, step: Step) -> NextStep:
         """Ask the provider how the account stands."""
         try:
@@ -284,13 +271,13 @@ class AccountSteps:
         if provider_id is not None:
             await self._database.run(lambda session: account_steps.looked(session, step.id, provider_id, standing))
 
-    @activity.defn(name=account_steps.ACCOUNT_READ_CHATS)
+    @served_step(account_steps.ACCOUNT_READ_CHATS, Queue.NETWORK)
     async def read_chats(self, step: Step) -> NextStep:
         """Find what no callback announced: how the account stands, and messages."""
         read = None
         try:
             ask = await self._database.run(lambda session: account_steps.chats_to_read(session, step.id, step.number))
-            if ask is not None and await self._look(step) and self._inbox is not None:
+            if ask is not None and await self._look(step):
                 since = None if ask.read_until is None else ask.read_until - OVERLAP
                 await self._inbox.read_chats(step.id, ask.provider_id, since)
                 read = ask
@@ -303,12 +290,12 @@ class AccountSteps:
         )
         return await self.next(step)
 
-    @activity.defn(name=account_steps.ACCOUNT_READ_INVITES)
+    @served_step(account_steps.ACCOUNT_READ_INVITES, Queue.NETWORK)
     async def read_invites(self, step: Step) -> NextStep:
         """Find invites that were answered without a callback."""
         provider_id = await self._provider_id(step)
         try:
-            if provider_id is not None and self._inbox is not None:
+            if provider_id is not None:
                 await self._inbox.read_invites(step.id, provider_id)
         except AccountTrouble as error:
             await self._noted(step, error)
@@ -317,7 +304,7 @@ class AccountSteps:
         await self._database.run(lambda session: account_steps.polled_invites(session, step.id))
         return await self.next(step)
 
-    @activity.defn(name=account_steps.ACCOUNT_DELETE)
+    @served_step(account_steps.ACCOUNT_DELETE, Queue.NETWORK)
     async def delete(self, step: Step) -> NextStep:
         """Disconnect a removed account at the provider."""
         provider_id = await self._provider_id(step)

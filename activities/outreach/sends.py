@@ -6,13 +6,13 @@ from collections.abc import Callable
 import structlog
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
-from temporalio import activity
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from activities.outreach.channel import Channel
+from activities.steps import steps
 from models.base.database import CONNECTION_LOST, LOCK_NOT_AVAILABLE, Database, sqlstate
 from models.base.secrets import Vault
-from models.base.steps import Decision, Do, NextStep, Step
+from models.base.steps import Decision, Do, NextStep, Queue, Step, served_step
 from models.outreach.engine import claim, decide, plan, record
 from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.plan import Writer
@@ -34,40 +34,35 @@ def boot_time() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
+@steps
 class SendSteps:
-    """What enrollments and direct sends ask of the database and of a channel. Without a `channel` nothing is sent."""
+    """What enrollments and direct sends ask of the database and of a channel."""
 
     def __init__(
         self,
         database: Database,
         vault: Vault,
-        channel: Channel | None,
+        channel: Channel,
         *,
         public_url: str,
         clock: Clock = boot_time,
     ) -> None:
         self._database = database
         self._writer = Writer(vault, public_url)
-        self._given_channel = channel
+        self._channel = channel
         self._clock = clock
 
-    @property
-    def _channel(self) -> Channel:
-        if self._given_channel is None:
-            raise RuntimeError("this worker serves no network queue")
-        return self._given_channel
-
-    @activity.defn(name="enrollment.next")
+    @served_step("enrollment.next")
     async def enrollment_next(self, step: Step) -> NextStep:
         """Say what an enrollment needs next."""
         return await self._next(step)
 
-    @activity.defn(name="action.next")
+    @served_step("action.next")
     async def action_next(self, step: Step) -> NextStep:
         """Say what a direct send needs next."""
         return await self._next(step)
 
-    @activity.defn(name=plan.OUTREACH_SEND)
+    @served_step(plan.OUTREACH_SEND, Queue.NETWORK)
     async def send(self, step: Step) -> NextStep:
         """Claim what is planned, do it once, and write what came of it."""
         try:
@@ -98,7 +93,7 @@ class SendSteps:
                 )
         raise AssertionError("unreachable: the retry either returns or raises")
 
-    @activity.defn(name=plan.OUTREACH_RECONCILE)
+    @served_step(plan.OUTREACH_RECONCILE, Queue.NETWORK)
     async def reconcile(self, step: Step) -> NextStep:
         """Read once what became of an action whose outcome is unclear."""
         asked = await self._database.run(lambda session: record.reading_wanted(session, step.id, step.number))

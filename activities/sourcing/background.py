@@ -5,15 +5,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
 
 import structlog
-from temporalio import activity
 
 from activities.sourcing.calls import fetch_live
 from activities.sourcing.people import PeopleCalls
+from activities.steps import steps
 from activities.upstream.ports.people import FetchStatus, SourceBusy, SourceRefusedQuery, SourceUnusable
 from models.base.database import Database
 from models.base.errors import DailyCreditCapReached, InsufficientCredits
 from models.base.secrets import Vault
-from models.base.steps import NextStep, Step
+from models.base.steps import NextStep, Queue, Step, served_step
 from models.base.tenants import Tenant
 from models.people.store import people
 from models.sourcing.engine import contacts, jobs
@@ -66,21 +66,22 @@ def _announced(busy: SourceBusy) -> timedelta | None:
 # The steps of a fetch job: what is due, and one call for the people who are left.
 
 
+@steps
 class JobSteps:
     """What a job asks of the database and of the people source."""
 
-    def __init__(self, database: Database, vault: Vault, source: PeopleCalls | None) -> None:
+    def __init__(self, database: Database, vault: Vault, people: PeopleCalls) -> None:
         self._database = database
         self._vault = vault
-        self._people = source
+        self._people = people
         self._steps = BackgroundSteps(database, JOBS)
 
-    @activity.defn(name="job.next")
+    @served_step("job.next")
     async def next(self, step: Step) -> NextStep:
         """Say what is due now: a call, waiting, or nothing more."""
         return await self._steps.next(step.id)
 
-    @activity.defn(name=jobs.JOB_FETCH)
+    @served_step(jobs.JOB_FETCH, Queue.UPSTREAM)
     async def fetch(self, step: Step) -> NextStep:
         """Fetch the people who are left and keep the answers."""
         begun = await self._database.run(
@@ -92,8 +93,6 @@ class JobSteps:
         return await self._steps.next(step.id)
 
     async def _fetch(self, step: Step, tenant: Tenant, ask: FetchAsk) -> None:
-        if self._people is None:
-            raise RuntimeError("this worker serves no upstream queue")
         fetched, everybody = await fetch_live(self._database, self._vault, self._people, tenant, ask)
         await self._database.run(
             lambda session: jobs.settle_job(
@@ -105,21 +104,22 @@ class JobSteps:
 # The steps of a contact lookup: what is due, and one call for the people whose details are not yet paid for.
 
 
+@steps
 class ContactSteps:
     """What a lookup asks of the database and of the contacts source."""
 
-    def __init__(self, database: Database, vault: Vault, source: PeopleCalls | None) -> None:
+    def __init__(self, database: Database, vault: Vault, people: PeopleCalls) -> None:
         self._database = database
         self._vault = vault
-        self._people = source
+        self._people = people
         self._steps = BackgroundSteps(database, LOOKUPS)
 
-    @activity.defn(name="contacts.next")
+    @served_step("contacts.next")
     async def next(self, step: Step) -> NextStep:
         """Say what is due now: a call, waiting, or nothing more."""
         return await self._steps.next(step.id)
 
-    @activity.defn(name=contacts.CONTACTS_FIND)
+    @served_step(contacts.CONTACTS_FIND, Queue.UPSTREAM)
     async def find(self, step: Step) -> NextStep:
         """Ask for the people who are left and keep what was found."""
         asked = await self._database.run(lambda session: contacts.begin_contact_call(session, step.id, step.number))
@@ -128,8 +128,6 @@ class ContactSteps:
         return await self._steps.next(step.id)
 
     async def _find(self, step: Step, asked: Collection[str]) -> None:
-        if self._people is None:
-            raise RuntimeError("this worker serves no upstream queue")
         async with self._database.transaction() as session:
             named = await people.source_ids(session, self._people.source.name, asked)
         owners = {source_ids[-1]: person for person, source_ids in named.items()}

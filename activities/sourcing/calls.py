@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import structlog
-from temporalio import activity
 
 from activities.sourcing.people import PeopleCalls
+from activities.steps import steps
 from activities.upstream.ports.people import (
     CompanyClue,
     FetchStatus,
@@ -20,7 +20,7 @@ from activities.upstream.ports.people import FoundCompany as Answer
 from models.base.database import Database
 from models.base.errors import ServiceError, UpstreamBusy, UpstreamError
 from models.base.secrets import Vault
-from models.base.steps import Step
+from models.base.steps import Queue, Step, served_step
 from models.base.tenants import Tenant
 from models.market import store as market_store
 from models.market.reference import ShippedReference, reference
@@ -137,13 +137,14 @@ log = structlog.get_logger(__name__)
 DEFAULT_RETRY_SECONDS = 30
 
 
+@steps
 class RawCalls:
     """What a synchronous call asks of the database and of the people source."""
 
-    def __init__(self, database: Database, vault: Vault, source: PeopleCalls) -> None:
+    def __init__(self, database: Database, vault: Vault, people: PeopleCalls) -> None:
         self._database = database
         self._vault = vault
-        self._source = source
+        self._source = people
         self._make: Mapping[CallKind, Callable[[BegunCall], Awaitable[None]]] = {
             CallKind.SEARCH: self._search,
             CallKind.FETCH: self._fetch,
@@ -151,7 +152,7 @@ class RawCalls:
             CallKind.COMPANIES: self._companies,
         }
 
-    @activity.defn(name=upstream_calls.UPSTREAM_CALL)
+    @served_step(upstream_calls.UPSTREAM_CALL, Queue.UPSTREAM)
     async def call(self, step: Step) -> None:
         """Make the call once and write its end to its row; an ended or abandoned one is left alone."""
         begun = await self._database.run(lambda session: calls.begin_call(session, self._vault, step.id))

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -86,9 +86,11 @@ def companies_in_source(filters: PeopleFilters | None) -> set[str]:
 
 
 class PeopleCalls:
-    """The configured people source behind the installation's slots."""
+    """The configured people source behind the installation's slots. `reference` loads the shipped data when needed."""
 
-    def __init__(self, source: PeopleAndMoreSource, slots: UpstreamSlots, reference: ShippedReference) -> None:
+    def __init__(
+        self, source: PeopleAndMoreSource, slots: UpstreamSlots, reference: Callable[[], ShippedReference]
+    ) -> None:
         self.source = source
         self._slots = slots
         self._reference = reference
@@ -97,7 +99,7 @@ class PeopleCalls:
         """Return what the adapter needs to translate these filters."""
         name, ids, named = self.source.name, people_named(filters), companies_in_source(filters)
         return KnownNames(
-            self._reference,
+            self._reference(),
             named=await people.source_ids(session, name, ids) if ids else {},
             firms=await market_store.source_names(session, name, named) if named else {},
         )

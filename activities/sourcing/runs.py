@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
 import structlog
-from temporalio import activity
 
 from activities.sourcing.people import PeopleCalls
+from activities.steps import steps
 from activities.upstream.ports.people import (
     FetchStatus,
     SourceBusy,
@@ -17,7 +17,7 @@ from activities.upstream.ports.people import (
 )
 from models.base.database import Database
 from models.base.secrets import Vault
-from models.base.steps import Do, NextStep, Step
+from models.base.steps import Do, NextStep, Queue, Step, served_step
 from models.people.rules.profiles import Profile
 from models.people.store import people
 from models.people.store.people import Sighting
@@ -28,18 +28,17 @@ from models.sourcing.rules.order import best_first
 log = structlog.get_logger(__name__)
 
 
+@steps
 class RunSteps:
     """What a run asks of the database and of the people source. `queue_seconds`: when a queued call is shown."""
 
-    def __init__(
-        self, database: Database, vault: Vault, people_source: PeopleCalls | None, *, queue_seconds: float
-    ) -> None:
+    def __init__(self, database: Database, vault: Vault, people: PeopleCalls, *, queue_seconds: float) -> None:
         self._database = database
         self._vault = vault
-        self._people = people_source
+        self._people = people
         self._queue_seconds = queue_seconds
 
-    @activity.defn(name="run.next")
+    @served_step("run.next")
     async def next(self, step: Step) -> NextStep:
         """Say what is due now: a page, profiles, waiting, or nothing more."""
         decision = await self._database.run(
@@ -47,7 +46,7 @@ class RunSteps:
         )
         return decision.next_step
 
-    @activity.defn(name=decide.RUN_QUEUED)
+    @served_step(decide.RUN_QUEUED)
     async def queued(self, step: Step) -> NextStep:
         """Show the run as waiting for quota while its call is still queued."""
         look_again = timedelta(seconds=self._queue_seconds)
@@ -56,7 +55,7 @@ class RunSteps:
         )
         return decision.next_step
 
-    @activity.defn(name=decide.RUN_READ_PAGE)
+    @served_step(decide.RUN_READ_PAGE, Queue.UPSTREAM)
     async def read_page(self, step: Step) -> NextStep:
         """Read one page of the tier's search and keep it."""
         ask = await self._database.run(lambda session: deliver.begin_page(session, step.id, step.number))
@@ -64,7 +63,7 @@ class RunSteps:
             await self._guarded(step, lambda: self._read_page(step.id, step.number, ask))
         return await self.next(step)
 
-    @activity.defn(name=decide.RUN_READ_AHEAD)
+    @served_step(decide.RUN_READ_AHEAD, Queue.UPSTREAM)
     async def read_ahead(self, step: Step) -> NextStep:
         """Read the page that will be needed next while profiles are fetched. Decides nothing and delays nothing."""
         ask = await self._database.run(lambda session: deliver.begin_ahead(session, step.id))
@@ -75,7 +74,7 @@ class RunSteps:
                 log.info("run.not_read_ahead", run_id=step.id, error=type(error).__name__)
         return NextStep(do=Do.WAIT)
 
-    @activity.defn(name=decide.RUN_FETCH_PROFILES)
+    @served_step(decide.RUN_FETCH_PROFILES, Queue.SERVICE, Queue.UPSTREAM)
     async def fetch_profiles(self, step: Step) -> NextStep:
         """Fetch the chunk's profiles that are not cached and deliver the chunk."""
         ask = await self._database.run(lambda session: deliver.begin_profiles(session, step.id, step.number))
@@ -99,7 +98,7 @@ class RunSteps:
             await self._database.run(lambda session: decide.unusable(session, step.id, step.number, final=final))
 
     async def _read_page(self, run_id: str, number: int | None, ask: PageToRead) -> None:
-        source = self._source()
+        source = self._people
         async with self._database.transaction() as session:
             directory = await source.directory(session, ask.tier.filters)
         try:
@@ -127,7 +126,7 @@ class RunSteps:
         )
 
     async def _fetch(self, ask: ChunkAsk) -> tuple[dict[str, Profile], list[str]]:
-        source = self._source()
+        source = self._people
         async with self._database.transaction() as session:
             named = await people.source_ids(session, source.source.name, ask.live)
             directory = await source.directory(session)
@@ -141,11 +140,6 @@ class RunSteps:
         }
         again = [owners[result.asked] for result in results if result.status is FetchStatus.RETRY]
         return fetched, again
-
-    def _source(self) -> PeopleCalls:
-        if self._people is None:
-            raise RuntimeError("this worker serves no upstream queue")
-        return self._people
 
 
 def _announced(busy: SourceBusy) -> timedelta | None:

@@ -1,8 +1,10 @@
 """What workflows, activities and the engines say to each other about a waiting row: ids, calls, waits and reasons."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -75,6 +77,33 @@ class Step(StepPayload):
 
     id: str
     number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ServedStep:
+    """A step: the name of its activity, and the queues whose workers make it."""
+
+    name: str
+    queues: tuple[Queue, ...]
+
+
+SERVED_STEPS: dict[Callable[..., Any], ServedStep] = {}
+"""Every step by the method that makes it."""
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def served_step(name: str, *queues: Queue) -> Callable[[Method], Method]:
+    """Register a method as the step of this name, made by the workers of these queues, by default of `service` alone.
+
+    `Call.queue` sends a call to its queue; the step that answers what is due (`<kind>.next`) belongs to `service`.
+    """
+
+    def register(method: Method) -> Method:
+        SERVED_STEPS[method] = ServedStep(name, queues or (Queue.SERVICE,))
+        return method
+
+    return register
 
 
 @dataclass(frozen=True, slots=True)

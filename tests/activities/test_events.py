@@ -5,6 +5,7 @@ import contextlib
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 import stripe
@@ -15,12 +16,10 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 import worker
 from activities.dispatcher import Dispatcher
 from activities.upstream.guard import Guard
-from activities.upstream.payments import NoPayments
-from models.base.database import Database
 from models.base.outbound import Resolver
 from models.base.secrets import Vault
 from models.base.settings import Settings
-from models.base.tenants import all_tenants
+from models.base.steps import Queue
 from models.events.rules.deliveries import IN_FLIGHT, new_secret
 from models.events.store import deliveries
 from tests.activities.upstream.receivers import OK, Receiver, receiving, says, waits
@@ -39,17 +38,23 @@ async def client(temporal_address: str, temporal_namespace: str) -> Client:
 
 
 @pytest.fixture
-async def world(database_url: str, client: Client) -> AsyncIterator[World]:
+async def world(database_url: str, temporal_address: str, temporal_namespace: str) -> AsyncIterator[World]:
     """An account, and every part that delivers to its endpoints."""
-    settings = Settings(database_url=database_url, secret_key=SECRET_KEY, webhook_loopback=True)
-    database = Database(database_url, pool_size=16).within(all_tenants("tests"))
-    parts = worker.Parts(settings, database, client, Vault(SECRET_KEY), NoPayments())
-    dispatcher = Dispatcher(database, WorkflowWaker(client), listen_url=database_url, overdue_seconds=30)
+    settings = Settings(
+        database_url=database_url,
+        secret_key=SECRET_KEY,
+        webhook_loopback=True,
+        temporal_address=temporal_address,
+        temporal_namespace=temporal_namespace,
+    )
     async with contextlib.AsyncExitStack() as exits:
-        exits.push_async_callback(database.close)
+        parts = await worker.open_parts(settings, exits)
+        database, waker = parts.database, WorkflowWaker(parts.client)
+        dispatcher = Dispatcher(database, waker, listen_url=database_url, overdue_seconds=30)
         guard = await exits.enter_async_context(Guard(Resolver(), loopback=True, limit_seconds=HANG_SECONDS))
-        await exits.enter_async_context(worker.webhooks_worker(parts, guard))
-        await exits.enter_async_context(worker.service_worker(parts))
+        parts = replace(parts, guard=guard)
+        await exits.enter_async_context(worker.worker_of(Queue.WEBHOOKS, parts))
+        await exits.enter_async_context(worker.worker_of(Queue.SERVICE, parts))
         dispatching = asyncio.create_task(dispatcher.run())
         try:
             yield World(database, await database.run(join))

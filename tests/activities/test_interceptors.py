@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -13,13 +13,10 @@ from structlog.testing import CapturingLogger
 
 import worker
 from activities.upstream.guard import Guard
-from activities.upstream.payments import NoPayments
 from api.kernel import kernel, middleware
-from models.base.database import Database, service_time
+from models.base.database import service_time
 from models.base.outbound import Resolver
-from models.base.secrets import Vault
-from models.base.steps import Subject
-from models.base.tenants import all_tenants
+from models.base.steps import Queue, Subject
 from models.events.store import deliveries
 from models.operate import traces
 from tests.activities.upstream.receivers import OK, receiving, says
@@ -54,15 +51,12 @@ async def serving(url: str, address: str, namespace: str) -> AsyncIterator[httpx
         "log_level": "INFO",
     }
     chosen = settings(url, **changed)
-    database = Database(url, pool_size=8).within(all_tenants("tests"))
-    parts = worker.Parts(
-        chosen, database, await connect(chosen), Vault(chosen.secret_key.get_secret_value()), NoPayments()
-    )
     async with contextlib.AsyncExitStack() as exits:
-        exits.push_async_callback(database.close)
+        parts = await worker.open_parts(chosen, exits)
         guard = await exits.enter_async_context(Guard(Resolver(), loopback=True, limit_seconds=5))
-        await exits.enter_async_context(worker.webhooks_worker(parts, guard))
-        await exits.enter_async_context(worker.service_worker(parts))
+        parts = replace(parts, guard=guard)
+        await exits.enter_async_context(worker.worker_of(Queue.WEBHOOKS, parts))
+        await exits.enter_async_context(worker.worker_of(Queue.SERVICE, parts))
         made = await exits.enter_async_context(application(url, **changed))
         made.state.kernel.waker = WorkflowWaker(await connect(chosen))
         yield await exits.enter_async_context(client(made))

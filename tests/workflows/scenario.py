@@ -6,7 +6,6 @@ and every branch can be played in a second.
 
 import asyncio
 import contextlib
-import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from itertools import count
@@ -18,24 +17,15 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 import worker
-from models.base.steps import NextStep, Queue, Step, Subject
-from workflows.kinds import KINDS, WORKFLOWS
+from models.base.steps import SERVED_STEPS, NextStep, Queue, Step, Subject
+from workflows.kinds import WORKFLOWS
 from workflows.outbox import WorkflowWaker
 from workflows.upstream_calls import KIND, WorkflowCalls
 
 ASLEEP_SECONDS = 0.3
 """The time after which a workflow has processed an answer and sleeps."""
 PATIENCE = 60.0
-STEPS = sorted(
-    {f"{kind}.next" for kind in KINDS}
-    | {
-        value
-        for module in list(sys.modules.values())
-        if module.__name__.startswith(("models.", "workflows.", "activities."))
-        for name, value in vars(module).items()
-        if isinstance(value, str) and "." in value and name == value.upper().replace(".", "_")
-    }
-)
+STEPS = sorted(step.name for step in SERVED_STEPS.values())
 """Every name of a step that a workflow may ask for."""
 
 

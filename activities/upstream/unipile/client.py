@@ -18,6 +18,7 @@ from activities.upstream.ports.network_errors import (
     AccountTrouble,
     NetworkBusy,
     NetworkError,
+    NetworkNotConfigured,
     PersonRefusal,
     PersonRefused,
     Trouble,
@@ -62,10 +63,16 @@ class ProblemAnswer(Exception):
 
 
 class UnipileClient:
-    """Pooled connections for reads; each act gets a connection of its own, so that none dies on a stale one."""
+    """Pooled connections for reads; each act gets a connection of its own, so that none dies on a stale one.
 
-    def __init__(self, *, base_url: str, api_key: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        headers = {"X-API-KEY": api_key, "Accept": "application/json", "Accept-Encoding": "identity"}
+    Without an API key every call is refused before it is made.
+    """
+
+    def __init__(
+        self, *, base_url: str, api_key: str | None, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
+        self._configured = bool(api_key)
+        headers = {"X-API-KEY": api_key or "", "Accept": "application/json", "Accept-Encoding": "identity"}
         verify = ssl.create_default_context()
 
         def connections(limits: httpx.Limits) -> httpx.AsyncClient:
@@ -94,7 +101,10 @@ class UnipileClient:
             ProblemAnswer: the provider refused.
             NetworkBusy: a read got no usable answer, or no connection was made.
             OutcomeUnknown: an act was sent and its answer is missing or unreadable.
+            NetworkNotConfigured: this installation has no API key.
         """
+        if not self._configured:
+            raise NetworkNotConfigured("no_provider")
         if ask.method != "GET":
             return await self._once(ask)
         repeating = AsyncRetrying(

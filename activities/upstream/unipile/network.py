@@ -48,11 +48,16 @@ _TROUBLES: Mapping[ProviderStanding, Trouble] = {
 
 
 class UnipileNetwork:
-    """The outreach network of production. `base_url` and `api_key` are all that differs between vendor and sandbox."""
+    """The outreach network of production. `base_url` and `api_key` are all that differs between vendor and sandbox.
+
+    Without an `api_key` every call raises `NetworkNotConfigured`.
+    """
 
     name = "unipile"
 
-    def __init__(self, *, base_url: str, api_key: str, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self, *, base_url: str, api_key: str | None, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
         self._client = UnipileClient(base_url=base_url, api_key=api_key, transport=transport)
         self._endpoints = Endpoints(self._core)
         self._by_cursor: set[str] = set()  # lists that turned out to take a cursor alone

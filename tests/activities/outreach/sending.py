@@ -36,7 +36,7 @@ class Stage(World):
         return SendSteps(
             self.database,
             self.vault,
-            None if self.network is None else NetworkChannel(self.network),
+            NetworkChannel(self.network or UnipileNetwork(base_url="https://unused.example", api_key=None)),
             public_url="https://svc.example",
             clock=lambda: next(looks, sleeps),
         )

@@ -128,7 +128,7 @@ class Post:
 @pytest.fixture
 async def post(database: Database, member: Member, vault: Vault, sandbox: Sandbox, network: UnipileNetwork) -> Post:
     inbox = Heard()
-    steps = AccountSteps(database, vault, network, public_url=PUBLIC, inbox=inbox)
+    steps = AccountSteps(database, vault, network, inbox, public_url=PUBLIC)
     made = Post(database, vault, sandbox, steps, inbox)
     async with database.transaction() as session:
         row = accounts.new_account(member.tenant, name=None, now=await service_time(session))
@@ -311,15 +311,6 @@ async def test_a_callback_that_always_fails_is_given_up(post: Post, defect: Exce
                 await post.do(ACCOUNT_PROCESS)
         await post.pass_time(3600)
     assert await post.open_callbacks() == 0
-
-
-async def test_without_an_inbox_messages_are_kept_for_later(post: Post, network: UnipileNetwork) -> None:
-    provider_id = await running(post)
-    post.steps = AccountSteps(post.database, post.vault, network, public_url=PUBLIC)
-    await post.arrive("evt_1", "message.new", provider_id, chat_id="c", message_id="m")
-    step = await post.do(ACCOUNT_PROCESS)
-    assert step.do is Do.WAIT
-    assert await post.open_callbacks() == 1
 
 
 async def test_a_poll_finds_a_disconnect_without_a_callback_and_reads_from_where_it_stopped(post: Post) -> None:

@@ -155,7 +155,7 @@ async def source(
     await slots.open()
     for _ in range(SLOTS):
         await slots.take()
-    yield PeopleCalls(adapter, slots, reference())
+    yield PeopleCalls(adapter, slots, reference)
     await slots.close()
     await adapter.close()
 

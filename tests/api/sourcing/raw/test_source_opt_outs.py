@@ -173,7 +173,7 @@ async def test_without_a_key_the_duty_waits_an_hour(
     await slots.open()
     await run_sql(database, "update upstream_slots set holder = null, busy_until = null")
     await slots.take()
-    steps = OptOutSteps(database, app.state.kernel.vault, PeopleCalls(keyless, slots, reference()))
+    steps = OptOutSteps(database, app.state.kernel.vault, PeopleCalls(keyless, slots, reference))
     step = await read(steps)
     assert timedelta(minutes=59) < await waits(database, step) <= timedelta(hours=1)
     await slots.close()

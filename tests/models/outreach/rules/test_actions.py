@@ -3,7 +3,7 @@
 from typing import get_args
 
 from activities.outreach.calls import NetworkChannel
-from activities.upstream.outreach_network import NoNetwork
+from activities.upstream.unipile.network import UnipileNetwork
 from api.outreach.actions_schemas import SendAsk
 from api.outreach.conversations_schemas import ActivityCounts
 from api.outreach.sequences_schemas import StepAsk, StepView
@@ -24,7 +24,7 @@ def test_every_type_is_described() -> None:
 
 
 def test_the_network_makes_every_call_and_reads_back_what_can_be() -> None:
-    channel = NetworkChannel(NoNetwork())
+    channel = NetworkChannel(UnipileNetwork(base_url="https://unused.example", api_key=None))
     assert channel.sends == {spec.call for spec in ACTION_SPECS.values() if spec.channel is ChannelName.NETWORK}
     assert channel.reads == {spec.call for spec in ACTION_SPECS.values() if spec.is_read_back}
 
