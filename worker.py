@@ -50,7 +50,7 @@ from models.operate import housekeeping, traces
 from models.operate.logs import configure_logs
 from models.operate.metrics import Metrics
 from models.operate.readiness import Readiness, database_probes
-from models.outreach.engine.account_steps import catch_up as account_catch_up
+from models.outreach.engine.account_steps import catch_up
 from workflows.connection import connect, reachable
 from workflows.kinds import WORKFLOWS
 from workflows.outbox import WorkflowWaker
@@ -63,17 +63,10 @@ PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated
 INTERCEPTORS = (LoggingInterceptor(), SilentFailures())
 """Interceptors of every activity, outermost first. The client adds the context propagation."""
 GRACE = timedelta(seconds=20)
-<<<<<<< HEAD
 """How long activities may keep running after SIGTERM."""
-WEBHOOKS_AT_ONCE = 200
-NETWORK_AT_ONCE = 16
-PAYMENTS_AT_ONCE = 8
-=======
-"""How long activities may finish after SIGTERM."""
 AT_ONCE = {Queue.MAIL: 4, Queue.PAYMENTS: 8, Queue.NETWORK: 16, Queue.WEBHOOKS: 200}
 """Calls at once in one process. Webhook attempts mostly wait, and only so many of one endpoint are ever queued; of one
 outreach account there is never more than one call."""
->>>>>>> 7098d8f (Register steps with their queues, so that the worker lists none, and refuse calls without a key in the client)
 OVERDUE_SECONDS = 30.0
 OVERDUE_SECONDS_VIRTUAL = 0.0
 """Under virtual time the clock jumps past a row's `wake_at`; only a wake tells its workflow."""
@@ -81,11 +74,7 @@ OVERDUE_SECONDS_VIRTUAL = 0.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-<<<<<<< HEAD
-    """The parts that the workers of one process share."""
-=======
-    """What the workers of one process share. The constructor of a class of steps names what it needs of it."""
->>>>>>> 7098d8f (Register steps with their queues, so that the worker lists none, and refuse calls without a key in the client)
+    """The parts that the workers of one process share; the constructor of a class of steps names those it needs."""
 
     settings: Settings
     client: Client
@@ -154,31 +143,11 @@ def _payments(settings: Settings, exits: contextlib.AsyncExitStack) -> Payments:
 
 
 def runner() -> SandboxedWorkflowRunner:
-<<<<<<< HEAD
     """Return the workflow sandbox with our own pure modules passed through."""
-=======
-    """Return the workflow sandbox, with our own pure modules passed through."""
->>>>>>> 7098d8f (Register steps with their queues, so that the worker lists none, and refuse calls without a key in the client)
     restrictions = SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH)
     return SandboxedWorkflowRunner(restrictions=restrictions)
 
 
-<<<<<<< HEAD
-def service_worker(parts: Parts) -> Worker:
-    """Return the worker of workflows and database steps."""
-    settings = parts.settings
-    runs = RunSteps(parts.database, parts.vault, None, queue_seconds=settings.upstream_queue_seconds)
-    fetches = JobSteps(parts.database, parts.vault, None)
-    finds = ContactSteps(parts.database, parts.vault, None)
-    mails = mail_steps(parts)
-    webhooks = DeliverySteps(parts.database, parts.vault, None)
-    duties = HousekeepingSteps(parts.database)
-    accounts, sends = account_steps(parts, None), send_steps(parts, None)
-    payments = PaymentSteps(parts.database, parts.payments)
-    callbacks = CallbackSteps(parts.database, parts.vault, parts.payments)
-    refills = RefillSteps(parts.database, configured=settings.stripe_api_key is not None)
-    plans = outreach_plan_steps(parts)
-=======
 def worker_of(queue: Queue, parts: Parts) -> Worker:
     """Return the worker of one queue: the registered steps that are made there, and on `service` the workflows."""
     options: dict[str, Any]
@@ -191,132 +160,11 @@ def worker_of(queue: Queue, parts: Parts) -> Worker:
             options = {"tuner": upstream_tuner(parts.slots)}
         case _:
             options = {"max_concurrent_activities": AT_ONCE[queue]}
->>>>>>> 7098d8f (Register steps with their queues, so that the worker lists none, and refuse calls without a key in the client)
     return Worker(
         parts.client,
         task_queue=queue,
         activities=activities_of(queue, parts),
         interceptors=INTERCEPTORS,
-<<<<<<< HEAD
-        max_concurrent_activities=settings.database_pool_size,
-        max_concurrent_local_activities=settings.database_pool_size,
-        graceful_shutdown_timeout=GRACE,
-    )
-
-
-def mail_steps(parts: Parts) -> MailSteps:
-    """Return the steps of mail over SMTP."""
-    settings = parts.settings
-    mailer = SmtpMailer(settings.smtp_url, sender=settings.mail_from)
-    return MailSteps(parts.database, parts.vault, mailer, public_url=settings.public_url)
-
-
-def mail_worker(parts: Parts) -> Worker:
-    """Outgoing mail."""
-    return Worker(
-        parts.client,
-        task_queue=Queue.MAIL,
-        activities=[mail_steps(parts).send],
-        interceptors=INTERCEPTORS,
-        max_concurrent_activities=4,
-        graceful_shutdown_timeout=GRACE,
-    )
-
-
-def account_steps(parts: Parts, network: OutreachNetwork | None) -> AccountSteps:
-    """Return the steps of outreach accounts."""
-    public_url = parts.settings.public_url
-    inbox = NetworkInbox(parts.database, network, parts.vault, public_url=public_url) if network is not None else None
-    return AccountSteps(
-        parts.database,
-        parts.vault,
-        network,
-        public_url=public_url,
-        inbox=inbox,
-        chats_every=timedelta(minutes=parts.settings.outreach_chats_minutes),
-    )
-
-
-def send_steps(parts: Parts, network: OutreachNetwork | None) -> SendSteps:
-    """Return the steps of enrollments and direct sends."""
-    channel = NetworkChannel(network) if network is not None else None
-    return SendSteps(parts.database, parts.vault, channel, public_url=parts.settings.public_url)
-
-
-def network_worker(parts: Parts, network: OutreachNetwork) -> Worker:
-    """Return the worker of outreach network calls: one at a time for each account, many accounts in parallel."""
-    accounts, sends = account_steps(parts, network), send_steps(parts, network)
-    return Worker(
-        parts.client,
-        task_queue=Queue.NETWORK,
-        activities=[
-            *(accounts.connect, accounts.process, accounts.look, accounts.delete),
-            *(accounts.read_chats, accounts.read_invites),
-            *(sends.send, sends.reconcile),
-        ],
-        interceptors=INTERCEPTORS,
-        max_concurrent_activities=NETWORK_AT_ONCE,
-        graceful_shutdown_timeout=GRACE,
-    )
-
-
-def outreach_plan_steps(parts: Parts) -> OutreachPlanSteps:
-    """Return the steps that charge for outreach accounts."""
-    return OutreachPlanSteps(parts.database, parts.payments, configured=parts.settings.stripe_api_key is not None)
-
-
-def payments_worker(parts: Parts) -> Worker:
-    """Return the worker of payment provider calls."""
-    steps = PaymentSteps(parts.database, parts.payments)
-    return Worker(
-        parts.client,
-        task_queue=Queue.PAYMENTS,
-        activities=[steps.call, steps.end_plans, outreach_plan_steps(parts).call],
-        interceptors=INTERCEPTORS,
-        max_concurrent_activities=PAYMENTS_AT_ONCE,
-        graceful_shutdown_timeout=GRACE,
-    )
-
-
-def webhooks_worker(parts: Parts, guard: Guard) -> Worker:
-    """Return the worker of webhook attempts and of other requests to addresses that users chose.
-
-    They mostly wait, and the number of queued attempts per endpoint is limited.
-    """
-    return Worker(
-        parts.client,
-        task_queue=Queue.WEBHOOKS,
-        activities=[DeliverySteps(parts.database, parts.vault, guard).attempt, ClientSteps(parts.database, guard).read],
-        interceptors=INTERCEPTORS,
-        max_concurrent_activities=WEBHOOKS_AT_ONCE,
-        graceful_shutdown_timeout=GRACE,
-    )
-
-
-def upstream_worker(parts: Parts, source: PeopleDataLabs, slots: UpstreamSlots) -> Worker:
-    """Return the worker of people-data calls, as many at once as the installation has slots."""
-    people = PeopleCalls(source, slots, reference())
-    runs = RunSteps(parts.database, parts.vault, people, queue_seconds=parts.settings.upstream_queue_seconds)
-    raw_calls = RawCalls(parts.database, parts.vault, people)
-    fetches = JobSteps(parts.database, parts.vault, people)
-    finds = ContactSteps(parts.database, parts.vault, people)
-    opt_outs = OptOutSteps(parts.database, parts.vault, people)
-    return Worker(
-        parts.client,
-        task_queue=Queue.UPSTREAM,
-        activities=[
-            runs.read_page,
-            runs.read_ahead,
-            runs.fetch_profiles,
-            raw_calls.call,
-            fetches.fetch,
-            finds.find,
-            opt_outs.read,
-        ],
-        interceptors=INTERCEPTORS,
-        tuner=upstream_tuner(slots),
-=======
->>>>>>> 7098d8f (Register steps with their queues, so that the worker lists none, and refuse calls without a key in the client)
         graceful_shutdown_timeout=GRACE,
         **options,
     )
@@ -350,7 +198,7 @@ async def _prepare(queue: Queue, parts: Parts, exits: contextlib.AsyncExitStack)
         await parts.slots.open()
         exits.push_async_callback(parts.slots.close)
     if queue is Queue.NETWORK and settings.unipile_api_key:
-        await database.run(account_catch_up)
+        await database.run(catch_up)
         sign_in = SignIn(database, parts.vault, parts.network, public_url=parts.public_url)
         _until_closed(sign_in.stay_registered(), exits)
     if queue is Queue.SERVICE:
