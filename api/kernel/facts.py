@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from models.billing.rules import prices
 from models.events.rules.deliveries import ENDPOINTS
-from models.outreach.rules.actions import MAX_NOTE
+from models.outreach.rules.actions import MAX_NOTE, ActionType
 from models.outreach.rules.caps import CAPS, GAP_SECONDS, GAP_SPREAD_SECONDS, WARMUP_DAYS, WARMUP_FLOOR
 from models.outreach.rules.sequences import MAX_STEPS
 from models.outreach.rules.slots import FIRST_TOUCH_HORIZON
@@ -34,6 +34,7 @@ FACTS: Mapping[str, str] = {
     "target.usual": f"{DEFAULT_TARGET}",
     "target.most": f"{MAX_TARGET}",
     "radius.usual": f"{DEFAULT_RADIUS_KM}",
+    "action.types": f"{', '.join(list(ActionType)[:-1])} or {list(ActionType)[-1]}",
     "sequence.steps": f"{MAX_STEPS}",
     "sequence.note": f"{MAX_NOTE}",
     "outreach.horizon": f"{FIRST_TOUCH_HORIZON.days}",

@@ -85,7 +85,7 @@ HERE: Mapping[str, Mapping[str, str]] = {
     "StepAsk": {
         "id": "The id of a saved step, to keep or change it; left out, the step is new.",
         "channel": "Always `network`.",
-        "type": "The action: invite, message, profile_visit or withdraw_invite.",
+        "type": "The action: {action.types}.",
         "only_after_accept": "true: waits until the invite is accepted; if it is not, the step is skipped.",
         "is_follow_up": "true: does not count as outreach to a new person.",
     },
@@ -132,7 +132,7 @@ HERE: Mapping[str, Mapping[str, str]] = {
     "save_to_list": {"status": "The status that each person gets in this list."},
     "search_people_raw": {"filters": "People must satisfy every filter; one value of a filter is enough."},
     "send_outreach_action": {
-        "type": "The action: invite, message, profile_visit or withdraw_invite.",
+        "type": "The action: {action.types}.",
         "note": "Sent with an invite: at most 300 characters.",
         "body": "The text; required for a message.",
         "full_name": "For rendering, if the profile does not have it.",

@@ -1,13 +1,14 @@
 """What operations on conversations, replies and activity ask and answer."""
 
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 from pydantic.json_schema import SkipJsonSchema
 
 from api.kernel.schemas import Answer, Ask, Id, Moment, PageAsk
 from models.base.values import Time
+from models.outreach.rules.actions import ACTION_SPECS
 from models.outreach.rules.states import MAX_REPLY, ConversationIntent
 from models.outreach.tables import Conversation, Message
 
@@ -143,13 +144,12 @@ class AskActivity(Ask):
     until: Moment | None = None
 
 
-class ActivityCounts(Answer):
+_COUNTS: dict[str, Any] = {spec.reported_as: (int, 0) for spec in ACTION_SPECS.values()}
+
+
+class ActivityCounts(create_model("Counts", __base__=Answer, **_COUNTS)):  # type: ignore[misc] # a field for each type
     """How many of each were done, and how many messages candidates wrote."""
 
-    invites: int = 0
-    messages: int = 0
-    profile_visits: int = 0
-    withdrawn_invites: int = 0
     replies_received: int = 0
 
 

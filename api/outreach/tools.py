@@ -214,7 +214,7 @@ TOOLS: tuple[Tool[Any], ...] = (
         name="save_sequence",
         title="Save a sequence",
         toolset=Toolset.OUTREACH,
-        description="Make or change a sequence of steps: invite, message, profile_visit, withdraw_invite. Sends nothing"
+        description="Make or change a sequence of steps: {action.types}. Sends nothing"
         " and costs nothing: enroll_candidates starts it. Texts take {{first_name}}, {{company}} and"
         " {{privacy_notice}}; put the last into the first message.",
         arguments=SaveSequence,
