@@ -1,8 +1,8 @@
-"""`python -m benchmarks.api`: `GET /v1/runs/{id}` beside a bare FastAPI + asyncpg route with the same JSON.
+"""`python -m benchmarks.api`: `GET /v1/runs/{id}` compared with a bare FastAPI + asyncpg route with the same JSON.
 
-Both are served by one uvicorn process from one database, asked in turn by the same client, in one run. The bare route
-reads the row by its primary key and nothing else: no key, no scope, no tenant, no rate limit, no versions, no log.
-The ratio of requests a second should be at least 0.5.
+One uvicorn process serves both from one database; the same client calls them in turn, in one run. The bare route only
+reads the row by its primary key: no key, no scope, no tenant, no rate limit, no versions, no log. The ratio of requests
+per second should be at least 0.5.
 """
 
 import argparse
@@ -41,7 +41,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def serve() -> ASGIApp:
-    """Our application and the bare one under one server; what uvicorn runs."""
+    """Return our application and the bare one under one server; uvicorn runs it."""
     settings = Settings()  # from the environment
     ours, bare = create_app(settings), bare_app(settings.database_url)
 
@@ -56,7 +56,7 @@ def serve() -> ASGIApp:
 
 
 def bare_app(url: str) -> FastAPI:
-    """Return the floor: a pool, a query, a dictionary."""
+    """Return the floor: an application of a pool, a query and a dictionary."""
     pools: list[asyncpg.Pool[asyncpg.Record]] = []
 
     @contextlib.asynccontextmanager
@@ -125,7 +125,7 @@ def _shown(row: asyncpg.Record) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What one side of the comparison asks."""
+    """One side of the comparison and its request."""
 
     name: str
     request: bytes
@@ -133,7 +133,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one side did in one round: how many it answered, and how fast; latencies in milliseconds."""
+    """The result of one side in one round: number of answers, and latencies in milliseconds."""
 
     count: int
     rate: float
@@ -142,12 +142,12 @@ class Round:
 
 
 def get(path: str, headers: str = "") -> bytes:
-    """Return a request as it goes over the wire."""
+    """Return the bytes of a GET request."""
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode()
 
 
 async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> bytes:
-    """Return the body of the answer to one request on an open connection."""
+    """Send one request on an open connection and return the body of its answer."""
     writer.write(request)
     head = await reader.readuntil(b"\r\n\r\n")
     if not head.startswith(b"HTTP/1.1 200"):
@@ -157,7 +157,7 @@ async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reques
 
 
 async def measure(port: int, target: Target, *, connections: int, seconds: float) -> Round:
-    """Ask over keep-alive connections for some seconds."""
+    """Send requests over keep-alive connections for some seconds."""
     latencies: list[float] = []
     end = time.perf_counter() + seconds
 
@@ -177,7 +177,7 @@ async def measure(port: int, target: Target, *, connections: int, seconds: float
 
 
 async def compare(port: int, sides: list[Target], *, connections: int, seconds: float, rounds: int) -> float:
-    """Print what each side does, in turn, and return the median ratio of the second to the first."""
+    """Measure and print both sides in turn, and return the median ratio of the second to the first."""
     await _check_same(port, sides)
     for side in sides:
         await measure(port, side, connections=connections, seconds=1)
@@ -205,7 +205,7 @@ async def _check_same(port: int, sides: list[Target]) -> None:
 async def join(
     connection: "asyncpg.Connection[asyncpg.Record]", now: datetime, *, name: str = "bench"
 ) -> tuple[str, str, str]:
-    """Return a workspace with a key that may do everything: the ids of both, and the key itself."""
+    """Create a workspace with a key that has every scope; return the ids of both, and the key itself."""
     workspace, key = new_id("ws", now), new_id("key", now)
     secret = key_secret(os.urandom(32))
     await connection.execute(
@@ -222,7 +222,7 @@ async def join(
 
 
 async def fill(url: str) -> tuple[str, str]:
-    """Return a workspace with a key and a run among 10,000; returns the run's id and the key."""
+    """Create a workspace with a key and 10,000 runs; return the id of one run, and the key."""
     now = datetime.now(UTC)
     plan, intent = (new_id(prefix, now) for prefix in ("plan", "int"))
     runs = [new_id("run", now) for _ in range(10_000)]
@@ -253,7 +253,7 @@ async def fill(url: str) -> tuple[str, str]:
 
 @contextlib.contextmanager
 def database(folder: Path) -> Iterator[str]:
-    """A durable PostgreSQL server with a migrated database."""
+    """Start a durable PostgreSQL server with a migrated database, and yield its URL."""
     server = Postgres(home=folder / "postgres", log=folder / "postgres.log")
     server.start()
     try:
@@ -267,7 +267,7 @@ def database(folder: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def served(url: str, log: Path, *, app: str = "benchmarks.api:serve", **more: str) -> Iterator[int]:
-    """Both applications in one uvicorn process, with more in its environment."""
+    """Serve both applications in one uvicorn process with additional environment variables; yield its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -300,14 +300,14 @@ def _await_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def main() -> int:
-    """Measure and say whether the aim is met."""
+    """Measure, and return 0 if the aim is met, else 1."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.api", description=__doc__)
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=2, help="of each side in each round")
     parser.add_argument("--rounds", type=int, default=9)
     asked = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="benchmark-"))
-    folder.chmod(0o711)  # the database's own system user passes through
+    folder.chmod(0o711)  # the system user of the database must be able to traverse it
     try:
         with database(folder) as url:
             run_id, key = asyncio.run(fill(url))

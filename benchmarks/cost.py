@@ -1,7 +1,7 @@
 """`python -m benchmarks.cost`: Temporal history events of each kind of execution, compared with the minimum.
 
-The project's cost is counted in the stored histories of the replay tests, which come from real workflows. The floor is
-measured in this run: a minimal workflow with the same calls, timers and signals, on a real server. Aim: at most twice.
+Our cost is counted in the stored histories of the replay tests, which come from real workflows. The floor is measured
+in this run: a minimal workflow with the same calls, timers and signals, on a real server. Aim: at most twice the floor.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ A, S, T, R = Need.ACTIVITY, Need.STEP, Need.TIME, Need.RING
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """A measured execution: a stored history, its minimal needs, and the number of its results."""
+    """A measured execution: a stored history, the steps it needs at least, and the number of its results."""
 
     label: str
     history: str
@@ -45,8 +45,8 @@ LIVES = (
     Life("each candidate of it", "run/sixty-people", (A, A, A, A), brings=60),
     Life("enrollment: invite, acceptance, message, reply", "enrollment/accepted-and-answered", (T, A, R, T, A, R)),
     Life("direct send", "action/sent", (T, A)),
-    Life("delivery, taken at once", "delivery/delivered-at-once", (A,)),
-    Life("delivery, taken at the first retry", "delivery/retried", (A, T, A)),
+    Life("delivery, accepted at once", "delivery/delivered-at-once", (A,)),
+    Life("delivery, accepted at the first retry", "delivery/retried", (A, T, A)),
     Life("payment", "payment/paid", (A, R)),
     Life("callback of the payment provider", "callback/worked-in", (S,)),
     Life("fetch job of two chunks", "job/finishes", (A, A)),
@@ -57,7 +57,7 @@ LIVES = (
 
 @contextmanager
 def server() -> Iterator[str]:
-    """The address of a Temporal server for the benchmark alone."""
+    """Start a Temporal server for the benchmark, and yield its address."""
     ports = Ports()
     with tempfile.TemporaryDirectory(prefix="bench-cost-") as home:
         temporal = Temporal(
@@ -98,14 +98,14 @@ async def _ring(handle: WorkflowHandle[FloorLife, None], times: int) -> None:
 
 
 async def _waits(handle: WorkflowHandle[FloorLife, None]) -> int:
-    """Return how many waits for a signal have begun: their timers are the long ones."""
+    """Return how many waits for a signal have begun, by their long timers."""
     events = (await handle.fetch_history()).events
     started = [one.timer_started_event_attributes for one in events if one.HasField("timer_started_event_attributes")]
     return sum(timer.start_to_fire_timeout.seconds > 1 for timer in started)
 
 
 async def measure(address: str) -> list[tuple[Life, int, int]]:
-    """Return each life with its events and its floor."""
+    """Return each execution with its number of events and its floor."""
     client = await Client.connect(address, data_converter=pydantic_data_converter)
     worker = Worker(
         client,

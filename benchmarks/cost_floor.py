@@ -1,4 +1,4 @@
-"""The least that a durable execution costs in Temporal: only the activities, timers and signals that it needs."""
+"""The lowest cost of a durable execution in Temporal: only the activities, timers and signals that it needs."""
 
 import asyncio
 import contextlib
@@ -14,12 +14,12 @@ SOON = timedelta(milliseconds=50)
 
 
 class Need(StrEnum):
-    """What an execution needs at least."""
+    """A step that an execution needs."""
 
     ACTIVITY = "activity"  # a call to an external service
     STEP = "step"  # a transaction in the service, as a local activity
-    TIME = "time"  # a wait that its time ends
-    RING = "ring"  # a wait that a signal ends, before its time
+    TIME = "time"  # a wait that ends by its timer
+    RING = "ring"  # a wait that a signal ends before its timer
 
 
 @activity.defn(name="floor.nothing")
@@ -29,19 +29,19 @@ async def nothing() -> None:
 
 @workflow.defn(name="floor-life")
 class FloorLife:
-    """One execution, need by need."""
+    """An execution of the given steps, in order."""
 
     def __init__(self) -> None:
         self._rung = 0
 
     @workflow.signal
     def ring(self) -> None:
-        """End the wait that waits for a signal."""
+        """End the current wait for a signal."""
         self._rung += 1
 
     @workflow.run
     async def run(self, needs: Sequence[Need]) -> None:
-        """Fulfil the needs one after the other."""
+        """Execute the steps in order."""
         for need in needs:
             if need is Need.ACTIVITY:
                 await workflow.execute_activity(nothing, start_to_close_timeout=LIMIT)

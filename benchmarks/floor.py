@@ -1,4 +1,4 @@
-"""The least that durable work costs: workflows that only wait and call an activity that does nothing, and a worker."""
+"""The lowest cost of durable work: workflows that only wait and call an activity that does nothing, and a worker."""
 
 import asyncio
 import contextlib
@@ -15,27 +15,27 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 QUEUE = "floor"
 COMMAND = ("-c", "from benchmarks.floor import main; main()")
-"""For Python: workflows of a programme's main module cannot be served."""
+"""Arguments to Python; a module of its own, because workflows of a main module cannot be served."""
 
 
 @activity.defn(name="floor.nothing")
 async def nothing() -> None:
-    """What one activity costs at least."""
+    """Do nothing: the cheapest activity."""
 
 
 @workflow.defn(name="floor")
 class Floor:
-    """One activity, and the end."""
+    """One activity, then the end."""
 
     @workflow.run
     async def run(self) -> None:
-        """Ask for it and wait."""
+        """Run the activity."""
         await workflow.execute_activity("floor.nothing", start_to_close_timeout=timedelta(seconds=30))
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Of a life: how long to wait before each activity, in seconds, and which wait a signal ends (by its index)."""
+    """The waits before each activity, in seconds, and the indexes of the waits that a signal ends."""
 
     seconds: list[float]
     signalled: list[int]
@@ -43,14 +43,14 @@ class Waits:
 
 @workflow.defn(name="floor_life")
 class FloorLife:
-    """Waits and activities by turns, the last wait without one, and the end."""
+    """Alternating waits and activities, ending with a wait."""
 
     def __init__(self) -> None:
         self._rings = 0
 
     @workflow.signal
     def ring(self) -> None:
-        """End the wait that waits for it."""
+        """End the current wait for a signal."""
         self._rings += 1
 
     async def _until_rung(self, limit: timedelta) -> None:
@@ -70,7 +70,7 @@ class FloorLife:
 
 
 async def serve(address: str, ready: Path) -> None:
-    """Serve the floor."""
+    """Serve the workflows of the floor."""
     client = await Client.connect(address, data_converter=pydantic_data_converter)
     restrictions = SandboxRestrictions.default.with_passthrough_modules("benchmarks", "pydantic", "pydantic_core")
     runner = SandboxedWorkflowRunner(restrictions=restrictions)
@@ -82,5 +82,5 @@ async def serve(address: str, ready: Path) -> None:
 
 
 def main() -> None:
-    """What the process of `COMMAND` runs: its arguments are Temporal's address and a file to write once it serves."""
+    """Run the process of `COMMAND`. Arguments: Temporal's address, and a file to write once the worker serves."""
     asyncio.run(serve(sys.argv[1], Path(sys.argv[2])))

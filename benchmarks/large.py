@@ -1,7 +1,7 @@
 """Large data: one workspace with 90,000 candidates, 9,000 open enrollments and 900,000 events, and other workspaces.
 
-Set-based SQL writes the rows as the product would have left them. `scale` 1.0 is the full size: 100,000 candidates,
-10,000 open enrollments and 1,000,000 events in all; every tenth row is another workspace's.
+Set-based SQL writes the rows as the product would. `scale` 1.0 is the full size: 100,000 candidates, 10,000 open
+enrollments and 1,000,000 events in total; every tenth row belongs to another workspace.
 """
 
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from benchmarks.large_rows import ACCOUNTS, CHARGES, ENROLLED, ID, INTENT, PROFI
 from models.base.tenants import UNHELD
 
 OTHERS = 9
-"""Workspaces beside the large one."""
+"""Number of workspaces beside the large one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Large:
-    """The large workspace, and one of its keys."""
+    """The large workspace and one of its keys."""
 
     workspace_id: str
     key_id: str
@@ -29,7 +29,7 @@ class Large:
 
 
 async def fill(url: str, now: datetime, *, scale: float = 1.0) -> Large:
-    """Fill an empty, migrated database, and leave it as autovacuum would."""
+    """Fill an empty, migrated database, then vacuum and analyze it."""
     connection = await asyncpg.connect(url.replace("+asyncpg", ""), server_settings=UNHELD)
     try:
         joined = [await join(connection, now, name=f"bench-{number}") for number in range(1 + OTHERS)]
@@ -47,13 +47,13 @@ async def fill(url: str, now: datetime, *, scale: float = 1.0) -> Large:
 
 
 def _period(many: int, scale: float) -> int:
-    """Return the period of references between rows: tens, so that both rows end alike and are of one workspace."""
+    """Return the period of references between rows: a multiple of ten, so that both rows are of one workspace."""
     there = max(1, round(many * scale))
     return there // 10 * 10 or min(there, OTHERS - 1)
 
 
 def _written(statement: str, count: int, scale: float) -> str:
-    """Return a statement with its expressions; row `n` is the large workspace's unless it ends in 9."""
+    """Return a statement with its expressions; row `n` belongs to the large workspace unless it ends in 9."""
 
     def one_of(many: int) -> str:
         return ID.format(n=f"(1 + (n - 1) % {_period(many, scale)})")

@@ -113,4 +113,4 @@ AROUND = {
         "insert into rate_windows (id, started_at, hits) select 'key_' || {id}, now(), 1 from numbers",
     ),
 }
-"""In the order of their references, each with how many rows at full scale."""
+"""Statements in the order of their references, each with its number of rows at full scale."""

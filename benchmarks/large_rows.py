@@ -1,10 +1,10 @@
 """The rows of the large data: an SQL statement for each table.
 
-`n` is the row's number; `{ws}` and `{key}` are the workspace and the key that it belongs to.
+`n` is the row's number; `{ws}` and `{key}` are the workspace and the key to which it belongs.
 """
 
 ID = "lpad({n}::text, 26, '0')"
-"""The part of an id after its prefix."""
+"""SQL of the part of an id after its prefix."""
 
 PEOPLE, RUNS, EVENTS = 100_000, 2_000, 1_000_000
 ENROLLED, ACCOUNTS, SEQUENCES = 30_000, 20, 100
@@ -270,7 +270,7 @@ STATEMENTS = {
         " select 'era_' || {id}, {ws}, 'prof_' || {id}, {at} from numbers",
     ),
 }
-"""Each with how many rows at full scale. `{ws}`, `{key}`: of the row's workspace."""
+"""Statements, each with its number of rows at full scale."""
 
 CHARGES = (
     PEOPLE,

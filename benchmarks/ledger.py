@@ -1,8 +1,8 @@
-"""`python -m benchmarks.ledger`: charges per second in one hot workspace and across a hundred, with their floor.
+"""`python -m benchmarks.ledger`: charges per second in one busy workspace and across a hundred, with their floor.
 
-The floor is the least that a charge could cost: one transaction that updates a single row, once with all clients on the
-same row and once spread over a hundred. Charge and floor take turns on the benchmark's own server, so that
-their ratio is valid on a busy machine. Every charge is a lead: a spending limit is opened, charged and committed.
+The floor is the lowest possible cost of a charge: one transaction that updates a single row, once with all clients on
+the same row and once spread over a hundred. Charge and floor take turns on a separate server, so that their ratio is
+valid on a busy machine. Every charge is a lead: a spending limit is opened, charged and committed.
 """
 
 import argparse
@@ -77,7 +77,7 @@ class Load:
 
 
 async def per_second(database: Database, work: Work, workspaces: int, load: Load, name: str) -> float:
-    """Return how many are done a second."""
+    """Return the number of calls of `work` per second."""
     done = 0
     began = time.perf_counter()
     deadline = began + load.seconds
@@ -98,7 +98,7 @@ async def measure(url: str, load: Load, rounds: int) -> None:
     """Measure charge and floor in turn, and print the medians."""
     database = Database(url, pool_size=load.at_once).within(all_tenants("a benchmark"))
     async with database.transaction() as session:
-        await session.execute(text("set local role none"))  # the service may make no table
+        await session.execute(text("set local role none"))  # the role of the service may not create tables
         for statement in SETTLE.split(";"):
             values = {"workspaces": WORKSPACES, "grants": GRANTS_EACH, "credits": CREDITS_EACH}
             used = {name: value for name, value in values.items() if f":{name}" in statement}
@@ -136,9 +136,9 @@ async def _check(database: Database) -> None:
 
 
 def main() -> None:
-    """Read the command line and measure on a server of the benchmark's own, with durable commits."""
+    """Read the command line and measure on a separate server with durable commits."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ledger", description=__doc__)
-    parser.add_argument("--at-once", type=int, default=16, help="connections, each one charge after the other (16)")
+    parser.add_argument("--at-once", type=int, default=16, help="connections, each charging one at a time (16)")
     parser.add_argument("--seconds", type=float, default=5, help="length of one turn (5)")
     parser.add_argument("--rounds", type=int, default=3, help="turns of each kind; the median is printed (3)")
     asked = parser.parse_args()

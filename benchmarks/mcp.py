@@ -1,9 +1,9 @@
-"""`python -m benchmarks.mcp`: calls of tools beside the same operations over REST, in both eras of the protocol.
+"""`python -m benchmarks.mcp`: tool calls compared with the same operations over REST, in both protocol versions.
 
-One uvicorn process serves our application and, as the floor, a server of the SDK alone with a tool that answers a
-constant of the same size without looking anything up. The same client asks each in turn, in one run. A tool should be
-called at least 0.4 times as often a second as its REST twin. The CPU time of the process for each call says the same
-where other work disturbs the clock.
+One uvicorn process serves our application and, as the floor, a server made only of the SDK, whose tool returns a
+constant of the same size without a lookup. The same client calls them in turn, in one run. A tool should reach at least
+0.4 times the calls per second of its REST twin. The CPU time per call is printed too, because other work on the machine
+does not disturb it.
 """
 
 import argparse
@@ -42,7 +42,7 @@ Json = dict[str, Any]
 
 
 def serve() -> ASGIApp:
-    """Our application and the floor under one server; what uvicorn runs."""
+    """Return our application and the floor under one server; uvicorn runs it."""
     ours = create_app(Settings())  # from the environment
     floor = StreamableHTTPSessionManager(app=_constant(), json_response=True, stateless=True)
 
@@ -66,7 +66,7 @@ def serve() -> ASGIApp:
 
 
 def _constant() -> Server[Any]:
-    """Return the least that a tool costs: its answer is there, and is shown as text and as structure."""
+    """Return a server with the cheapest possible tool: a constant answer, as text and as structure."""
     known = json.loads(os.environ["BENCHMARK_ANSWER"])
     text = json.dumps(known)
 
@@ -80,14 +80,14 @@ def _constant() -> Server[Any]:
 
 
 def post(path: str, body: Json, headers: str) -> bytes:
-    """Return a request with a JSON body as it goes over the wire."""
+    """Return the bytes of a POST request with a JSON body."""
     raw = json.dumps(body).encode()
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(raw)}\r\n{headers}\r\n".encode() + raw
 
 
 def tool(path: str, name: str, given: Json, *, version: str, headers: str) -> bytes:
-    """Return a call of a tool as clients of this version make it."""
+    """Return the bytes of a tool call as clients of this protocol version send it."""
     params: Json = {"name": name, "arguments": given}
     headers += f"Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {version}\r\n"
     if version == ERAS["2026"]:
@@ -100,7 +100,7 @@ def tool(path: str, name: str, given: Json, *, version: str, headers: str) -> by
 
 
 async def prepare(url: str, run_id: str) -> None:
-    """A finished run that can be extended, and some lists."""
+    """Write a finished run that can be extended, and some lists."""
     connection = await asyncpg.connect(url.replace("+asyncpg", ""), server_settings=UNHELD)
     done = "update runs set status = 'completed', stop_reason = 'budget', finished_at = now() where id = $1"
     await connection.execute(done, run_id)
@@ -114,7 +114,7 @@ async def prepare(url: str, run_id: str) -> None:
 
 
 def sides(kind: str, run_id: str, key: str) -> list[Target]:
-    """Return the REST operation, the tool in each era, and the floor of each era."""
+    """Return the REST operation, and the tool and the floor in each protocol version."""
     auth = f"Authorization: Bearer {key}\r\n"
     if kind == "read":
         rest, name, given = get("/v1/lists", auth), "list_lists", {}
@@ -132,7 +132,7 @@ def sides(kind: str, run_id: str, key: str) -> list[Target]:
 async def compare(
     port: int, kind: str, targets: list[Target], *, connections: int, seconds: float, rounds: int
 ) -> bool:
-    """Print what each side does, in turn; whether the aim is met."""
+    """Measure and print all sides in turn; return whether the aim is met."""
     for target in targets:
         await measure(port, target, connections=connections, seconds=1)
     rates: dict[str, list[float]] = {target.name: [] for target in targets}
@@ -165,14 +165,14 @@ async def cpu_seconds(port: int) -> float:
 
 
 def main() -> int:
-    """Measure and say whether the aim is met."""
+    """Measure, and return 0 if the aim is met, else 1."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mcp", description=__doc__)
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=1, help="of each side in each round")
     parser.add_argument("--rounds", type=int, default=7)
     asked = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="benchmark-"))
-    folder.chmod(0o711)  # the database's own system user passes through
+    folder.chmod(0o711)  # the system user of the database must be able to traverse it
     met = True
     try:
         with database(folder) as url:
@@ -187,7 +187,7 @@ def main() -> int:
 
 
 def _measured(url: str, folder: Path, kind: str, targets: list[Target], asked: argparse.Namespace) -> bool:
-    """Once to learn what REST answers, so that the floor answers as much; then in earnest."""
+    """Read the REST answer, so that the floor can answer as much, then measure; return whether the aim is met."""
     with served(url, folder / "server.log", app="benchmarks.mcp:serve", BENCHMARK_ANSWER="{}") as port:
         answer = asyncio.run(answered(port, targets[0].request))
     with served(url, folder / "server.log", app="benchmarks.mcp:serve", BENCHMARK_ANSWER=answer) as port:
@@ -196,7 +196,7 @@ def _measured(url: str, folder: Path, kind: str, targets: list[Target], asked: a
 
 
 async def answered(port: int, request: bytes) -> str:
-    """Return the body that a request is answered with."""
+    """Return the body of the answer to a request."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     found = await ask(reader, writer, request)
     writer.close()

@@ -1,4 +1,4 @@
-"""Processes of a benchmark: a worker that serves while something is measured, and what a process has cost."""
+"""Processes of a benchmark: a worker that serves during a measurement, and the resources that a process used."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from stack.children import PROJECT
 
 @contextmanager
 def serving(*command: str, ready: Path, environment: Mapping[str, str] = os.environ) -> Iterator[int]:
-    """A worker process of these arguments to Python, once it has written its `ready` file; gives its process id."""
+    """Start a worker with these arguments to Python, wait for its `ready` file, and yield its process id."""
     ready.unlink(missing_ok=True)
     running = subprocess.Popen([sys.executable, *command], cwd=PROJECT, env=environment)
     try:
@@ -31,14 +31,14 @@ def serving(*command: str, ready: Path, environment: Mapping[str, str] = os.envi
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Of a process and its children: CPU seconds so far, and resident memory in MB."""
+    """CPU seconds so far and resident memory in MB, of a process and its children."""
 
     cpu: float
     memory: float
 
     @classmethod
     def of(cls, pid: int) -> "Usage":
-        """Read now."""
+        """Return the current usage of a process."""
         first = psutil.Process(pid)
         cpu, memory = 0.0, 0
         for process in (first, *first.children(recursive=True)):

@@ -1,14 +1,14 @@
-"""How well job descriptions are read: `python -m benchmarks.reading [--samples PATH] [--misses]`.
+"""Measures how well job descriptions are read: `python -m benchmarks.reading [--samples PATH] [--misses]`.
 
-Each sample is a JSON line `{id, title, location, country[], lang, company, text}` with what its portal states. It is
-read three times: the body alone, with the title as first line, with the lines title, company and location.
+Each sample is a JSON line `{id, title, location, country[], lang, company, text}` as its portal states them. It is read
+three times: the body alone, with the title as first line, and with the lines title, company and location.
 
-Titles are compared strictly: two are equal when their lower-case words are, after bracketed parts, gender marks and
-words of level (`senior`, `junior`, `sr`) are taken out of both. `contained` also counts a candidate that is a run of
-whole words of the stated title or holds it whole, when what they share is at least two words or one of eight letters.
+Titles are compared strictly: two are equal if their lower-case words are equal after removing bracketed parts, gender
+marks and words of level (`senior`, `junior`, `sr`). `contained` also counts a candidate that is a run of whole words of
+the stated title, or contains it, if they share at least two words or one word of eight letters.
 
-A place counts as the stated city when it is that place, lies within 15 km of it, or is the metropolitan area around
-it; a `wrong city` is any other city. `named` looks only at samples whose body names the city. Years are held against
+A place counts as the stated city if it is that place, lies within 15 km of it, or is the metropolitan area around it;
+a `wrong city` is any other city. `named` counts only samples whose body names the city. Years are compared with
 `benchmarks/data/years.tsv`, labelled by hand.
 """
 
@@ -43,7 +43,7 @@ NUMBERED = re.compile(r"^\s*(?P<area>\d\w{1,2})\s*-\s*(?P<city>.+)$")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One advertisement with what its portal states."""
+    """One advertisement with the facts that its portal states."""
 
     id: str
     title: str
@@ -68,23 +68,23 @@ class Score:
         self.hits[name] = self.hits.get(name, 0) + hit
 
     def share(self, name: str) -> str:
-        """Hits by tries, as the table prints it."""
+        """Return hits divided by tries, as the table prints it."""
         tries = self.tries.get(name, 0)
         return f"{self.hits.get(name, 0) / tries:.2f}" if tries else "-"
 
 
 def body_only(sample: Sample) -> str:
-    """Return the text as it is."""
+    """Return the text unchanged."""
     return sample.text
 
 
 def with_title(sample: Sample) -> str:
-    """Return the title as first line."""
+    """Return the text with the title as first line."""
     return f"{sample.title}\n\n{sample.text}"
 
 
 def with_lines(sample: Sample) -> str:
-    """Title, company and location as first lines."""
+    """Return the text with title, company and location as first lines."""
     return "\n".join(
         line for line in (sample.title, sample.company, sample.location, "", sample.text) if line is not None
     )
@@ -98,13 +98,13 @@ GIVENS: dict[str, Callable[[Sample], str]] = {
 
 
 def words(title: str) -> list[str]:
-    """Return the words of a title that are compared."""
+    """Return the words of a title for the comparison."""
     plain = GENDER.sub(" ", BRACKETS.sub(" ", title)).lower()
     return [word for word in WORD.findall(plain) if word not in LEVELS]
 
 
 def contained(one: list[str], other: list[str]) -> bool:
-    """Return whether the shorter is a telling run of words of the longer."""
+    """Return whether the shorter title is a significant run of words of the longer one."""
     short, long = sorted((one, other), key=len)
     if not short or (len(short) == 1 and len(short[0]) < LONG_WORD):
         return False
@@ -112,7 +112,7 @@ def contained(one: list[str], other: list[str]) -> bool:
 
 
 def stated_cities(sample: Sample, known: ShippedReference) -> list[Place]:
-    """The cities that the portal states, any of which is right; none for a country, a region or an unknown place."""
+    """Return the cities that the portal states, any of which counts; none for a country, region or unknown place."""
     numbered = NUMBERED.match(sample.location)
     if numbered:
         return known.places.find(numbered["city"], country=sample.countries[0], kind=PlaceKind.CITY, limit=1)
@@ -155,7 +155,7 @@ def is_city(place: Place, city: Place) -> bool:
 
 
 def score_titles(score: Score, sample: Sample, reading: IntentReading) -> None:
-    """Title exact, in the first three, contained."""
+    """Score the title: exact, among the first three, contained."""
     wanted = words(sample.title)
     found = [words(title) for title in reading.title_candidates[:3]]
     score.count("title exact", hit=found[:1] == [wanted])
@@ -167,7 +167,7 @@ def score_titles(score: Score, sample: Sample, reading: IntentReading) -> None:
 
 
 def score_place(score: Score, sample: Sample, reading: IntentReading, known: ShippedReference) -> None:
-    """Country and city; a sample without a stated city counts for the country alone."""
+    """Score country and city; a sample without a stated city counts only for the country."""
     location = reading.intent.must.location
     places = read_places(location, known)
     countries = read_countries(location, places)
@@ -198,7 +198,7 @@ def is_named(sample: Sample, cities: Sequence[Place]) -> bool:
 
 
 def score_years(score: Score, sample: Sample, reading: IntentReading, labels: dict[str, int | None]) -> None:
-    """Precision over what was read, recall over what is there."""
+    """Score the years: precision over the years read, recall over the years stated."""
     if sample.id not in labels:
         return
     years, wanted = reading.intent.must.experience_years, labels[sample.id]

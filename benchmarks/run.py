@@ -1,8 +1,8 @@
-"""`python -m benchmarks.run`: a 60-person run beside the same upstream calls made by a plain asyncio script.
+"""`python -m benchmarks.run`: a run of 60 people compared with the same upstream calls by a plain asyncio script.
 
-Both ask the same sandbox with the same latency for each call, in turn and in the same run of this programme. The floor
-makes the calls that the run's own log shows, with the production adapter and nothing around it. Prints the times, their
-ratio (aim: at most 1.25 at 200 ms), and Temporal history events per run and per delivered candidate.
+Both call the same sandbox with the same latency per call, in turn, within one execution of this program. The floor
+makes the calls that the run's log shows, with the production adapter alone. Prints the times, their ratio (aim: at most
+1.25 at 200 ms), and Temporal history events per run and per delivered candidate.
 """
 
 import argparse
@@ -40,7 +40,7 @@ Json = dict[str, Any]
 
 @contextmanager
 def installation(population: int) -> Iterator[Json]:
-    """A whole installation of the benchmark's own."""
+    """Start a separate installation, and yield its facts."""
     with tempfile.TemporaryDirectory(prefix="bench-run-") as home:
         Path(home).chmod(0o755)
         facts, data = Path(home) / "facts.json", f"{home}/data"
@@ -55,13 +55,13 @@ def installation(population: int) -> Iterator[Json]:
 
 
 def set_latency(facts: Json, milliseconds: int) -> None:
-    """Make every call of the people provider take that much longer."""
+    """Add this latency to every call of the people provider."""
     fault = {"provider": "people", "operation": "*", "fault": "latency", "latency_ms": milliseconds, "rate": 1}
     httpx.post(f"{facts['sandbox_url']}/_control/faults", json=fault, trust_env=False).raise_for_status()
 
 
 async def timed_run(facts: Json, database: Database) -> tuple[float, str]:
-    """Seconds from the request to the finished run as the database tells it, and the run's id."""
+    """Return the seconds from the request to the finished run, by the database's times, and the run's id."""
     account = await asyncio.to_thread(sign_up, facts["api_url"], facts["sandbox_url"], name="Benchmark")
     async with database.transaction() as session:
         for table in ("cached_profiles", "query_totals"):
@@ -81,7 +81,7 @@ async def timed_run(facts: Json, database: Database) -> tuple[float, str]:
 
 
 async def timed_floor(source: PeopleDataLabs, filters: TierFilters) -> float:
-    """Seconds that a page, its profiles, the next page and the missing profiles take, asked by a plain script."""
+    """Return the seconds that a plain script takes for a page, its profiles, the next page and the missing ones."""
     directory = KnownNames(reference())
     began = time.perf_counter()
     wanted, token = TARGET, None
@@ -94,7 +94,7 @@ async def timed_floor(source: PeopleDataLabs, filters: TierFilters) -> float:
 
 
 async def first_tier(database: Database, run_id: str) -> TierFilters:
-    """Return the filters that the run's people were found with."""
+    """Return the filters by which the run's people were found."""
     async with database.transaction() as session:
         tier = await session.scalar(
             text(
@@ -107,14 +107,14 @@ async def first_tier(database: Database, run_id: str) -> TierFilters:
 
 
 async def history_events(facts: Json, run_id: str) -> int:
-    """Events in the run's Temporal history."""
+    """Return the number of events in the run's Temporal history."""
     client = await Client.connect(facts["temporal_address"])
     history = await client.get_workflow_handle(f"run/{run_id}").fetch_history()
     return len(history.events)
 
 
 async def measure(facts: Json, *, rounds: int, latency_ms: int) -> None:
-    """Run and floor by turns, then the table."""
+    """Measure run and floor in turn, then print the table."""
     database = Database(facts["database_url"], pool_size=2).within(all_tenants("a benchmark"))
     source = PeopleDataLabs(base_url=facts["sandbox_url"], api_key=facts["people_api_key"])
     set_latency(facts, latency_ms)
@@ -125,7 +125,7 @@ async def measure(facts: Json, *, rounds: int, latency_ms: int) -> None:
         for turn in range(rounds + 1):
             seconds, run_id = await timed_run(facts, database)
             least = await timed_floor(source, await first_tier(database, run_id))
-            if turn > 0:  # the first turn warms both up
+            if turn > 0:  # the first round is a warm-up
                 ours.append(seconds)
                 floor.append(least)
             events = await history_events(facts, run_id)
@@ -141,7 +141,7 @@ async def measure(facts: Json, *, rounds: int, latency_ms: int) -> None:
 
 
 def main() -> None:
-    """Read the command line."""
+    """Read the command line and measure."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--latency-ms", type=int, default=200)

@@ -1,10 +1,10 @@
-"""`python -m benchmarks.webhooks`: deliveries beside one-activity workflows on the same server, in the same run.
+"""`python -m benchmarks.webhooks`: deliveries compared with one-activity workflows on the same server, in one run.
 
-The floor starts and completes workflows of one activity that does nothing, as many at once as there are deliveries, by
-a worker of the same make as ours. Ours commits events, each in a transaction of its own, to endpoints on loopback; the
-dispatcher, the workflows and the attempts are those of the product, in one worker process. Prints deliveries a second
-and their ratio to the floor (aim: at least 0.7), and the time from the commit of an event to the first byte at the
-receiver when events come singly.
+The floor starts and completes workflows of one activity that does nothing, as many at once as there are deliveries, in
+a worker configured like ours. Our side commits events, each in its own transaction, to endpoints on loopback; the
+dispatcher, the workflows and the attempts are the product's, in one worker process. Prints deliveries per second and
+their ratio to the floor (aim: at least 0.7), and, for single events, the time from the commit to the first byte at the
+receiver.
 """
 
 import argparse
@@ -48,20 +48,20 @@ LOW = CreditsLow(grant_id="grt_1", balance_credits=1, threshold_credits=2)
 COUNT = 300
 WARM = 30
 STARTS_AT_ONCE = 10
-"""As the dispatcher starts them."""
+"""Concurrent starts, as in the dispatcher."""
 PAUSE_SECONDS = 0.2
 
 
 @dataclass
 class Receiver:
-    """Answers 200 to every POST; the event id and the moment of the first byte of each."""
+    """Answers 200 to every POST, and records the event id and the time of the first byte."""
 
     arrivals: asyncio.Queue[tuple[str, float]] = field(default_factory=asyncio.Queue)
     port: int = 0
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Listen on a free port of loopback."""
+        """Listen on a free loopback port."""
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=512)
         self.port = server.sockets[0].getsockname()[1]
         async with server:
@@ -82,7 +82,7 @@ class Receiver:
 
 @contextlib.contextmanager
 def servers() -> Iterator[tuple[Postgres, Temporal, Path]]:
-    """A migrated, durable PostgreSQL and a Temporal server of the benchmark's own."""
+    """Start a migrated, durable PostgreSQL server and a Temporal server, and yield both."""
     home = Path(tempfile.mkdtemp(prefix="bench-webhooks-"))
     home.chmod(0o755)
     ports = Ports()
@@ -110,7 +110,7 @@ def servers() -> Iterator[tuple[Postgres, Temporal, Path]]:
 
 
 async def join(database: Database, receiver: Receiver, endpoints: int) -> Tenant:
-    """Return an account whose every event goes to so many endpoints."""
+    """Create an account whose events all go to this number of endpoints, and return its tenant."""
     secret = new_secret(os.urandom(32))
     sealed = Vault(SECRET_KEY).seal(deliveries.SECRET_PURPOSE, secret.encode())
     async with database.transaction() as session:
@@ -135,14 +135,14 @@ async def join(database: Database, receiver: Receiver, endpoints: int) -> Tenant
 
 
 async def emit(database: Database, tenant: Tenant) -> tuple[str, float]:
-    """Commit one event; its id, and when the commit returned."""
+    """Commit one event; return its id and the time when the commit returned."""
     async with database.transaction() as session:
         event_id = events.emit(session, tenant, EventType.CREDITS_LOW, LOW, now=await service_time(session))
     return event_id, time.perf_counter()
 
 
 async def floor_rate(client: Client, count: int) -> float:
-    """Return one-activity workflows a second, from the first start to the last end."""
+    """Return one-activity workflows per second, from the first start to the last end."""
     gate = asyncio.Semaphore(STARTS_AT_ONCE)
 
     async def one() -> None:
@@ -156,7 +156,7 @@ async def floor_rate(client: Client, count: int) -> float:
 
 
 async def our_rate(database: Database, receiver: Receiver, *, accounts: int, endpoints: int, events_each: int) -> float:
-    """Deliveries a second, from the first commit until every row says delivered."""
+    """Return deliveries per second, from the first commit until every row is delivered."""
     tenants = [await join(database, receiver, endpoints) for _ in range(accounts)]
     count = accounts * endpoints * events_each
     began = time.perf_counter()
@@ -173,7 +173,7 @@ async def our_rate(database: Database, receiver: Receiver, *, accounts: int, end
 
 
 async def latencies(database: Database, receiver: Receiver, count: int) -> list[float]:
-    """Milliseconds from the commit of a single event to the first byte at the receiver."""
+    """Return the milliseconds from the commit of each single event to the first byte at the receiver."""
     tenant = await join(database, receiver, 1)
     found: list[float] = []
     for _ in range(count):
@@ -188,7 +188,7 @@ async def latencies(database: Database, receiver: Receiver, count: int) -> list[
 
 
 async def measure(server: Postgres, temporal: Temporal, home: Path, *, rounds: int, singles: int) -> None:
-    """Floor and ours by turns, then the table."""
+    """Measure floor and product in turn, then print the table."""
     client = await Client.connect(temporal.address, data_converter=pydantic_data_converter)
     database = Database(server.url(), pool_size=8).within(all_tenants("a benchmark"))
     receiver = Receiver()
@@ -215,7 +215,7 @@ async def measure(server: Postgres, temporal: Temporal, home: Path, *, rounds: i
                 if turn == rounds:
                     single = sorted(await latencies(database, receiver, singles))
             print(f"  floor {bare:6.1f}/s   30 endpoints {spread:6.1f}/s   one endpoint {narrow:6.1f}/s", flush=True)
-            if turn > 0:  # the first turn warms the servers up
+            if turn > 0:  # the first round is a warm-up
                 least.append(bare)
                 many.append(spread)
                 one.append(narrow)
@@ -230,7 +230,7 @@ async def measure(server: Postgres, temporal: Temporal, home: Path, *, rounds: i
 
 
 def main() -> None:
-    """Read the command line."""
+    """Read the command line and measure."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.webhooks", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--singles", type=int, default=100)

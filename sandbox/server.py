@@ -139,7 +139,7 @@ async def _serve(sandbox: Sandbox, settings: Settings) -> None:
     if settings.smtp_port is not None:
         smtp = await receive_mail(sandbox.mails, host=settings.host, port=settings.smtp_port)
     for ending in (signal.SIGTERM, signal.SIGINT):
-        # uvicorn raises a captured signal again after its shutdown, when everything is done.
+        # uvicorn raises a captured signal again after its shutdown, when everything has been closed.
         signal.signal(ending, signal.SIG_IGN)
     try:
         await server.serve()

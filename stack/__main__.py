@@ -19,47 +19,47 @@ EXAMPLE = PROJECT / "examples" / "senior-data-engineer-ghent.md"
 
 ABOUT = """\
 The whole installation on one machine, with nothing to install by hand: PostgreSQL, Temporal with its UI, the
-sandbox (an invented labour market), api, worker and upstream worker. Everything lives in one data directory,
-survives a restart and is ended by `down`. Linux only.
+sandbox (an invented labour market), api, worker and upstream worker. Everything is kept in one data directory,
+survives a restart and is stopped by `down`. Linux only.
 
-Started by root, PostgreSQL runs as the system user embedded_postgres, which is created when missing and may pass
-through the directories above the data directory (o+x), not list them."""
+If started by root, PostgreSQL runs as the system user embedded_postgres. The user is created if it is missing, and
+gets permission to traverse (o+x), not to list, the directories above the data directory."""
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the command line's grammar."""
+    """Return the parser of the command line."""
     made = argparse.ArgumentParser(
         prog="python -m stack", description=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     named = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     up = _command(named, "up", "start everything; runs until Ctrl-C, or in the background with --detach")
-    up.add_argument("--detach", action="store_true", help="return when all is ready; `down` ends it")
+    up.add_argument("--detach", action="store_true", help="return when all is ready; `down` stops it")
     _market(up)
     _json(up, "also write the answer to FILE: addresses, a key of a verified workspace, process ids")
 
-    _command(named, "down", "end everything and leave no process behind; the data stays")
+    _command(named, "down", "stop everything and leave no process behind; the data stays")
 
-    status = _command(named, "status", "show which processes run; exit code 1 when one is dead, 3 when none runs")
+    status = _command(named, "status", "show which processes run; exit code 1 if one is dead, 3 if none runs")
     _json(status, "also write addresses and process ids to FILE (null for a dead process); without FILE, print them")
 
-    _command(named, "reset", "end everything and remove all data of the installation")
+    _command(named, "reset", "stop everything and remove all data of the installation")
 
     logs = _command(named, "logs", "show the end of the log of one process, or of all")
     logs.add_argument("process", nargs="?", metavar="PROCESS", help=f"one of {', '.join(NAMES)}, migrate, stack")
     logs.add_argument("--lines", type=int, default=DEFAULT_LOG_LINES, help="how many lines (default: %(default)s)")
-    logs.add_argument("--follow", action="store_true", help="go on showing what the process writes")
+    logs.add_argument("--follow", action="store_true", help="keep showing what the process writes")
 
     for name, text in (
-        ("restart", "stop one process in order and start it again with the same environment"),
+        ("restart", "stop one process gracefully and start it again with the same environment"),
         ("kill", "SIGKILL one process; only `restart` starts it again"),
     ):
         one = _command(named, name, text)
         one.add_argument("process", choices=NAMES, metavar="PROCESS", help=f"one of {', '.join(NAMES)}")
 
-    _command(named, "now", "print service time: the present as the business rules see it")
+    _command(named, "now", "print service time: the current time of the business rules")
 
-    advance = _command(named, "advance", "let service time pass, with all that happens in it (needs --virtual-time)")
+    advance = _command(named, "advance", "let service time pass, with everything due in it (needs --virtual-time)")
     how_far = advance.add_mutually_exclusive_group(required=True)
     how_far.add_argument("duration", nargs="?", metavar="DURATION", help="such as 3d, 12h, 90m, 1d12h")
     how_far.add_argument("--until", metavar="TIME", help="such as 2027-01-04T08:00:00Z")
@@ -73,13 +73,13 @@ def parser() -> argparse.ArgumentParser:
         metavar="JOB_DESCRIPTION",
         help="a text or Markdown file (default: the one in examples/)",
     )
-    demo.add_argument("--exit", action="store_true", help="end when the candidates are shown, and end what was started")
+    demo.add_argument("--exit", action="store_true", help="stop everything when the candidates are shown")
     _market(demo)
     return made
 
 
 def main() -> int:
-    """Run one command; returns the exit code."""
+    """Run one command and return the exit code."""
     asked = parser().parse_args()
     os.umask(0o077)  # keys, logs and data are for this user alone
     try:
@@ -141,7 +141,7 @@ def _command(
         type=Path,
         default=DEFAULT_DIRECTORY,
         metavar="DIR",
-        help="where the installation lives (default: %(default)s)",
+        help="data directory of the installation (default: %(default)s)",
     )
     return made
 
@@ -150,7 +150,7 @@ def _market(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--population", type=int, help=f"people in the invented market (default: {DEFAULT_POPULATION})"
     )
-    command.add_argument("--seed", type=int, help=f"which market is invented (default: {DEFAULT_SEED})")
+    command.add_argument("--seed", type=int, help=f"seed of the invented market (default: {DEFAULT_SEED})")
     command.add_argument(
         "--virtual-time", action="store_true", help="let `advance` move service time; stays on for this data directory"
     )

@@ -1,4 +1,4 @@
-"""The workspace that a new installation begins with: signed up over REST, verified by the mailed token."""
+"""The first workspace of a new installation: signed up over REST, verified by the mailed token."""
 
 import secrets
 import time
@@ -14,10 +14,10 @@ LIMIT_SECONDS = 15.0
 
 
 def sign_up(api_url: str, sandbox_url: str, *, name: str) -> Account:
-    """Make a workspace of its own and verify it, so that it has its signup credits.
+    """Create a workspace and verify it, so that it has its sign-up credits.
 
     Raises:
-        StackError: a step was refused or the mail did not come; says which.
+        StackError: a step was refused or the mail did not arrive; the message says which.
     """
     email = f"recruiter-{secrets.token_hex(6)}@example.com"
     with httpx.Client(trust_env=False, timeout=LIMIT_SECONDS) as http:
@@ -53,4 +53,4 @@ def _token(links: list[str]) -> str:
         token = httpx.URL(link).params.get("token")
         if token:
             return str(token)
-    raise StackError(f"the verification mail holds no link with a token, only {links}")
+    raise StackError(f"the verification mail contains no link with a token, only {links}")

@@ -1,4 +1,4 @@
-"""Starting, watching and stopping one process of the installation, so that none outlives its parent."""
+"""Starting, watching and stopping a process of the installation, so that none outlives its parent."""
 
 import contextlib
 import ctypes
@@ -32,7 +32,7 @@ class StartFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RunAs:
-    """The system user a process runs as when the stack itself runs as root."""
+    """The system user as which a process runs if the stack runs as root."""
 
     uid: int
     gid: int
@@ -42,8 +42,8 @@ class RunAs:
 class Child:
     """One process of the installation: started, awaited, stopped, killed.
 
-    `ready` is asked until it says yes; a process that ends first, or is not ready after `start_limit`
-    seconds, is a `StartFailed`. `farewell` is the signal that asks it to end.
+    `ready` is called until it returns true; a process that ends first, or is not ready after `start_limit` seconds,
+    raises `StartFailed`. `farewell` is the signal that asks the process to end.
     """
 
     name: str
@@ -61,13 +61,13 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """The process id, or None when it is not running."""
+        """The process id, or None if it is not running."""
         if self._popen is None or self._popen.poll() is not None:
             return None
         return self._popen.pid
 
     def start(self) -> None:
-        """Start the process and return when it is ready.
+        """Start the process and wait until it is ready.
 
         Raises:
             StartFailed: it ended early or was not ready in time.
@@ -89,7 +89,7 @@ class Child:
                 stderr=subprocess.STDOUT,
                 cwd=self.directory,
                 env=dict(self.environment) if self.environment is not None else None,
-                start_new_session=True,  # Ctrl-C in a terminal reaches the parent alone, which stops in order
+                start_new_session=True,  # Ctrl-C in a terminal reaches only the parent, which stops in order
                 user=self.run_as.uid if self.run_as else None,
                 group=self.run_as.gid if self.run_as else None,
                 extra_groups=[] if self.run_as else None,
@@ -97,7 +97,7 @@ class Child:
             )
 
     def wait_ready(self) -> None:
-        """Return when the process says that it is ready.
+        """Wait until the process is ready.
 
         Raises:
             StartFailed: it ended early or was not ready in time.
@@ -115,7 +115,7 @@ class Child:
         raise StartFailed(self.name, f"was not ready after {self.start_limit:.0f} seconds", self.tail())
 
     def wait_done(self) -> None:
-        """Return when the process has done its one task and ended.
+        """Wait until the process has done its task and ended.
 
         Raises:
             StartFailed: it ended with an error, or had not ended after `start_limit` seconds.
@@ -131,7 +131,7 @@ class Child:
             raise StartFailed(self.name, f"failed (exit code {code})", self.tail())
 
     def ask_to_stop(self) -> None:
-        """Send the farewell signal, also to a process that is frozen; does not wait."""
+        """Send the farewell signal, also to a frozen process, without waiting."""
         if self._popen is None or self._popen.poll() is not None:
             return
         with contextlib.suppress(ProcessLookupError):
@@ -139,7 +139,7 @@ class Child:
             self._popen.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
-        """Ask the process to end, wait for `grace` seconds, then kill it and all it started."""
+        """Ask the process to end, wait for `grace` seconds, then kill it and all its children."""
         self.ask_to_stop()
         if self._popen is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -155,18 +155,18 @@ class Child:
         self._popen.wait()
 
     def tail(self, lines: int = TAIL_LINES) -> str:
-        """Return the last lines that this start of the process has written."""
+        """Return the last lines that the process has written since this start."""
         with self.log.open("rb") as log:
             log.seek(self._log_start)
             return "\n".join(log.read().decode(errors="replace").splitlines()[-lines:])
 
 
 def _die_with(parent: int, farewell: signal.Signals) -> Callable[[], None]:
-    """Make the kernel send `farewell` when the parent dies, however it dies."""
+    """Return a function that makes the kernel send `farewell` when the parent dies, for whatever reason."""
 
     def arrange() -> None:
         LIBC.prctl(PR_SET_PDEATHSIG, int(farewell), 0, 0, 0)
-        if os.getppid() != parent:  # it died before the arrangement stood
+        if os.getppid() != parent:  # the parent died before this call
             os._exit(1)
 
     return arrange

@@ -26,14 +26,14 @@ PROBLEM = "error: "  # how a command that fails begins its message
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What was asked of `up`; None means: as it was, or the default."""
+    """Options of `up`; None means: as before, or the default."""
 
     population: int | None = None
     seed: int | None = None
     virtual_time: bool = False
 
     def arguments(self) -> list[str]:
-        """Return the same, as arguments of another `up`."""
+        """Return the options as command-line arguments of another `up`."""
         said = []
         if self.population is not None:
             said += ["--population", str(self.population)]
@@ -43,7 +43,7 @@ class Wishes:
 
 
 def up(installation: Installation, wishes: Wishes, json_file: Path | None) -> None:
-    """Run the whole installation in this process until it is asked to end.
+    """Run the whole installation in this process until it is told to stop.
 
     Raises:
         StackError, StartFailed: it could not be started; nothing is left running.
@@ -53,16 +53,16 @@ def up(installation: Installation, wishes: Wishes, json_file: Path | None) -> No
 
     def announce(facts: Facts) -> None:
         tell(facts, json_file)
-        say(f"ready; Ctrl-C or `python -m stack down --data-dir {installation.root}` ends it")
+        say(f"ready; Ctrl-C or `python -m stack down --data-dir {installation.root}` stops it")
 
     supervise(installation, choices, announce)
 
 
 def up_detached(installation: Installation, wishes: Wishes, json_file: Path | None) -> None:
-    """Start the whole installation in a process of its own and return when it is ready.
+    """Start the whole installation in a background process and return when it is ready.
 
     Raises:
-        StackError: it could not be started; carries what it said.
+        StackError: it could not be started; the message contains its output.
     """
     _forget_answer(json_file)
     log = installation.log("stack")
@@ -80,7 +80,7 @@ def up_detached(installation: Installation, wishes: Wishes, json_file: Path | No
     try:
         answer = _first_line(supervisor)
     except BaseException:
-        supervisor.terminate()  # interrupted while waiting: what was begun ends again
+        supervisor.terminate()  # interrupted while waiting: stop what was started
         supervisor.wait()
         raise
     if not answer:
@@ -92,18 +92,18 @@ def up_detached(installation: Installation, wishes: Wishes, json_file: Path | No
 
 
 def down(installation: Installation) -> None:
-    """End a running installation and wait until no process of it is left; nothing happens when none runs."""
+    """Stop a running installation and wait until none of its processes is left; does nothing if none runs."""
     record = installation.record()
     if record is None:
         say(f"nothing is running on {installation.root}")
         return
     _end_supervisor(installation, record)
     left = end_leftovers(installation)
-    say("stopped" + (f", and ended what was left: {', '.join(left)}" if left else ""))
+    say("stopped" + (f", and stopped what was left: {', '.join(left)}" if left else ""))
 
 
 def status(installation: Installation, json_file: Path | None) -> int:
-    """Show who runs; returns 0 when all do, 1 when some are dead or starting, 3 when nothing runs."""
+    """Show the processes; return 0 if all run, 1 if some are dead or starting, 3 if none runs."""
     record = installation.record()
     if record is None or record.supervisor.process() is None:
         say(f"nothing is running on {installation.root}")
@@ -117,13 +117,13 @@ def status(installation: Installation, json_file: Path | None) -> int:
 
 
 def pids_of(record: Record) -> dict[str, int | None]:
-    """Return the process ids by name; None for one that is dead."""
+    """Return the process ids by name; None for a dead process."""
     living = {name: one.pid for name, one in record.processes.items() if one.process() is not None}
     return {name: living.get(name) for name in NAMES}
 
 
 def facts_of(installation: Installation) -> Facts:
-    """Return what `up` answered on a running installation.
+    """Return the facts of a running installation, as `up` printed them.
 
     Raises:
         StackError: nothing is running there, or it is still starting.
@@ -137,7 +137,7 @@ def facts_of(installation: Installation) -> Facts:
 
 
 def reset(installation: Installation) -> None:
-    """End the installation and remove all its data."""
+    """Stop the installation and remove all its data."""
     down(installation)
     installation.erase()
     say(f"removed the installation in {installation.root}")
@@ -176,10 +176,10 @@ def logs(installation: Installation, process: str | None, *, lines: int, follow:
 
 
 def tell(facts: Mapping[str, object], json_file: Path | None) -> None:
-    """Print the facts as JSON on standard output, and write them where asked."""
+    """Print the facts as JSON on standard output, and write them to the file if one is given."""
     if json_file is not None and json_file != JSON_ON_STDOUT:
         draft = json_file.with_name(json_file.name + ".draft")
-        draft.touch(mode=0o600)  # it holds a key
+        draft.touch(mode=0o600)  # it contains a key
         draft.write_text(json.dumps(facts, indent=2) + "\n")
         draft.replace(json_file)
     print(json.dumps(facts, indent=2 if sys.stdout.isatty() else None), flush=True)
@@ -187,7 +187,7 @@ def tell(facts: Mapping[str, object], json_file: Path | None) -> None:
 
 def _forget_answer(json_file: Path | None) -> None:
     if json_file is not None and json_file != JSON_ON_STDOUT:
-        json_file.unlink(missing_ok=True)  # a waiting caller must not find the file of an earlier start
+        json_file.unlink(missing_ok=True)  # a waiting caller must not read the file of an earlier start
 
 
 def _first_line(supervisor: subprocess.Popen[bytes]) -> bytes:

@@ -11,7 +11,7 @@ from stack.children import PROJECT
 
 COMPOSE_FILE = PROJECT / "temporal-dev.yml"
 START = ["server", "start-dev"]
-# Where a server listens and stores belongs to the installation, not to the way Temporal behaves.
+# Flags about addresses and storage belong to the installation; they do not change how Temporal behaves.
 PLACE_FLAGS = {"--ip", "--port", "--ui-ip", "--ui-port", "--http-port", "--metrics-port", "--db-filename"}
 
 

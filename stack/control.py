@@ -17,7 +17,7 @@ Answer = dict[str, str | int]
 
 @contextlib.contextmanager
 def listening(path: Path) -> Iterator[socket.socket]:
-    """Listen at `path`, reachable by this user alone, until left."""
+    """Listen at `path`, accessible only to this user, until the context exits."""
     path.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         with _short(path) as short:
@@ -31,7 +31,7 @@ def listening(path: Path) -> Iterator[socket.socket]:
 
 
 def answer(listener: socket.socket, handle: Callable[[Request], Answer]) -> None:
-    """Take the one request that waits and answer it; what cannot be done is answered as an error."""
+    """Accept the waiting request and answer it; a failure is answered as an error."""
     connection, _ = listener.accept()
     with connection, connection.makefile("rw") as lines, contextlib.suppress(BrokenPipeError):
         try:
@@ -69,7 +69,7 @@ def ask(path: Path, request: Request) -> Answer:
 
 @contextlib.contextmanager
 def _short(path: Path) -> Iterator[str]:
-    """A name for `path` below the length limit of Unix sockets, however deep its directory lies."""
+    """Yield a name for `path` within the length limit of Unix sockets, however deep its directory is."""
     try:
         directory = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The main job in the terminal: a job description becomes a priced plan, the plan a run, the run candidates."""
+"""The main job in the terminal: from a job description to a priced plan, a run and its candidates."""
 
 import contextlib
 import json
@@ -26,7 +26,7 @@ TARGET = 30
 START_SECONDS = 600.0
 END_SECONDS = 90.0
 REQUEST_SECONDS = 60.0
-POLL_SECONDS = 1.0  # well inside the rate limit of a key
+POLL_SECONDS = 1.0  # well within the rate limit of a key
 RUN_LIMIT_SECONDS = 900.0
 FINAL = {"completed", "completed_no_audience", "failed", "aborted"}
 COLUMNS = {
@@ -66,13 +66,13 @@ def demo(installation: Installation, wishes: Wishes, job_description: Path, *, s
 
 @dataclass(slots=True)
 class MainJob:
-    """One recruiter's first hour with the service, on a running stack."""
+    """The steps of the main job on a running stack, as a new recruiter takes them."""
 
     screen: Console
     facts: Facts
 
     def run(self, job_description: str, *, title: str) -> None:
-        """Sign up, preview, confirm, watch and show."""
+        """Sign up, preview, confirm, and show the progress and the candidates."""
         self.screen.rule("1. A new workspace, verified by the mailed link")
         owner = sign_up(self.facts["api_url"], self.facts["sandbox_url"], name="Demonstration")
         self.screen.print(f"Workspace {owner.workspace_id}")
@@ -84,9 +84,9 @@ class MainJob:
         ) as http:
             self.screen.print(f"Balance: {_balance(http)} credits")
             ask = {"job_description": job_description, "target": TARGET}
-            self.screen.rule(f"2. Plan and price of {title}, free and without any effect")
+            self.screen.rule(f"2. Plan and price of {title}, free and without effect")
             self._show_plan(_read(http.post("/v1/runs", params={"dry_run": "true"}, json=ask))["plan"])
-            self.screen.rule("3. Confirmed (the demonstration does it by itself)")
+            self.screen.rule("3. Confirmed (by the demo itself)")
             started = _read(http.post("/v1/runs", json=ask, headers={"Idempotency-Key": secrets.token_hex(16)}))
             run = self._watch(http, started["run"]["id"])
             self._show_candidates(http, run)
@@ -143,7 +143,7 @@ class MainJob:
 
 
 def candidate_table(candidates: Iterable[Json], *, width: int) -> Table:
-    """Return one line for each compact row; texts share what the numbers leave of the width, in characters."""
+    """Return a table with a line per compact row; text columns share the width (characters) left by numbers."""
     table = Table(width=min(width, WIDEST_TABLE))
     for key, heading in COLUMNS.items():
         if key in NUMBERS:
@@ -157,7 +157,7 @@ def candidate_table(candidates: Iterable[Json], *, width: int) -> Table:
 
 @contextlib.contextmanager
 def _running(installation: Installation, wishes: Wishes, screen: Console) -> Iterator[Facts]:
-    """A running stack: the one that is there, or one that ends with the demonstration."""
+    """Yield a running stack: the existing one, or a new one that is stopped at the end."""
     if installation.is_held():
         screen.print(f"Using the stack that runs on {installation.root}.")
         yield facts_of(installation)
@@ -185,7 +185,7 @@ def _running(installation: Installation, wishes: Wishes, screen: Console) -> Ite
 
 @contextlib.contextmanager
 def _terminable() -> Iterator[None]:
-    """Let SIGTERM and a closed terminal end the demonstration as Ctrl-C does."""
+    """Let SIGTERM and a closed terminal end the demo like Ctrl-C."""
     for one in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(one, signal.default_int_handler)
     yield

@@ -1,4 +1,4 @@
-"""The data directory of one installation: what lies where, what was chosen once, and who is running on it."""
+"""The data directory of one installation: its layout, its fixed choices, and the processes that run on it."""
 
 import base64
 import contextlib
@@ -27,7 +27,7 @@ PREFERRED_PORTS = {
     "sandbox": 8090,
     "smtp": 8025,
 }
-# Everything that an installation puts into its directory, and all that `reset` removes.
+# Everything that an installation writes into its directory, and that `reset` removes.
 ENTRIES = (
     *("postgres", "postgres.new", "temporal.db", "temporal.db-shm", "temporal.db-wal", "sandbox", "run", "logs"),
     *("choices.json", "account.json", "running.json", "control.sock", "lock"),
@@ -39,7 +39,7 @@ class StackError(Exception):
 
 
 class Addresses(TypedDict):
-    """Where a running installation is reached, and a key of a verified workspace that works there."""
+    """The addresses of a running installation, and a key of its verified workspace."""
 
     api_url: str
     mcp_url: str
@@ -52,14 +52,14 @@ class Addresses(TypedDict):
 
 
 class Facts(Addresses):
-    """What `up` answers: the addresses, and process ids by name (None for a dead process)."""
+    """The output of `up`: the addresses, and process ids by name (None for a dead process)."""
 
     processes: dict[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What an installation decides once: the sandbox's market, its clock, secrets and the ports it had last."""
+    """The fixed choices of an installation: the sandbox's market, the clock, secrets, and the ports used last."""
 
     population: int
     seed: int
@@ -80,23 +80,23 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A process as it was recorded: its id, and when it began, since ids are used again."""
+    """A recorded process: its id, and its start time because ids are reused."""
 
     pid: int
     began: float
 
     @classmethod
     def of(cls, pid: int) -> "Running":
-        """Record a process that runs now."""
+        """Return the record of a process that runs now."""
         return cls(pid, psutil.Process(pid).create_time())
 
     @classmethod
     def me(cls) -> "Running":
-        """Record this process."""
+        """Return the record of this process."""
         return cls.of(os.getpid())
 
     def process(self) -> psutil.Process | None:
-        """Return the process, when it still runs."""
+        """Return the process; None if it no longer runs."""
         with contextlib.suppress(psutil.NoSuchProcess):
             found = psutil.Process(self.pid)
             if found.create_time() == self.began and found.status() != psutil.STATUS_ZOMBIE:
@@ -106,7 +106,7 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Who runs on the directory: the supervisor, its processes by name, and the addresses once all are ready."""
+    """What runs on the directory: the supervisor, its processes by name, and the addresses once all are ready."""
 
     supervisor: Running
     processes: dict[str, Running] = field(default_factory=dict)
@@ -128,19 +128,19 @@ class Installation:
         self._record = self.root / "running.json"
 
     def log(self, process: str) -> Path:
-        """Return where a process writes what it has to say."""
+        """Return the path of a process's log."""
         return self.root / "logs" / f"{process}.log"
 
     def ready_file(self, process: str) -> Path:
-        """Return the file that a worker writes once it polls."""
+        """Return the path of the file that a worker writes once it polls."""
         return self.root / "run" / f"{process}.ready"
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Be the only supervisor of this directory, which is created when missing.
+        """Lock this directory for one supervisor; create it if it is missing.
 
         Raises:
-            StackError: another one holds it, or it cannot be written.
+            StackError: another supervisor holds the lock, or the directory cannot be written.
         """
         try:
             self.root.mkdir(mode=0o711, parents=True, exist_ok=True)
@@ -165,16 +165,16 @@ class Installation:
             return not _try_lock(lock.fileno())
 
     def choices(self) -> Choices | None:
-        """Return what was chosen when the installation was made; None when there is none."""
+        """Return the choices made when the installation was created; None if there is no installation."""
         if not self._choices.exists():
             return None
         return Choices(**json.loads(self._choices.read_text()))
 
     def settle(self, *, population: int | None, seed: int | None, virtual_time: bool) -> Choices:
-        """Choose what is not chosen yet; keep the rest.
+        """Make the choices that are still open; keep the others.
 
         Raises:
-            StackError: another population or seed was asked for than the one that lives there.
+            StackError: the population or seed differs from the one of the existing installation.
         """
         known = self.choices()
         if known is None:
@@ -190,10 +190,10 @@ class Installation:
         for name, asked, had in (("population", population, known.population), ("seed", seed, known.seed)):
             if asked is not None and asked != had:
                 raise StackError(
-                    f"{self.root} was made with --{name} {had}, not {asked}: use another --data-dir, "
-                    "or `python -m stack reset` to begin anew"
+                    f"{self.root} was created with --{name} {had}, not {asked}: use another --data-dir, "
+                    "or `python -m stack reset` to start over"
                 )
-        # Business time that was moved once stays moved, so virtual time stays on. An older directory has no network.
+        # Once business time was moved, virtual time stays on. An older directory has no network.
         added = {
             "virtual_time": known.virtual_time or virtual_time,
             "network_api_key": known.network_api_key or secrets.token_hex(32),
@@ -201,21 +201,21 @@ class Installation:
         return Choices(**asdict(known) | added)
 
     def remember(self, choices: Choices) -> None:
-        """Keep the choices for the next start."""
+        """Store the choices for the next start."""
         write_private(self._choices, asdict(choices))
 
     def account(self) -> Account | None:
-        """Return the verified workspace of this installation; None before there is one."""
+        """Return the verified workspace of this installation; None if there is none yet."""
         if not self._account.exists():
             return None
         return Account(**json.loads(self._account.read_text()))
 
     def remember_account(self, account: Account) -> None:
-        """Keep the key for the next start."""
+        """Store the key for the next start."""
         write_private(self._account, asdict(account))
 
     def record(self) -> Record | None:
-        """Return who was running when it was last written down."""
+        """Return the last stored record of running processes."""
         try:
             read = json.loads(self._record.read_text())
         except FileNotFoundError:
@@ -224,15 +224,15 @@ class Installation:
         return Record(Running(**read["supervisor"]), processes, read["addresses"])
 
     def write_record(self, record: Record) -> None:
-        """Write down who runs."""
+        """Store which processes run."""
         write_private(self._record, asdict(record))
 
     def forget_record(self) -> None:
-        """Note that no process is running."""
+        """Record that no process is running."""
         self._record.unlink(missing_ok=True)
 
     def erase(self) -> None:
-        """Remove everything that an installation puts into its directory, and the directory if that was all."""
+        """Remove everything that an installation writes into its directory, and the directory if it is then empty."""
         for entry in ENTRIES:
             path = self.root / entry
             if path.is_dir():
@@ -244,7 +244,7 @@ class Installation:
 
 
 def write_private(path: Path, content: object) -> None:
-    """Write JSON that its owner alone can read; a reader sees the old file or the new one, never half of it."""
+    """Write JSON that only its owner can read; readers see the old file or the new one, never a partial one."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         json.dump(content, file, indent=2)

@@ -16,8 +16,8 @@ class NoFreePort(Exception):
 class Ports:
     """Reserves ports that are free and that no other stack on this machine has reserved.
 
-    A promise is an abstract Unix socket named after the port: it exists in the same network namespace as the
-    port itself, and the kernel takes it back when the process that holds this object ends.
+    A reservation is an abstract Unix socket named after the port: it exists in the same network namespace as the port,
+    and the kernel releases it when the process that holds this object ends.
     """
 
     _promises: dict[int, socket.socket] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Ports:
         raise NoFreePort(f"no free port between {preferred} and {preferred + SEARCH_WIDTH}")
 
     def release(self) -> None:
-        """Return every promise back."""
+        """Release all reservations."""
         for promise in self._promises.values():
             promise.close()
         self._promises.clear()

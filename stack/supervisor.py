@@ -1,4 +1,4 @@
-"""The process that all others of an installation are children of: it starts them in order and ends them together."""
+"""The parent process of an installation: it starts all others in order and stops them together."""
 
 import contextlib
 import select
@@ -29,12 +29,12 @@ WORKSPACE_NAME = "First workspace"
 
 
 class Ended(BaseException):
-    """The stack was asked to stop."""
+    """The stack was told to stop."""
 
 
 @dataclass(slots=True)
 class Supervisor:
-    """One running installation; the caller holds its data directory."""
+    """One running installation; the caller holds the lock of its data directory."""
 
     installation: Installation
     ground: Ground
@@ -42,11 +42,11 @@ class Supervisor:
     _addresses: Addresses | None = None
 
     def run(self, announce: Callable[[Facts], None]) -> None:
-        """Start everything, announce it, serve requests until asked to end, and leave no process behind.
+        """Start everything, announce it, serve requests until told to stop, and leave no process behind.
 
         Raises:
-            StartFailed: a process did not start; all others are ended again.
-            StackError: the first workspace could not be made, or it was asked to end before it was ready.
+            StartFailed: a process did not start; all others are stopped again.
+            StackError: the first workspace could not be created, or the stack was told to stop before it was ready.
         """
         try:
             with _ending_on_signals():
@@ -100,7 +100,7 @@ class Supervisor:
     def _clock_offset(self) -> float:
         postgres = self.ground.postgres
         if not postgres.sql("select to_regclass('service_clock')", database=DATABASE):
-            return 0.0  # a new database, whose clock was never moved
+            return 0.0  # a new database whose clock was never moved
         return float(postgres.sql(SHIFT, database=DATABASE))
 
     def _verified_account(self) -> Account:
@@ -147,7 +147,7 @@ class Supervisor:
                 self._write_down()
 
     def _alive(self) -> dict[str, int | None]:
-        # Asking for the pid also collects a child that has ended, so that none stays a zombie.
+        # Reading the pid also reaps a child that has ended, so that none stays a zombie.
         return {name: child.pid for name, child in self._children.items()}
 
     def _handle(self, request: control.Request) -> control.Answer:
@@ -192,7 +192,7 @@ class Supervisor:
 
 
 def supervise(installation: Installation, choices: Choices, announce: Callable[[Facts], None]) -> None:
-    """Run an installation in this process until asked to end; see `Supervisor.run`."""
+    """Run an installation in this process until told to stop; see `Supervisor.run`."""
     with installation.held():
         end_leftovers(installation)
         ports = Ports()
@@ -215,7 +215,7 @@ def supervise(installation: Installation, choices: Choices, announce: Callable[[
 
 
 def end_leftovers(installation: Installation) -> list[str]:
-    """End what a killed supervisor left, and return the names; the kernel has already asked them to end."""
+    """Stop the processes left by a killed supervisor, and return their names; the kernel has already signalled them."""
     record = installation.record()
     if record is None:
         return []
@@ -227,13 +227,13 @@ def end_leftovers(installation: Installation) -> list[str]:
 
 
 def say(text: str) -> None:
-    """Tell the person at the terminal what happens, beside the result on standard output."""
+    """Write a progress message for the person at the terminal to standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
 def _ending_on_signals() -> Iterator[None]:
-    """Turn the first signal that asks for the end into `Ended`, and be deaf to further ones while ending."""
+    """Turn the first stop signal into `Ended`, and ignore further ones while stopping."""
 
     def end(_signal: int, _frame: FrameType | None) -> NoReturn:
         _be_deaf()

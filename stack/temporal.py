@@ -1,4 +1,4 @@
-"""The embedded Temporal server with its UI: the real binary, run with the flags of `temporal-dev.yml`."""
+"""The embedded Temporal server with its UI: the official binary, run with the flags of `temporal-dev.yml`."""
 
 import os
 import shutil
@@ -18,8 +18,8 @@ REGISTER_SECONDS = 60
 class Temporal:
     """One Temporal development server whose state is the file `database`.
 
-    `address` is what `TEMPORAL_ADDRESS` takes. The caller chooses free ports and ensures that no other process
-    starts a server on the same file: a second one would start without complaint.
+    `address` is the value for `TEMPORAL_ADDRESS`. The caller chooses free ports and ensures that no other process
+    starts a server on the same file: a second one would start without an error.
     """
 
     def __init__(self, *, database: Path, log: Path, port: int, ui_port: int, metrics_port: int) -> None:
@@ -38,7 +38,7 @@ class Temporal:
         )
 
     def start(self) -> None:
-        """Start the server, wait until it answers and register what every start has to register.
+        """Start the server, wait until it answers and register search attributes and retention.
 
         Raises:
             StartFailed: with the end of the server's log.
@@ -47,14 +47,14 @@ class Temporal:
         self.register()
 
     def stop(self) -> None:
-        """Stop the server; what it has acknowledged is in its file."""
+        """Stop the server; everything that it acknowledged is in its file."""
         self.child.stop()
 
     def register(self, namespace: str = "default") -> None:
-        """Register search attributes and retention in a namespace, created when missing; idempotent.
+        """Register search attributes and retention in a namespace, created if missing; idempotent.
 
         Raises:
-            StartFailed: the server did not take them.
+            StartFailed: the server did not accept them.
         """
         try:
             done = subprocess.run(

@@ -18,9 +18,9 @@ from stack.installation import Facts, Installation, StackError
 from stack.supervisor import say
 
 EVERYWHERE = {"app.workspace": "*", "app.tenant": "*"}
-"""Time passes for every workspace."""
+"""Scope of the connection: time passes for every workspace."""
 ONE_AT_A_TIME = 0x71AE  # advisory lock of `advance`
-RINGS = 2
+MOST_WAKES = 2
 PATIENCE_SECONDS = 20.0
 QUIET_LIMIT_SECONDS = 900.0
 FIRST_PAUSE_SECONDS = 0.005
@@ -39,12 +39,12 @@ returning extract(epoch from shift)::double precision
 """)
 RING = text("notify doorbell, 'again'")
 NEXT_WAKE = text("select min(wake_at) from waiting_rows where wake_at > service_now()")
-# What is under way now: (who, in which state). Time stands still while any of these answers. An open row without a
-# time to wake at is neither finished nor waiting, so a worker has it. A send ends within its own limit: it is
-# never what hangs, so it counts as movement.
+# The work in progress as (who, state). The clock does not move while there is any. An open row without a wake-up time
+# is neither finished nor waiting, so a worker has it. A send ends within its own time-out and cannot hang, so it counts
+# as movement.
 UNDER_WAY = text("""
 select kind || ' ' || id as who,
-       'rung ' || rings || ' times, answered ' || answered || ', wakes at ' || coalesce(wake_at::text, 'no time')
+       'woken ' || rings || ' times, answered ' || answered || ', wakes at ' || coalesce(wake_at::text, 'no time')
 from waiting_rows where rings > answered or wake_at <= service_now()
 union all
 select 'run ' || id, status || ', ' || call_number || ' calls, ' || people_looked_at || ' people looked at, '
@@ -87,7 +87,7 @@ State = tuple[tuple[str, str], ...]
 
 @dataclass(slots=True)
 class Clockwork:
-    """Moves the clock of a running installation: `database` and `sandbox` are connected to it."""
+    """Moves the clock of a running installation; `database` and `sandbox` are connections to it."""
 
     database: AsyncConnection
     sandbox: httpx.AsyncClient
@@ -98,10 +98,10 @@ class Clockwork:
         return moment
 
     async def pass_until(self, target: datetime) -> int:
-        """Let all happen that happens until `target`, in order; returns how often the clock was moved.
+        """Let everything due until `target` happen in order; return how often the clock was moved.
 
         Raises:
-            StackError: something under way does not come to an end; names it.
+            StackError: some work in progress does not end; the message names it.
         """
         moves = 0
         await self._quiet()
@@ -130,44 +130,44 @@ class Clockwork:
         return None if answer["at"] is None else datetime.fromisoformat(answer["at"])
 
     async def _quiet(self) -> None:
-        """Return when no work is under way; wake rows that do not move, and give up after two wake-ups."""
+        """Wait until no work is in progress; wake rows that do not move, and give up after two wakes."""
         limit = time.monotonic() + QUIET_LIMIT_SECONDS
         pause = FIRST_PAUSE_SECONDS
         seen: State = ()
-        rings, since = 1, time.monotonic()
+        wakes, since = 1, time.monotonic()
         while under_way := await self._under_way():
             now = time.monotonic()
             if under_way != seen:
-                seen, rings, since = under_way, 1, now
+                seen, wakes, since = under_way, 1, now
             elif now - since > PATIENCE_SECONDS:
-                if rings == RINGS:
-                    raise StackError(f"does not move after {RINGS} rings: {_named(under_way)}")
+                if wakes == MOST_WAKES:
+                    raise StackError(f"does not move after {MOST_WAKES} wakes: {_named(under_way)}")
                 await self._ring()
-                rings, since = rings + 1, now
+                wakes, since = wakes + 1, now
             if now > limit:
                 raise StackError(f"not quiet after {QUIET_LIMIT_SECONDS:.0f} seconds: {_named(under_way)}")
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, LONGEST_PAUSE_SECONDS)
 
     async def _under_way(self) -> State:
-        """Return what is under way in the database, else in the sandbox, else in the database by now.
+        """Return the work in progress in the database, else in the sandbox, else in the database once more.
 
-        The sandbox may have handed over its last callback right after the database was asked.
+        The sandbox may have sent its last callback right after the first query of the database.
         """
         return await self._in_database() or await self._in_sandbox() or await self._in_database()
 
     async def _in_database(self) -> State:
         calls = (await self.database.execute(CALLS)).all()
         if calls:
-            # A call ends within its own limit: it is never what hangs, so it counts as movement.
+            # A call ends within its own time-out and cannot hang, so it counts as movement.
             return (("upstream calls", f"{len(calls)} at {time.monotonic()}"),)
         return tuple((str(who), str(state)) for who, state in await self.database.execute(UNDER_WAY))
 
     async def _in_sandbox(self) -> State:
-        happening = await self._next_in_sandbox()
-        if happening is None or happening > await self.now():
+        due = await self._next_in_sandbox()
+        if due is None or due > await self.now():
             return ()
-        return (("sandbox", f"has to act since {happening.isoformat()}"),)
+        return (("sandbox", f"is due to act since {due.isoformat()}"),)
 
 
 def show_now(installation: Installation) -> None:
@@ -176,15 +176,15 @@ def show_now(installation: Installation) -> None:
 
 
 def advance(installation: Installation, *, duration: str | None, until: str | None) -> None:
-    """Let service time pass by a duration or until a moment, and print what it is then.
+    """Let service time pass by a duration or until a moment, and print the new time.
 
     Raises:
-        StackError: no virtual time here, a process is dead, the wish is unreadable, or something does not move.
+        StackError: virtual time is off, a process is dead, the argument is invalid, or some work does not move.
     """
     facts = facts_of(installation)
     choices = installation.choices()
     if choices is None or not choices.virtual_time:
-        raise StackError("time passes by itself here; start the stack with --virtual-time to move it")
+        raise StackError("virtual time is off; start the stack with --virtual-time to move its clock")
     dead = [name for name, pid in facts["processes"].items() if pid is None]
     if dead:
         raise StackError(f"time cannot pass while these are dead: {', '.join(dead)}")
@@ -195,10 +195,10 @@ def advance(installation: Installation, *, duration: str | None, until: str | No
 
 
 def wanted(now: datetime, *, duration: str | None, until: str | None) -> datetime:
-    """Return the moment that was asked for.
+    """Return the requested moment.
 
     Raises:
-        StackError: it cannot be read, or it is past.
+        StackError: it is invalid or in the past.
     """
     target = _until(until) if until is not None else now + _duration(duration or "")
     if target < now:
@@ -207,7 +207,7 @@ def wanted(now: datetime, *, duration: str | None, until: str | None) -> datetim
 
 
 def written(moment: datetime) -> str:
-    """RFC 3339 in UTC with milliseconds, as the API writes times."""
+    """Return the moment as RFC 3339 in UTC with milliseconds, like the API."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -1,9 +1,9 @@
 """`python -m benchmarks.load`: sixteen clients call the usual mix for a minute, on small and on large data.
 
-Prints for each call how often it was answered in a second, p50 and p99 in milliseconds, and errors: whatever the
-contract does not give for the call (aim: none). The same follows on data a hundred times as large (100,000 candidates,
-10,000 open enrollments, 1,000,000 events), with the factor by which p50 grew: the floor of the large is the small. The
-API is one process as the stack starts it; the clients share its two cores.
+Prints for each call the answers per second, p50 and p99 in milliseconds, and errors: answers that the contract does not
+allow for the call (aim: none). The same follows on data a hundred times as large (100,000 candidates, 10,000 open
+enrollments, 1,000,000 events), with the factor by which p50 grew: the small data is the floor of the large. The API is
+one process as the stack starts it; the clients share its two cores.
 """
 
 import argparse
@@ -44,14 +44,14 @@ class Measured:
     errors: Counter[str] = field(default_factory=Counter)
 
     def at(self, share: float) -> float:
-        """Return the latency that this share of the answers stayed below."""
+        """Return the latency below which this share of the answers stayed."""
         ordered = sorted(self.latencies)
         return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else float("nan")
 
 
 @contextmanager
 def serving(url: str, log: Path) -> Iterator[str]:
-    """Run the API as the stack starts it, without Temporal: wake-ups stay in the outbox."""
+    """Run the API as the stack starts it, but without Temporal: wakes stay in the outbox. Yields its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -60,7 +60,7 @@ def serving(url: str, log: Path) -> Iterator[str]:
         "SECRET_KEY": "a secret of the benchmark, long enough",
         "RATE_LIMIT_PER_MINUTE": "100000000",
         "TEMPORAL_ADDRESS": "127.0.0.1:9",
-        "UNIPILE_API_KEY": "of nobody",
+        "UNIPILE_API_KEY": "of an unknown owner",
         "EMAIL_VERIFICATION": "false",
     }
     with log.open("w") as output:
@@ -92,7 +92,7 @@ def _await_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 async def drive(base: str, made: large.Large, *, clients: int, seconds: float) -> tuple[dict[str, Measured], float]:
-    """Let the clients call for the given time, and return the results of each call and the duration in seconds."""
+    """Run the clients for the given time; return the results of each call, and the duration in seconds."""
     measured = {name: Measured() for name in MIX}
     headers = {"Authorization": f"Bearer {made.secret}"}
     end = time.perf_counter() + seconds
@@ -122,7 +122,7 @@ async def drive(base: str, made: large.Large, *, clients: int, seconds: float) -
 def measure(scale: float, *, clients: int, seconds: float) -> tuple[dict[str, Measured], float]:
     """Measure a new installation with data of that scale."""
     folder = Path(tempfile.mkdtemp(prefix="benchmark-"))
-    folder.chmod(0o711)  # the database's own system user passes through
+    folder.chmod(0o711)  # the system user of the database must be able to traverse it
     try:
         with database(folder) as url:
             began = time.perf_counter()
@@ -161,7 +161,7 @@ def show(small: tuple[dict[str, Measured], float], much: tuple[dict[str, Measure
 
 
 def main() -> int:
-    """Measure both, and exit with 1 after an error."""
+    """Measure small and large data, and return 1 after an error."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
     parser.add_argument("--clients", type=int, default=CLIENTS)
     parser.add_argument("--seconds", type=float, default=60, help="of each of the two")

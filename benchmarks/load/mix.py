@@ -1,6 +1,7 @@
 """The usual mix of API calls: their weights, and the objects that they use.
 
-Objects are those of `benchmarks.large`, whose ids are numbers; row `n` is the large workspace's unless it ends in 9.
+Objects are those of `benchmarks.large`, whose ids are numbers; row `n` belongs to the large workspace unless it ends in
+9.
 """
 
 import random
@@ -16,7 +17,7 @@ from benchmarks.large_rows import ACCOUNTS, ENROLLED, EVENTS, PEOPLE, RUNS, SEQU
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request. `answers`: statuses that the contract gives for it besides 2xx."""
+    """One request. `answers`: statuses that the contract allows for it besides 2xx."""
 
     method: str
     path: str
@@ -41,15 +42,15 @@ class Objects:
         self._seed = seed
 
     def many(self, count: int) -> int:
-        """Return how many rows there are of what is `count` at full scale."""
+        """Return the number of rows, at this scale, of a table that has `count` rows at full scale."""
         return max(1, round(count * self._scale))
 
     def one(self, prefix: str, count: int) -> str:
-        """Any object of a kind of which there are `count` at full scale."""
+        """Return the id of a random object of a kind that has `count` rows at full scale."""
         return self._within(prefix, 1, self.many(count))
 
     def newcomer(self) -> str:
-        """Return a known person who is in no sequence; each of them once or twice in a run."""
+        """Return a known person who is in no sequence; each is returned once or twice in a run."""
         return self._within("prof", self.many(ENROLLED) + 1, self.many(PEOPLE))
 
     def word(self) -> str:
@@ -120,7 +121,7 @@ MIX: dict[str, tuple[int, Make]] = {
     ),
     "new intent": (1, lambda o: Call("POST", "/v1/intents", {"intent": {"titles": ["Data Engineer"]}}, is_keyed=True)),
 }
-"""Each with its weight."""
+"""The calls with their weights."""
 
 
 def _enroll(objects: Objects, count: int, *, preview: bool) -> Call:

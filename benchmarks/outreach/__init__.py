@@ -1,1 +1,1 @@
-"""What outreach costs, each figure beside its floor in the same run: a preview, sleeping enrollments, and a life."""
+"""The cost of outreach, compared with floors of the same run: a preview, idle enrollments, and a whole enrollment."""

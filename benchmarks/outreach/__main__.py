@@ -1,4 +1,4 @@
-"""`python -m benchmarks.outreach [preview] [asleep] [life]`: what outreach costs, each part beside its floor."""
+"""`python -m benchmarks.outreach [preview] [asleep] [life]`: the cost of outreach, each part beside its floor."""
 
 import argparse
 import sys
@@ -9,12 +9,12 @@ PARTS = ("preview", "asleep", "life")
 
 
 def main() -> int:
-    """Measure the parts asked for, all by default, and say whether their aims are met."""
+    """Measure the given parts, by default all, and return 0 if their aims are met, else 1."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.outreach", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"some of {', '.join(PARTS)}; all by default")
     parser.add_argument("--rounds", type=int, default=5, help="of previews")
-    parser.add_argument("--enrollments", type=int, default=10_000, help="how many sleep")
-    parser.add_argument("--seconds", type=int, default=60, help="for how long the sleeping ones are watched")
+    parser.add_argument("--enrollments", type=int, default=10_000, help="number of idle enrollments")
+    parser.add_argument("--seconds", type=int, default=60, help="seconds for which the idle enrollments are observed")
     asked = parser.parse_args()
     unknown = sorted(set(asked.parts) - set(PARTS))
     if unknown:

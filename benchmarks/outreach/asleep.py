@@ -1,9 +1,9 @@
 """The cost of idle open enrollments, each of which waits for an acceptance with a timer of weeks.
 
-The rows are written with SQL, as the stores leave them after an invite, since so many invites take months under the
-caps; the product's own dispatcher starts their workflows, since their rows are due for a wake-up. Then nothing is done
-for a while. The floor of both figures is nothing: no memory for a sleeping enrollment, no wake-up, the CPU of the same
-installation without enrollments.
+The rows are written with SQL, as the stores leave them after an invite, because so many invites would take months under
+the caps. The product's dispatcher starts their workflows, because the rows are due for a wake. Then the installation
+idles. The floors are: no memory and no wake for an idle enrollment, and the CPU of the same installation without
+enrollments.
 """
 
 import asyncio
@@ -60,14 +60,14 @@ AWAKE = text("select count(*) from enrollments where rings > answered or wake_at
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """CPU seconds of each process in a while in which nothing was asked, and its memory at the end in MB."""
+    """CPU seconds of each process during an idle period, and its memory at the end in MB."""
 
     cpu: Mapping[str, float]
     memory: Mapping[str, float]
 
 
 def idle(of: Owner, seconds: int) -> Idle:
-    """Do nothing for the given time."""
+    """Wait for the given time, and return what the processes used."""
     pids = {name: pid for name, pid in of.facts["processes"].items() if name in PROCESSES}
     before = {name: Usage.of(pid) for name, pid in pids.items()}
     time.sleep(seconds)
@@ -77,7 +77,7 @@ def idle(of: Owner, seconds: int) -> Idle:
 
 
 async def fall_asleep(of: Owner, database: Database, count: int) -> float:
-    """Write the enrollments, wait until each sleeps, and return the seconds that took. Raises `TimeoutError`."""
+    """Write the enrollments, wait until all are idle, and return the seconds this took. Raises `TimeoutError`."""
     made = of.post("/v1/outreach/sequences", {"account_id": of.account_id, "name": "Asleep", "steps": STEPS})
     whose = {"workspace": of.workspace_id, "account": of.account_id}
     async with database.transaction() as session:
@@ -88,26 +88,26 @@ async def fall_asleep(of: Owner, database: Database, count: int) -> float:
         await session.execute(PENDING, {**whose, "count": count})
     began = time.perf_counter()
     async with asyncio.timeout(LONGEST_SECONDS):
-        while await count_of(database, AWAKE):  # noqa: ASYNC110 - other processes do it
+        while await count_of(database, AWAKE):  # noqa: ASYNC110 - other processes do the work
             await asyncio.sleep(1)
     return time.perf_counter() - began
 
 
 async def count_of(database: Database, query: TextClause) -> int:
-    """Return the number that a query answers."""
+    """Return the number that a query returns."""
     async with database.transaction() as session:
         return int((await session.execute(query)).scalar_one())
 
 
 async def events_of_some(client: Client, count: int) -> int:
-    """Return the history events of a hundred of the workflows: each wake-up adds some."""
+    """Return the number of history events of a hundred of the workflows; each wake adds some."""
     some = range(1, count + 1, max(1, count // SAMPLE))
     handles = (client.get_workflow_handle(f"enrollment/enr_bench_{n}") for n in some)
     return sum([(await handle.describe()).history_length for handle in handles])
 
 
 async def measure(of: Owner, count: int, seconds: int) -> None:
-    """Measure the idle installation, then the same with sleeping enrollments."""
+    """Measure the idle installation without enrollments, then with them."""
     database = Database(of.facts["database_url"], pool_size=2).within(all_tenants("a benchmark"))
     bare = idle(of, seconds)
     took = await fall_asleep(of, database, count)
@@ -117,7 +117,7 @@ async def measure(of: Owner, count: int, seconds: int) -> None:
     added = await events_of_some(client, count) - before
     print(f"{count} enrollments asleep; started by the dispatcher in {took:.0f} s, {count / took:.0f} a second")
     print(f"  idle for {seconds} s: {added} events added to the histories of {min(SAMPLE, count)} of them")
-    print(f"  {'':<10} {'CPU s, nobody':>14} {'asleep':>8} {'MB, nobody':>12} {'asleep':>8} {'kB each':>8}")
+    print(f"  {'':<10} {'CPU s, none':>14} {'asleep':>8} {'MB, none':>12} {'asleep':>8} {'kB each':>8}")
     for name in bare.cpu:
         each = (asleep.memory[name] - bare.memory[name]) * 1e3 / count
         print(

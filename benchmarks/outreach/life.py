@@ -1,7 +1,7 @@
 """Temporal history events of an enrollment with invite, acceptance, message, follow-up and end, and the minimum.
 
-The floor is a workflow with as many waits and activities that do nothing, one wait ended by a signal, run in the same
-Temporal server by the same program. Aim: at most twice the floor.
+The floor is a workflow with the same number of waits, one of them ended by a signal, and of activities that do nothing,
+on the same Temporal server. Aim: at most twice the floor.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ STEPS: list[Json] = [
 
 
 def live(of: Owner) -> str:
-    """Let one enrollment run from its invite to its end, and return its id."""
+    """Run one enrollment from its invite to its end, and return its id."""
     person = of.stranger()
     asked = {"account_id": of.account_id, "name": "A life", "steps": STEPS}
     sequence_id = of.post("/v1/outreach/sequences", asked)["id"]
@@ -44,13 +44,13 @@ def live(of: Owner) -> str:
 
 
 async def kinds(handle: "WorkflowHandle[object, object]") -> Counter[str]:
-    """Events of a workflow's history by kind."""
+    """Return the number of events of a workflow's history by kind."""
     history = await handle.fetch_history()
     return Counter(EventType.Name(event.event_type).removeprefix("EVENT_TYPE_") for event in history.events)
 
 
 async def least(client: Client) -> Counter[str]:
-    """Events of the floor: three waits, the second ended by a signal, and an activity after each."""
+    """Return the events of the floor: three waits, the second ended by a signal, and an activity after each."""
     waits = floor.Waits(seconds=[0.2, 60.0, 0.2], signalled=[1])
     handle = await client.start_workflow("floor_life", waits, id="floor-life", task_queue=floor.QUEUE)
     await asyncio.sleep(2)
@@ -75,6 +75,6 @@ async def measure(of: Owner, enrollment_id: str) -> float:
 
 
 def report() -> bool:
-    """Measure on an installation of its own, print, and say whether the aim is met."""
+    """Measure on a separate installation, print, and return whether the aim is met."""
     with owner() as of:
         return asyncio.run(measure(of, live(of))) <= AIM

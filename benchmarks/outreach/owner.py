@@ -23,7 +23,7 @@ BACK = {"success_url": "https://app.example/paid", "cancel_url": "https://app.ex
 
 @dataclass
 class Owner:
-    """The account, and calls as its workspace."""
+    """A connected account, and calls with the key of its workspace."""
 
     home: Path
     facts: Json
@@ -44,7 +44,7 @@ class Owner:
         return read
 
     def order(self, path: str, **body: Any) -> None:
-        """Change a setting of the network."""
+        """Send a request to the sandbox's control API of the network."""
         url = f"{self.facts['sandbox_url']}/_control/network/{path}"
         httpx.post(url, json=body, trust_env=False, timeout=30).raise_for_status()
 
@@ -62,7 +62,7 @@ class Owner:
         self.stack("advance", "5m")
 
     def connect(self) -> None:
-        """Sign in on the hosted page, and wait until the account writes."""
+        """Sign in on the hosted page, and wait until the account can send."""
         self.buy()
         self.order("switches", natural=False)
         answer = self.post("/v1/outreach/accounts", {"name": "Bench"})

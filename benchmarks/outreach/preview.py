@@ -1,7 +1,7 @@
 """Preview: `POST /v1/outreach/enrollments?dry_run=true` of 500 people on an account with 5,000 actions, 1,000 booked.
 
-CPU seconds of the API process, client included (aim: under 1). The floor reads the same people and actions by two bare
-queries and writes an answer of the same size as JSON.
+Measures the CPU seconds of the API process, client included (aim: under 1). The floor reads the same people and actions
+with two bare queries and writes a JSON answer of the same size.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A workspace with an account that has sent messages, and people without any message from it."""
+    """A workspace with an account that has sent messages, and people who got no message from it."""
 
     url: str
     key: str
@@ -65,7 +65,7 @@ async def fill(url: str) -> World:
 async def _people(
     connection: "asyncpg.Connection[asyncpg.Record]", workspace: str, count: int, now: datetime, *, known: bool
 ) -> list[str]:
-    """People with a profile URL; `known`: with a cached profile that the workspace may read."""
+    """Write people with a profile URL and return their ids; `known`: with a cached profile of the workspace."""
     vault = Vault(SECRET)
     ids = [new_id("prof", now) for _ in range(count)]
     urls = [f"https://www.linkedin.com/in/{profile_id}" for profile_id in ids]
@@ -102,7 +102,7 @@ def _profile(profile_id: str, url: str) -> Json:
 
 
 async def _at_work(url: str, workspace: str, account: str, ids: list[str], now: datetime) -> None:
-    """An account with messages and visits: most were done in the last 150 days, the others are booked ahead."""
+    """Write an account with messages and visits: most in the last 150 days, the others scheduled."""
     opened = Database(url, pool_size=1).within(all_tenants("a benchmark"))
     began = now - timedelta(days=200)
     async with opened.transaction() as session:
@@ -144,7 +144,7 @@ def _action(workspace: str, account: str, profile_id: str, place: int, now: date
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """CPU of this process and time on the clock, in seconds."""
+    """CPU time of this process and wall time, in seconds."""
 
     cpu: float
     wall: float
@@ -160,7 +160,7 @@ async def preview(http: httpx.AsyncClient, sequence_id: str, world: World) -> tu
 
 
 async def floor(connection: "asyncpg.Connection[asyncpg.Record]", world: World, answer: Json) -> Cost:
-    """Return the same people and actions read by bare queries, and as much JSON written."""
+    """Return the cost of reading the same people and actions with bare queries and writing as much JSON."""
     cpu, wall = time.process_time(), time.perf_counter()
     await connection.fetch(
         "select k.profile_id, k.value, c.content ->> 'first_name' from person_keys k join cached_profiles c"
@@ -193,7 +193,7 @@ async def measure(world: World, rounds: int) -> float:
                 cost, answer = await preview(http, sequence_id, world)
                 bare = await floor(connection, world, answer)
                 counts[template] = answer["counts"]
-                if turn > 0:  # the first turn warms everything up
+                if turn > 0:  # the first round is a warm-up
                     costs[template].append(cost)
                     costs["floor"].append(bare)
     await connection.close()
@@ -207,15 +207,15 @@ async def measure(world: World, rounds: int) -> float:
 
 
 async def saved(http: httpx.AsyncClient, world: World, template: str) -> str:
-    """Return a sequence of a template."""
+    """Save a sequence from a template and return its id."""
     made = await http.post("/v1/outreach/sequences", json={"account_id": world.account_id, "template": template})
     return str(made.raise_for_status().json()["id"])
 
 
 def report(rounds: int) -> bool:
-    """Measure, print, and say whether the aim is met."""
+    """Measure, print, and return whether the aim is met."""
     folder = Path(tempfile.mkdtemp(prefix="benchmark-"))
-    folder.chmod(0o711)  # the database's own system user passes through
+    folder.chmod(0o711)  # the system user of the database must be able to traverse it
     try:
         with database(folder) as url:
             world = asyncio.run(fill(url))

@@ -18,7 +18,7 @@ _FIRST_WORDS_AFTER = timedelta(minutes=2)
 
 
 class Unfitting(Exception):
-    """The act does not fit the relation between the two people."""
+    """The act is impossible for the relation between the two people."""
 
 
 @dataclass(frozen=True, slots=True)

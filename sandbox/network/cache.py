@@ -24,7 +24,7 @@ class Copy:
 
 
 class Cache:
-    """All cached answers; a write drops those that it makes stale, acts of people on their own drop none."""
+    """All cached answers; a write drops those that it makes stale, but acts of people drop none."""
 
     def __init__(self, state: State, clock: Clock) -> None:
         self._state, self._clock = state, clock

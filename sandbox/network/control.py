@@ -242,7 +242,7 @@ class NetworkControl:
     def _person(self, person_id: str) -> int:
         number = self.members.find(person_id)
         if number is None:
-            raise HTTPException(404, "nobody has this id")
+            raise HTTPException(404, "no person has this id")
         return number
 
     def _written(self, act: Act, *, by_owner: bool) -> Json:

@@ -91,7 +91,7 @@ class Relations:
         return "SECOND_DEGREE" if unit < 0.4 else "THIRD_DEGREE" if unit < 0.85 else "OUT_OF_NETWORK"
 
     def visitable(self, person: int) -> bool:
-        """Return whether this person can be told about a visit."""
+        """Return whether visits to this person's profile are reported to them."""
         return self._draws.unit_at("no visits", person) >= 0.02
 
     def _drawn(self, owner: int, name: str, share: float) -> list[int]:

@@ -91,7 +91,7 @@ class Billing:
         return self._ledger.emit("invoice.paid", invoice, times=times)
 
     def credit_of(self, customer_id: str) -> int:
-        """Return what the customer has too much, in cents; it is used before a card is."""
+        """Return the customer's credit in cents, which is used before a card is charged."""
         customer = self._ledger.get(customer_id)
         return -int(customer["balance"]) if customer is not None else 0
 
@@ -103,7 +103,7 @@ class Billing:
         return self._ledger.emit("payment_intent.payment_failed", self._ledger.put(intent), times=times)
 
     def charged(self, method: Object, *, amount: int, metadata: Object) -> Object:
-        """Charge a payment method without the customer, and return the payment intent."""
+        """Charge a payment method while the customer is absent, and return the payment intent."""
         intent = self._intent(method, amount, metadata)
         if method["_state"] == WORKS:
             intent["status"], intent["amount_received"] = "succeeded", amount

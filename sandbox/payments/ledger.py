@@ -54,7 +54,7 @@ class Ledger:
         return [self._read(row[0]) for row in rows.fetchall()]
 
     def answered(self, key: str) -> tuple[str, int, Object] | None:
-        """Fingerprint, status and body of what was answered under an idempotency key."""
+        """Return fingerprint, status and body of the answer stored under an idempotency key."""
         row = self._database.execute(
             "select fingerprint, status, body from payment_keys where key = ?", (key,)
         ).fetchone()
@@ -118,7 +118,7 @@ class Ledger:
         return len(rows)
 
     def due_events(self) -> list[tuple[int, str, str, int]]:
-        """Number, id, body and attempts of the events that are to be sent now."""
+        """Return number, id, body and attempts of the events that are due."""
         rows = self._database.execute(
             "select number, id, body, attempts from payment_events"
             " where held = 0 and due is not null and due <= ? order by due, number",
@@ -172,12 +172,12 @@ class Ledger:
 
 
 def of_customer(things: Iterable[Object], customer_id: str | None) -> list[Object]:
-    """Return those of one customer, all without one."""
+    """Return the objects of one customer; all objects if no customer is given."""
     return [thing for thing in things if customer_id in (None, thing.get("customer"))]
 
 
 def found(ledger: Ledger, object_id: str, kind: str, *, param: str = "id") -> Object:
-    """Return an object of a kind that a call names. Raises the provider's error when there is none."""
+    """Return the object of a kind that a call names. Raises the provider's error if there is none."""
     thing = ledger.get(object_id)
     if thing is None or thing["object"] != kind:
         raise missing(kind, object_id, param=param)

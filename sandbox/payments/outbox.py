@@ -14,7 +14,7 @@ from sandbox.payments.gate import PROVIDER
 from sandbox.payments.ledger import Ledger
 
 CALLBACK = "callback"
-"""The operation that faults of callbacks are ordered for."""
+"""The operation name for ordering faults of callbacks."""
 LOOK_SECONDS = 0.1
 ANSWER_SECONDS = 10.0
 RETRY_SECONDS = (60, 300, 1800, 7200, 18_000, 36_000, *[43_200] * 4)

@@ -60,7 +60,7 @@ def new_id(prefix: str) -> str:
 
 
 def parameters(raw: bytes) -> Object:
-    """Form parameters such as `line_items[0][price_data][currency]=eur` as a tree; lists stay keyed by number."""
+    """Return form parameters such as `line_items[0][price_data][currency]=eur` as a tree; lists are keyed by number."""
     tree: Object = {}
     for name, value in parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True):
         parts = _PART.findall(name)

@@ -131,7 +131,7 @@ def _known(population: Population, presence: Presence, person_id: str) -> int:
     if number is None:
         number = presence.resolve(person_id)
     if number is None:
-        raise HTTPException(404, "nobody has this id")
+        raise HTTPException(404, "no person has this id")
     return number
 
 
@@ -145,7 +145,7 @@ def _fate(population: Population, change: StateChange, number: int) -> PersonSta
             400, f"state: present, vanished, opted_out (alone with still_listed) or {_MERGED}ID"
         ) from None
     if into is not None and population.number_of(into) in (None, number):
-        raise HTTPException(400, "state: merged into nobody known")
+        raise HTTPException(400, "state: merged_into names no known person")
     return state
 
 

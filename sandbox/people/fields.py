@@ -56,7 +56,7 @@ class Sources:
 
     @cached_property
     def dated(self) -> Bools:
-        """Whose record has dates at all."""
+        """For each person whether the record has dates."""
         return ~self.columns.has(Oddity.NO_DATES)
 
     @cached_property
@@ -66,7 +66,7 @@ class Sources:
 
     @cached_property
     def withheld(self) -> Bools:
-        """Whose contact details exist but are not shown."""
+        """For each person whether contact details exist but are not shown."""
         return self.columns.has(Oddity.CONTACTS_WITHHELD)
 
     def days(self, owners: Ints, months: Ints, *, exactly: bool = False) -> Ints:

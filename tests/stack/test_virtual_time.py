@@ -174,7 +174,7 @@ async def test_time_never_passes_the_target(world: World) -> None:
 async def test_a_row_that_does_not_move_is_named(world: World) -> None:
     start = await world.clockwork.now()
     await world.waits("lazy", start + timedelta(hours=1))
-    with pytest.raises(StackError, match=r"after 2 rings: housekeeping lazy \(rung 0 times, answered 0"):
+    with pytest.raises(StackError, match=r"after 2 wakes: housekeeping lazy \(woken 0 times, answered 0"):
         await world.clockwork.pass_until(start + timedelta(days=1))
     assert await world.clockwork.now() < start + timedelta(hours=2)
 

@@ -22,7 +22,7 @@ _FRENCH_SWISS_REGIONS = frozenset({"geneva", "vaud", "neuchatel", "jura", "fribo
 
 @dataclass(frozen=True, slots=True)
 class Backdrop:
-    """Who the people are and where, as far as careers depend on it."""
+    """The traits and places of the people on which careers depend."""
 
     draws: Draws
     places: Places
@@ -163,7 +163,7 @@ def _title_languages(backdrop: Backdrop) -> Ints:
 
 
 def _with_second_jobs(backdrop: Backdrop, spans: _Spans) -> tuple[Bools, Bools]:
-    """Mark, among the jobs of people with two current ones, the previous job as still going on."""
+    """Mark, for people with two current jobs, the previous job as still open."""
     place = np.arange(MOST_JOBS, dtype=np.int64)
     count = spans.real.sum(axis=1)
     both = backdrop.has(Oddity.TWO_CURRENT_JOBS) & ~backdrop.has(Oddity.NO_CURRENT_JOB) & (count > 1)

@@ -25,7 +25,7 @@ _INTERESTS = ("cycling", "running", "photography", "travel", "cooking", "music",
 
 
 class RecordWriter(PersonFacts):
-    """Writes records; the same person always gets the same record."""
+    """Writes records; a person's record is always the same."""
 
     def __init__(self, columns: Columns, identities: Identities) -> None:
         super().__init__(columns)

@@ -1,4 +1,4 @@
-"""Headlines and summaries, among them hostile and very long ones that readers must handle."""
+"""Headlines and summaries, including hostile and very long ones that readers must handle."""
 
 from sandbox.people.population.draws import Draws
 
