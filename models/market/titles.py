@@ -5,10 +5,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice, zip_longest
 from operator import itemgetter
+from typing import NamedTuple
 
 from models.market.classified_titles import Classified
 from models.market.occupations import Occupations
-from models.market.skills import Skills
+from models.market.skills import SkillField, Skills
 from models.market.specialisms import Specialisms
 from models.market.title_cleaning import (
     USUAL_RANK,
@@ -48,6 +49,30 @@ leiterin leitung teamleiter responsable chef cheffe hoofd leidinggevende teamlei
 """
 _LEVEL_WORDS = _HELPERS | frozenset(_LEADERS_WORDS.split())
 """Words of a level: a wording that has one which the best wording of its family lacks is another job."""
+
+
+TECHNOLOGIES = frozenset(
+    {
+        SkillField.PROGRAMMING_LANGUAGES,
+        SkillField.FRAMEWORKS,
+        SkillField.DATA_SOFTWARE,
+        SkillField.DATABASES,
+        SkillField.CLOUD_AND_OPERATIONS,
+        SkillField.SECURITY_AND_NETWORKS,
+        SkillField.DESIGN_SOFTWARE,
+        SkillField.BUSINESS_SOFTWARE,
+        SkillField.ENGINEERING_SOFTWARE,
+        SkillField.SOFTWARE_PRACTICE,
+    }
+)
+"""Fields of skills that profiles list as such rather than in their titles."""
+
+
+class TitleNarrowing(NamedTuple):
+    """Titles or skills of which one is to be preferred; at most one of the two is given."""
+
+    titles: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
 
 
 class Titles:
@@ -170,6 +195,24 @@ class Titles:
             for language in TitleLanguage
         ]
         return _distinct(chain.from_iterable(_in_turn(named)), taken=(), most=MOST_SPECIALISED)
+
+    def narrowing(self, title: str) -> TitleNarrowing:
+        """Return what the words beside the head of a title ask to prefer, as one filter: by skills or by titles.
+
+        Technologies are looked for among skills (`Frontend developer React`), anything else in titles where wordings
+        are known (`Krankenpfleger Intensivstation`), else by its skills or its own words. Both empty for a bare title.
+        """
+        parts = self.parts(title)
+        if not parts.narrowed:
+            return TitleNarrowing()
+        if any(self._is_technology(name) for name in parts.skills):
+            return TitleNarrowing(skills=parts.skills)
+        if titles := self.specialised(title):
+            return TitleNarrowing(titles=titles)
+        return TitleNarrowing(skills=parts.skills) if parts.skills else TitleNarrowing(titles=parts.specialism)
+
+    def _is_technology(self, skill: str) -> bool:
+        return any(found.field in TECHNOLOGIES for found in self._skills.find(skill))
 
     def _narrows(self, wording: str, parts: TitleParts, fields: frozenset[str]) -> bool:
         return bool(fields) and fields <= self._fields(wording) and self.rank(parts.head) == self.rank(wording)

@@ -22,8 +22,10 @@ from models.sourcing.rules.filters import (
     TitleFilter,
 )
 from models.sourcing.rules.ground import Spots
-from models.sourcing.rules.plans import Notes, conditions, join_words, level_words, years
+from models.sourcing.rules.plans import Notes, TitleKnowledge, conditions, join_words, level_words, years
 
+MOST_WISHES = 30
+"""As many titles as a block of an intent takes."""
 ANY_OF = (
     *("seniority", "past_company_ids", "industries", "functions", "degrees", "majors", "company_sizes"),
     "company_types",
@@ -208,6 +210,24 @@ def with_levels_of_titles(intent: Intent, notes: Notes) -> Intent:
         return intent
     notes.default("must.seniority", levels)
     return intent.model_copy(update={"must": intent.must.model_copy(update={"seniority": levels})})
+
+
+def with_narrowings_of_titles(intent: Intent, titles: TitleKnowledge, notes: Notes) -> Intent:
+    """Return the intent with what narrows its titles as a wish, unless it wishes for something else.
+
+    A `Truck driver CE` is searched as a truck driver, and who holds the licence comes first.
+    """
+    asked = [titles.narrowing(title) for title in intent.must.titles]
+    wishes = {
+        "skills": tuple(dict.fromkeys(name for one in asked for name in one.skills)),
+        "titles": tuple(dict.fromkeys(name for one in asked for name in one.titles)),
+    }
+    field = next((field for field, values in wishes.items() if values), None)
+    if field is None or intent.nice != IntentBlock(**{field: getattr(intent.nice, field)}):
+        return intent
+    values = tuple(dict.fromkeys((*getattr(intent.nice, field), *wishes[field])))[:MOST_WISHES]
+    notes.default(f"nice.{field}", values)
+    return intent.model_copy(update={"nice": intent.nice.model_copy(update={field: values})})
 
 
 def demands_of(

@@ -7,7 +7,14 @@ from models.base.errors import InvalidRequest
 from models.market.companies import Companies
 from models.market.places import Places
 from models.reading.intents import Intent
-from models.sourcing.rules.demands import Demands, applicable, demands_of, single_wishes, with_levels_of_titles
+from models.sourcing.rules.demands import (
+    Demands,
+    applicable,
+    demands_of,
+    single_wishes,
+    with_levels_of_titles,
+    with_narrowings_of_titles,
+)
 from models.sourcing.rules.estimates import (
     Count,
     TierReach,
@@ -202,7 +209,8 @@ def draft(intent: Intent, knowledge: Knowledge, *, described: Collection[str] = 
     """
     notes = Notes(described=described)
     asked = applicable(intent, knowledge.source, notes)
-    usable = with_levels_of_titles(asked, notes)
+    levelled = with_levels_of_titles(asked, notes)
+    usable = with_narrowings_of_titles(levelled, knowledge.titles, notes)
     searched = _searched(usable, knowledge, notes)
     tiers = ladder(searched.titles, searched.ground, searched.demands)
     return DraftPlan(
@@ -212,7 +220,7 @@ def draft(intent: Intent, knowledge: Knowledge, *, described: Collection[str] = 
         demands=searched.demands,
         tiers=tiers,
         tier_keys=tuple(query_key(tier.filters, source=knowledge.source.name) for tier in tiers),
-        relaxations=tuple(_relaxations(usable, searched, knowledge, levels_of_titles=usable is not asked)),
+        relaxations=tuple(_relaxations(usable, searched, knowledge, levels_of_titles=levelled is not asked)),
         notes=notes,
         knowledge=knowledge,
     )

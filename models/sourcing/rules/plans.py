@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from models.base.values import LocationId, Range, Strict
 from models.market.companies import Companies
 from models.market.places import Places
+from models.market.titles import TitleNarrowing
 from models.reading.intents import ExcludeBlock, IntentBlock, IntentLocation
 from models.sourcing.rules.filters import PeopleFilters, PeopleSourceAbilities, TierFilters
 
@@ -254,6 +255,10 @@ class TitleKnowledge(Protocol):
 
     def apart(self, title: str) -> Sequence[str]:
         """Return longer titles of other occupations that hold its words: `Nursery Nurse` for `Nurse`."""
+        ...
+
+    def narrowing(self, title: str) -> TitleNarrowing:
+        """Return what the words beside the head of the title ask to prefer."""
         ...
 
 

@@ -84,6 +84,25 @@ def test_the_wordings_of_a_narrowed_title_come_from_all_four_languages(titles: T
     assert not titles.specialised("Nurse")
 
 
+@pytest.mark.parametrize(
+    ("title", "titles_of", "skills"),
+    [
+        ("Backend developer Kotlin", (), ("Kotlin",)),
+        ("Krankenpfleger Intensivstation", ("ICU Nurse", "Intensivpfleger"), ()),
+        ("Magazijnier VCA", (), ("VCA",)),
+        ("Product manager, payments", ("payments",), ()),
+        ("Product manager", (), ()),
+    ],
+)
+def test_what_narrows_a_title_is_a_wish_for_skills_or_titles(
+    titles: Titles, title: str, titles_of: tuple[str, ...], skills: tuple[str, ...]
+) -> None:
+    found = titles.narrowing(title)
+    assert set(titles_of) <= set(found.titles)
+    assert found.skills == skills
+    assert not (found.titles and found.skills)
+
+
 def test_exact_titles_name_no_other_field_and_no_other_rank(titles: Titles) -> None:
     assert not any("Angular" in title or "Vue" in title for title in titles.exact("React developer"))
     assert not any("Head of" in title for title in titles.exact("Data scientist"))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from models.market.companies import Company
 from models.market.reference import reference
+from models.market.titles import TitleNarrowing
 from models.sourcing.rules.filters import PEOPLE_DATA_LABS
 from models.sourcing.rules.plans import Knowledge
 
@@ -23,6 +24,9 @@ COMPANIES = (
 )
 
 
+NARROWED = {"truck driver ce": TitleNarrowing(skills=("Driving Licence CE",))}
+
+
 class KnownTitles:
     """Titles by their lower-case form."""
 
@@ -34,6 +38,9 @@ class KnownTitles:
 
     def apart(self, title: str) -> Sequence[str]:
         return ()
+
+    def narrowing(self, title: str) -> TitleNarrowing:
+        return NARROWED.get(title.lower(), TitleNarrowing())
 
 
 class KnownCompanies:

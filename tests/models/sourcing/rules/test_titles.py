@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from models.market.titles import TitleNarrowing
 from models.sourcing.rules.ladder import choose_titles, contains_words
 
 
@@ -16,6 +17,9 @@ class Endless:
 
     def apart(self, title: str) -> Sequence[str]:
         return [f"{title[0]}apart{number} title" for number in range(50)]
+
+    def narrowing(self, title: str) -> TitleNarrowing:
+        return TitleNarrowing()
 
 
 class Told:
@@ -32,6 +36,9 @@ class Told:
 
     def apart(self, title: str) -> Sequence[str]:
         return self._apart
+
+    def narrowing(self, title: str) -> TitleNarrowing:
+        return TitleNarrowing()
 
 
 def test_words_stand_together_in_order_on_word_boundaries() -> None:
