@@ -1,7 +1,7 @@
 """Title families: wordings of one occupation in four languages, its neighbours, function and share of workers."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
@@ -18,6 +18,22 @@ class TitleLanguage(StrEnum):
     DE = "de"
     FR = "fr"
     NL = "nl"
+
+
+SPOKEN = {
+    TitleLanguage.DE: frozenset({"DE", "AT", "CH", "LI", "LU"}),
+    TitleLanguage.FR: frozenset({"FR", "BE", "CH", "LU", "MC", "CA"}),
+    TitleLanguage.NL: frozenset({"NL", "BE"}),
+}
+"""Where titles are written in a language; in English they are written everywhere."""
+
+
+def languages_of(countries: Collection[str]) -> frozenset[TitleLanguage]:
+    """Return the languages in which people of these countries (ISO codes) write titles; all where none is given."""
+    if not countries:
+        return frozenset(TitleLanguage)
+    local = {language for language, places in SPOKEN.items() if not places.isdisjoint(countries)}
+    return frozenset({TitleLanguage.EN, *local})
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from models.market.title_cleaning import (
     seniority,
     stated_rank,
 )
-from models.market.title_families import Family, TitleLanguage
+from models.market.title_families import Family, TitleLanguage, languages_of
 from models.market.title_parts import TitleCode, TitleParts, TitleReader
 from models.market.title_words import LabelsByWord, Occurrence, Phrases, inflected, is_generic, key_contains, title_key
 
@@ -113,12 +113,14 @@ class Titles:
         """Every curated family."""
         return self._families.values()
 
-    def exact(self, title: str) -> tuple[str, ...]:
+    def exact(self, title: str, *, countries: Collection[str] = ()) -> tuple[str, ...]:
         """Return at most fifteen phrases that mean the title: its head (see `parts`), then other wordings, best first.
 
-        Empty for an empty title. No wording names another field than the title: a React developer is no Angular one.
+        With `countries` (ISO codes) the other wordings are in the title's own language, in those spoken there, and in
+        English: Brussels reads French and Dutch titles. Empty for an empty title. No wording names another field than
+        the title: a React developer is no Angular one.
         """
-        return self._exact(title)
+        return self._exact(title, languages_of(countries))
 
     def nearby(self, title: str, *, exclude: Collection[str] = ()) -> tuple[str, ...]:
         """Return titles of the same kind of work and rank, nearest first, at most twelve; empty where none is near.
@@ -272,7 +274,7 @@ class Titles:
 
     # --- exact
 
-    def _find_exact(self, title: str) -> tuple[str, ...]:
+    def _find_exact(self, title: str, spoken: frozenset[TitleLanguage]) -> tuple[str, ...]:
         first = clean(title)
         if not first:
             return ()
@@ -280,7 +282,7 @@ class Titles:
         if broad := self._broad.get(title_key(parts.head)):
             return _distinct((parts.head, *broad), taken=(), most=MOST_EXACT, generic=True)
         own = self._own(parts.head)
-        wordings = chain.from_iterable(_in_turn([_wordings(*found) for found in own]))
+        wordings = chain.from_iterable(_in_turn([_wordings(*found, spoken) for found in own]))
         others = wordings if own else self._classified.synonyms(parts.head)
         mine = (title for title in others if self._fits(title, parts.head))
         return _distinct((parts.head, *mine), taken=(), most=MOST_EXACT, keep_first=True)
@@ -337,14 +339,17 @@ class Titles:
         return self._curated[longest] if _HELPERS.isdisjoint(beside) else None
 
 
-def _wordings(family: Family, language: TitleLanguage) -> Iterator[str]:
-    """Return the wordings of a family, those of one language first, then those of all in turn."""
+def _wordings(family: Family, language: TitleLanguage, spoken: frozenset[TitleLanguage]) -> Iterator[str]:
+    """Return the wordings of a family in the spoken languages, those of its own first, then those of all in turn."""
     own = family.titles(language)
     yield from own[:OWN_LANGUAGE_FIRST]
-    others = [family.titles(other) for other in TitleLanguage if other is not language]
+    others = [family.titles(other) for other in TitleLanguage if other is not language and other in spoken]
     yield from chain.from_iterable(_in_turn([*(titles[:2] for titles in others)]))
-    yield from own[OWN_LANGUAGE_FIRST:]
-    yield from chain.from_iterable(_in_turn([titles[2:] for titles in others]))
+    if len(spoken) == len(TitleLanguage):
+        yield from own[OWN_LANGUAGE_FIRST:]
+        yield from chain.from_iterable(_in_turn([titles[2:] for titles in others]))
+    else:
+        yield from chain.from_iterable(_in_turn([*(titles[2:] for titles in others), own[OWN_LANGUAGE_FIRST:]]))
 
 
 def _short_list(family: Family, language: TitleLanguage, *, most: int) -> list[str]:

@@ -5,7 +5,7 @@ what is nice. Where that makes too many tiers, the farthest zones are divided le
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 
@@ -41,14 +41,16 @@ class PlanTitles:
         return (*self.excluded, *self.apart)
 
 
-def choose_titles(wanted: Sequence[str], excluded: Sequence[str], knowledge: TitleKnowledge) -> PlanTitles:
+def choose_titles(
+    wanted: Sequence[str], excluded: Sequence[str], knowledge: TitleKnowledge, *, countries: Collection[str] = ()
+) -> PlanTitles:
     """Return the wanted titles first, then their other wordings in turn, then at most twelve neighbours of each.
 
     A wanted title that is excluded too counts for nothing; `exact` is empty when none is left.
     """
     wanted = [title for title in wanted if not any(contains_words(title, bad) for bad in excluded)]
     room = MOST_TITLES - len(excluded)
-    others = chain.from_iterable(_in_turn([knowledge.exact(title) for title in wanted]))
+    others = chain.from_iterable(_in_turn([knowledge.exact(title, countries=countries) for title in wanted]))
     exact = _without_contained(chain(wanted, others), room=room, taken=excluded)
     neighbours = chain.from_iterable(_in_turn([knowledge.nearby(title)[:NEARBY_PER_TITLE] for title in wanted]))
     nearby = _without_contained(neighbours, room=MOST_NEARBY, taken=(*exact, *excluded)) if exact else ()

@@ -1,12 +1,13 @@
 """Draft the ladder of an intent, estimate how many people its tiers hold, and price it."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from models.base.errors import InvalidRequest
 from models.market.companies import Companies
 from models.market.places import Places
-from models.reading.intents import Intent
+from models.reading.intents import Intent, IntentLocation
 from models.sourcing.rules.demands import (
     Demands,
     applicable,
@@ -290,7 +291,8 @@ def retargeted(plan: SearchPlanValue, target: int, *, stale: bool = False) -> Se
 
 
 def _titles(intent: Intent, knowledge: Knowledge, notes: Notes) -> PlanTitles:
-    titles = choose_titles(intent.must.titles, intent.exclude.titles, knowledge.titles)
+    countries = _countries(intent.must.location, knowledge.places)
+    titles = choose_titles(intent.must.titles, intent.exclude.titles, knowledge.titles, countries=countries)
     if intent.must.titles and not titles.exact:
         raise InvalidRequest(
             "Every wanted title is excluded.",
@@ -302,6 +304,17 @@ def _titles(intent: Intent, knowledge: Knowledge, notes: Notes) -> PlanTitles:
             f"No nearby titles are known for {join_words(intent.must.titles, most=3)}: only exact ones are searched."
         )
     return titles
+
+
+def _countries(location: IntentLocation | None, places: Places) -> frozenset[str]:
+    """Return the countries of a location, those of its places included; an unknown place has none."""
+    if location is None:
+        return frozenset()
+    found = set(location.countries)
+    for id_ in (location.anchor_location_id, *location.location_ids, *(area.location_id for area in location.areas)):
+        with suppress(KeyError):
+            found.add(places.get(id_ or "").country_code)
+    return frozenset(found)
 
 
 def tells_whom(intent: Intent) -> bool:

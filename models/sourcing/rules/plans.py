@@ -245,8 +245,8 @@ def _counted(number: int, one: str, more: str) -> str:
 class TitleKnowledge(Protocol):
     """Titles that mean the same, and titles next to them."""
 
-    def exact(self, title: str) -> Sequence[str]:
-        """Return other wordings of the title, best first; empty when it is not known."""
+    def exact(self, title: str, *, countries: Collection[str] = ()) -> Sequence[str]:
+        """Return other wordings of the title, in the languages of the countries, best first; empty when unknown."""
         ...
 
     def nearby(self, title: str) -> Sequence[str]:

@@ -175,6 +175,24 @@ def test_advertised_titles_lead_to_their_family(titles: Titles, title: str, fami
 
 
 @pytest.mark.parametrize(
+    ("countries", "read", "unread"),
+    [
+        (("BE",), {"Infirmier", "Verpleegkundige", "Registered Nurse"}, {"Pflegefachkraft"}),
+        (("DE",), {"Pflegefachkraft", "Krankenschwester"}, {"Infirmier", "Verpleegkundige"}),
+        (("CH",), {"Pflegefachkraft", "Infirmier"}, {"Verpleegkundige"}),
+        (("US",), {"Registered Nurse", "Staff Nurse"}, {"Pflegefachkraft", "Infirmier"}),
+        ((), {"Pflegefachkraft", "Infirmier", "Verpleegkundige"}, set()),
+    ],
+)
+def test_exact_titles_are_in_the_languages_of_the_countries(
+    titles: Titles, countries: tuple[str, ...], read: set[str], unread: set[str]
+) -> None:
+    found = set(titles.exact("RN", countries=countries))
+    assert read <= found
+    assert not unread & found
+
+
+@pytest.mark.parametrize(
     ("title", "far"),
     [
         ("key account manager", "Tobacco Shop Manager"),

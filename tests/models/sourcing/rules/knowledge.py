@@ -1,6 +1,6 @@
 """A small, exact stand-in for the shipped title, company and people knowledge; places are the shipped ones."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from models.market.companies import Company
@@ -30,7 +30,7 @@ NARROWED = {"truck driver ce": TitleNarrowing(skills=("Driving Licence CE",))}
 class KnownTitles:
     """Titles by their lower-case form."""
 
-    def exact(self, title: str) -> Sequence[str]:
+    def exact(self, title: str, *, countries: Collection[str] = ()) -> Sequence[str]:
         return OTHERS.get(title.lower(), ())
 
     def nearby(self, title: str) -> Sequence[str]:

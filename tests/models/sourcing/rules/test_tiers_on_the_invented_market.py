@@ -16,7 +16,6 @@ from models.base.errors import InvalidRequest
 from models.market.reference import reference
 from models.reading.intents import Intent
 from models.sourcing.rules.filters import Claim, PeopleFilters, SkillFilter, SparseField, TierFilters, TitleFilter
-from models.sourcing.rules.ladder import choose_titles
 from models.sourcing.rules.planning import draft
 from models.sourcing.rules.plans import Knowledge, SearchPlanValue
 from sandbox.people.population.build import Population, build_population
@@ -139,7 +138,7 @@ def planned(intent: Intent) -> SearchPlanValue | None:
 def whole(intent: Intent) -> TierFilters:
     """Everybody the intent means, in one search without a ladder."""
     must, exclude = intent.must, intent.exclude
-    titles = choose_titles(must.titles, exclude.titles, known().titles)
+    titles = draft(intent, known()).titles
     none_of = [PeopleFilters(languages=exclude.languages)] if exclude.languages else []
     if exclude.experience_years:
         none_of.append(PeopleFilters(experience_years=exclude.experience_years))

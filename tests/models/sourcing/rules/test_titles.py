@@ -1,6 +1,6 @@
 """Which titles are searched: all wordings in turn, none inside another, none excluded."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from models.market.titles import TitleNarrowing
 from models.sourcing.rules.ladder import choose_titles, contains_words
@@ -9,7 +9,7 @@ from models.sourcing.rules.ladder import choose_titles, contains_words
 class Endless:
     """A hundred other wordings and fifty neighbours of every title."""
 
-    def exact(self, title: str) -> Sequence[str]:
+    def exact(self, title: str, *, countries: Collection[str] = ()) -> Sequence[str]:
         return [f"{title[0]}exact{number} wording" for number in range(100)]
 
     def nearby(self, title: str) -> Sequence[str]:
@@ -28,7 +28,7 @@ class Told:
     def __init__(self, exact: Sequence[str], nearby: Sequence[str], apart: Sequence[str] = ()) -> None:
         self._exact, self._nearby, self._apart = exact, nearby, apart
 
-    def exact(self, title: str) -> Sequence[str]:
+    def exact(self, title: str, *, countries: Collection[str] = ()) -> Sequence[str]:
         return self._exact
 
     def nearby(self, title: str) -> Sequence[str]:
