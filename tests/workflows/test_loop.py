@@ -15,7 +15,7 @@ import worker
 from activities.interceptors import SilentFailures
 from models.base.steps import Call, Do, NextStep, Queue, Step, Subject
 from models.sourcing.engine import decide
-from workflows import contracts, loop
+from workflows import contracts, kinds
 from workflows.kinds import RunWorkflow
 from workflows.outbox import WorkflowWaker
 
@@ -122,7 +122,7 @@ async def test_a_wake_up_during_a_call_is_not_lost_although_the_call_answers_tha
 async def test_a_failed_step_is_asked_again_and_reports_only_its_code(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "AFTER_FAILURE_SECONDS", 0.1)
+    monkeypatch.setattr(kinds, "AFTER_FAILURE_SECONDS", 0.1)
 
     def failing(asked: int) -> NextStep:
         if asked <= 4:

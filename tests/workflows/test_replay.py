@@ -21,8 +21,7 @@ from stack.children import PROJECT
 from tests.workflows.record import HISTORIES, place, scenarios
 from tests.workflows.replaying import Kept, kept, replay
 from tests.workflows.scenario import STEPS
-from workflows import loop
-from workflows.kinds import KINDS, WORKFLOWS
+from workflows.kinds import KINDS, WORKFLOWS, WaitingWorkflow
 
 ALL = kept(HISTORIES)
 SAID = {"do", "call", "ahead", "after", "wait_seconds", "reason", "status", "details"}
@@ -105,7 +104,7 @@ async def test_a_workflow_that_waits_in_another_way_fails_its_replay(monkeypatch
         await workflow.sleep(seconds or 1)
         await workflow.sleep(1)
 
-    monkeypatch.setattr(loop.WaitingWorkflow, "_sleep", sleeps)
+    monkeypatch.setattr(WaitingWorkflow, "_sleep", sleeps)
     slept = next(one for one in ALL if one.of(FIRED))
     with pytest.raises(NondeterminismError):
         await replay([slept], runner=UnsandboxedWorkflowRunner())
