@@ -39,7 +39,7 @@ from models.outreach.engine import account_states, account_steps, connect, stop
 from models.outreach.engine.connect import LINK_PURPOSE, UNFINISHED, ConnectFailure
 from models.outreach.rules.caps import CAPS, cap_problem, hours_problems, workspace_cap_problem
 from models.outreach.rules.states import AccountStatus, FieldProblem
-from models.outreach.store import accounts, calendars, sequences
+from models.outreach.store import accounts, calendars
 from models.outreach.store.accounts import LockedAccount
 from models.outreach.tables import OutreachAccount
 
@@ -57,7 +57,7 @@ BUSY_SECONDS = 5
 async def list_accounts(ctx: Context, ask: ListAccounts) -> Listing[AccountView]:
     """Every account, newest first."""
     paging = ctx.paging(ask)
-    rules = await sequences.read_settings(ctx.session, ctx.tenant)
+    rules = await accounts.read_settings(ctx.session, ctx.tenant)
     found = await accounts.page_of_accounts(ctx.session, ctx.tenant, paging.page, status=ask.status)
     return paging.listing(found, lambda row: AccountView.of(row, rules, ctx.now))
 
@@ -71,7 +71,7 @@ async def list_accounts(ctx: Context, ask: ListAccounts) -> Listing[AccountView]
 async def get_account(ctx: Context, account_id: str) -> AccountView:
     """One account."""
     row = await accounts.load_account(ctx.session, ctx.tenant, account_id)
-    return AccountView.of(row, await sequences.read_settings(ctx.session, ctx.tenant), ctx.now)
+    return AccountView.of(row, await accounts.read_settings(ctx.session, ctx.tenant), ctx.now)
 
 
 @operation(
@@ -87,7 +87,7 @@ async def connect_account(ctx: Context, ask: ConnectAccount) -> AccountConnectin
     await outreach_plans.check_can_connect(
         ctx.session, ctx.tenant.workspace_id, configured=ctx.settings.stripe_api_key is not None
     )
-    rules = await sequences.lock_settings(ctx.session, ctx.tenant)
+    rules = await accounts.lock_settings(ctx.session, ctx.tenant)
     now = await ctx.read_clock()
     open_ones = await accounts.unfinished_accounts(ctx.session, ctx.tenant)
     account = next((one for one in open_ones if one.name == ask.name), None)
@@ -238,7 +238,7 @@ async def _waited(
             account = await accounts.load_account(session, tenant, account_id)
             if done(account):
                 return LockedAccount(
-                    account, await sequences.read_settings(session, tenant), await service_time(session)
+                    account, await accounts.read_settings(session, tenant), await service_time(session)
                 )
         await asyncio.sleep(LOOK_SECONDS)
     raise UpstreamBusy(status=503, retry_after=BUSY_SECONDS)
@@ -252,7 +252,7 @@ HOURS = ("time_zone", "start_hour", "end_hour", "days")
 )
 async def get_settings(ctx: Context, _: None) -> SettingsView:
     """Working hours, and the caps that were lowered for all accounts."""
-    return SettingsView.of(await sequences.read_settings(ctx.session, ctx.tenant))
+    return SettingsView.of(await accounts.read_settings(ctx.session, ctx.tenant))
 
 
 @operation(
@@ -263,9 +263,9 @@ async def get_settings(ctx: Context, _: None) -> SettingsView:
 )
 async def change_settings(ctx: Context, ask: ChangeSettings) -> SettingsView:
     """Change working hours or lower caps. Planned steps are scheduled again."""
-    row = await sequences.lock_settings_row(ctx.session, ctx.tenant)
+    row = await accounts.lock_settings_row(ctx.session, ctx.tenant)
     now = await ctx.read_clock()
-    before = sequences.rules_of(row)
+    before = accounts.rules_of(row)
     for name in HOURS:
         if name in ask.model_fields_set:
             if getattr(ask, name) is None:
@@ -284,7 +284,7 @@ async def change_settings(ctx: Context, ask: ChangeSettings) -> SettingsView:
     )
     row.days = sorted(row.days)
     row.caps = changed_caps(row.caps, given)
-    after = sequences.rules_of(row)
+    after = accounts.rules_of(row)
     if after != before:
         row.updated_at = now
         await ctx.note("outreach.settings.changed", data={"fields": sorted(ask.model_fields_set)})
@@ -315,7 +315,7 @@ class LimitsChange:
 async def get_limits(ctx: Context, account_id: str) -> LimitsView:
     """Today's caps of an account, what is used of them, and when there is room again."""
     account = await accounts.load_account(ctx.session, ctx.tenant, account_id)
-    rules = await sequences.read_settings(ctx.session, ctx.tenant)
+    rules = await accounts.read_settings(ctx.session, ctx.tenant)
     usage = await calendars.usage(ctx.session, [account], ctx.now)
     return LimitsView.of(account, rules, usage[account.id], ctx.now)
 

@@ -17,8 +17,8 @@ from models.outreach.rules.answers import resumable
 from models.outreach.rules.caps import CAPS, EARLIEST_HOUR, LATEST_HOUR, CapRule, WorkingHours, utc_day, warmup_factor
 from models.outreach.rules.states import AccountStatus, PauseReason
 from models.outreach.store import calendars
+from models.outreach.store.accounts import Rules
 from models.outreach.store.calendars import Usage
-from models.outreach.store.sequences import Rules
 from models.outreach.tables import OutreachAccount
 
 HOURS: JsonDict = {"minimum": EARLIEST_HOUR, "maximum": LATEST_HOUR}

@@ -122,7 +122,7 @@ def _refusal(sequence: OutreachSequence, held: LockedAccount) -> ServiceError | 
 async def _preview(ctx: Context, sequence: OutreachSequence, named: Sequence[EnrolledPerson]) -> EnrollmentPreview:
     """Read without a lock, so that no send has to wait for it."""
     account = await accounts.load_account(ctx.session, ctx.tenant, sequence.account_id)
-    held = LockedAccount(account, await sequences.read_settings(ctx.session, ctx.tenant), ctx.now)
+    held = LockedAccount(account, await accounts.read_settings(ctx.session, ctx.tenant), ctx.now)
     refused = _refusal(sequence, held)
     if isinstance(refused, NotFound):
         raise refused

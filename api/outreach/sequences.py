@@ -17,7 +17,15 @@ from api.outreach.sequences_schemas import (
 from models.access.rules.keys import Scope
 from models.base.errors import InvalidRequest, NotFound
 from models.base.ids import new_id
-from models.outreach.rules.sequences import TEMPLATES, SequenceStep, sequence_problems, template, with_ids
+from models.outreach.rules.sequences import (
+    TEMPLATES,
+    SequenceStep,
+    sequence_problems,
+    steps_of,
+    stored_steps,
+    template,
+    with_ids,
+)
 from models.outreach.rules.states import AccountStatus, FieldProblem
 from models.outreach.store import accounts, sequences
 from models.outreach.store.sequences import Counts, DraftSequence
@@ -161,11 +169,11 @@ def _values(ctx: Context, row: OutreachSequence, change: ChangeSequence) -> dict
     """What the row's columns become. Raises `InvalidRequest`."""
     given = change.model_fields_set
     values: dict[str, object] = {name: getattr(change, name) for name in given - {"steps"}}
-    current = sequences.steps_of(row)
+    current = steps_of(row.steps)
     asked = _steps(change.steps) if change.steps is not None else current
     pace = change.daily_pace_limit if "daily_pace_limit" in given else row.daily_pace_limit
     steps = _checked(ctx, asked, current, daily_pace_limit=pace)
-    return values | {"steps": sequences.stored(steps)}
+    return values | {"steps": stored_steps(steps)}
 
 
 @operation(

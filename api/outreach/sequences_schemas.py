@@ -21,10 +21,11 @@ from models.outreach.rules.sequences import (
     MAX_WAIT_DAYS,
     SequenceStep,
     TemplateName,
+    steps_of,
 )
 from models.outreach.rules.states import EnrollmentStatus, SequenceStatus
 from models.outreach.rules.texts import Caution, StepText
-from models.outreach.store.sequences import Counts, steps_of
+from models.outreach.store.sequences import Counts
 from models.outreach.tables import Action, Enrollment, OutreachSequence
 
 Pace = Annotated[
@@ -163,7 +164,7 @@ class SequenceView(Answer):
             status=SequenceStatus(row.status),
             approve_every_message=row.approve_every_message,
             daily_pace_limit=row.daily_pace_limit,
-            steps=shown_steps(steps_of(row)),
+            steps=shown_steps(steps_of(row.steps)),
             version=row.version,
             counts=CountsView(
                 open=counts.open, completed=counts.completed, replied=counts.replied, failed=counts.failed

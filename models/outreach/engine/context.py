@@ -17,12 +17,11 @@ from models.events.rules.catalogue import EventType, InviteAccepted
 from models.events.store import events
 from models.outreach.rules.actions import CONTACTING, CONTACTING_SQL
 from models.outreach.rules.caps import action_seed
-from models.outreach.rules.sequences import Relation, SequenceStep, Started
+from models.outreach.rules.sequences import Relation, SequenceStep, Started, steps_of
 from models.outreach.rules.states import FINAL_ACTIONS, ActionOutcome, ActionReason
 from models.outreach.rules.texts import Recipient
-from models.outreach.store import accounts, sequences
-from models.outreach.store.accounts import LockedAccount
-from models.outreach.store.sequences import Rules
+from models.outreach.store import accounts
+from models.outreach.store.accounts import LockedAccount, Rules
 from models.outreach.tables import Action, Enrollment, NetworkPerson, OutreachAccount, OutreachSequence
 from models.people.store import opt_outs, people, suppressions
 from models.people.store.people import CACHE_LIFE, ids_of_person
@@ -159,7 +158,7 @@ class EnrollmentContext:
     @property
     def steps(self) -> tuple[SequenceStep, ...]:
         """The sequence as it is now."""
-        return () if self.sequence is None else sequences.steps_of(self.sequence)
+        return () if self.sequence is None else steps_of(self.sequence.steps)
 
     def started(self, *, without: Action | None = None) -> list[Started]:
         """The enrollment's actions as the rules see them, one left out where that is asked."""

@@ -19,10 +19,10 @@ from models.base.secrets import Vault
 from models.base.tenants import Tenant
 from models.events.rules.catalogue import EventType
 from models.outreach.engine.context import RecipientFacts, complete_recipient, facts_for_messages, opt_out_sentence
-from models.outreach.engine.plan import Writer, publish_action_event, values_hash
+from models.outreach.engine.plan import Writer, publish_action_event, publish_enrollment_event, values_hash
 from models.outreach.rules.actions import CONTACTING, OutreachCap
 from models.outreach.rules.caps import WEEKLY, action_seed, counts_against, monday, utc_day
-from models.outreach.rules.sequences import SequenceStep
+from models.outreach.rules.sequences import SequenceStep, steps_of
 from models.outreach.rules.slots import FIRST_TOUCH_HORIZON, Calendar, Request, Slot, SlotMove, SlotRefusal, find_slot
 from models.outreach.rules.states import ActionOutcome, ActionReason, EnrollmentStatus
 from models.outreach.rules.texts import Caution, Recipient, StepText, first_message_lacks_notice, render_step
@@ -295,7 +295,7 @@ class Enrolling:
 
 def into(sequence: SequenceRow, account: OutreachAccount, writer: Writer, calendar: Calendar) -> Enrolling:
     """Prepare enrolling into a sequence with an account's present calendar."""
-    steps = sequences.steps_of(sequence)
+    steps = steps_of(sequence.steps)
     due = calendar.now + timedelta(days=steps[0].wait_days)
     held = account.holds.get(steps[0].type)
     not_before = due if held is None else max(due, datetime.fromisoformat(held))
@@ -376,7 +376,7 @@ async def enter(
     for row, one in zip(rows, entered, strict=True):
         action = _action(row, enrolling, one, api_key_id=api_key_id)
         session.add(action)
-        sequences.publish_enrollment_event(session, EventType.ENROLLMENT_CREATED, row, now)
+        publish_enrollment_event(session, EventType.ENROLLMENT_CREATED, row, now)
         if action.outcome == ActionOutcome.AWAITING_APPROVAL:
             publish_action_event(session, EventType.ACTION_AWAITING_APPROVAL, action, now)
     if rows:

@@ -14,7 +14,7 @@ from models.base.steps import Call, Decision, Do, Queue
 from models.base.tables import Payload
 from models.base.tenants import Tenant, customer_of
 from models.billing.rules.outreach_plans import GRACE
-from models.events.rules.catalogue import ActionChanged, EventType
+from models.events.rules.catalogue import ActionChanged, EnrollmentChanged, EventType
 from models.events.store import events
 from models.outreach.engine.context import EnrollmentContext, known_recipient, opt_out_sentence
 from models.outreach.rules.actions import DESPITE_DO_NOT_CONTACT
@@ -32,8 +32,8 @@ from models.outreach.rules.states import (
     SequenceStatus,
 )
 from models.outreach.rules.texts import Recipient, StepText, render_step
-from models.outreach.store import calendars, sequences
-from models.outreach.tables import Action
+from models.outreach.store import calendars
+from models.outreach.tables import Action, Enrollment
 from models.people.store import suppressions
 from models.people.tables import SeenEntry
 
@@ -361,7 +361,38 @@ async def end_enrollment(
         outcome = ActionOutcome.CANCELLED if enrollment is not None else ActionOutcome.REFUSED
         end_action(session, context, action, outcome, cancelled)
     if enrollment is not None and EnrollmentStatus(enrollment.status) not in FINAL_ENROLLMENTS:
-        await sequences.finish_enrollment(session, enrollment, status, reason, context.now)
+        await finish_enrollment(session, enrollment, status, reason, context.now)
+
+
+ENDED_WELL = frozenset({EnrollmentStatus.COMPLETED, EnrollmentStatus.REPLIED})
+
+
+def publish_enrollment_event(session: AsyncSession, type: EventType, enrollment: Enrollment, now: datetime) -> None:
+    """Publish what became of an enrollment, if this transaction commits."""
+    data = EnrollmentChanged(
+        enrollment_id=enrollment.id,
+        sequence_id=enrollment.sequence_id,
+        account_id=enrollment.account_id,
+        profile_id=enrollment.profile_id,
+        status=enrollment.status,
+        reason=enrollment.reason,
+    )
+    events.emit(session, Tenant(enrollment.workspace_id, customer_of(enrollment.tenant_id)), type, data, now=now)
+
+
+async def finish_enrollment(
+    session: AsyncSession,
+    enrollment: Enrollment,
+    status: EnrollmentStatus,
+    reason: EnrollmentReason | None,
+    now: datetime,
+) -> None:
+    """End an open enrollment, which the caller has locked, and publish that. Its actions are the caller's."""
+    enrollment.status, enrollment.reason = status.value, reason.value if reason else None
+    enrollment.next_action_at, enrollment.finished_at = None, now
+    event = EventType.ENROLLMENT_COMPLETED if status in ENDED_WELL else EventType.ENROLLMENT_FAILED
+    publish_enrollment_event(session, event, enrollment, now)
+    await session.flush()
 
 
 async def hold_for_approval(session: AsyncSession, context: EnrollmentContext, action: Action) -> None:

@@ -22,6 +22,7 @@ from models.billing.store import payments
 from models.events.rules.catalogue import EnrollmentChanged, EventType
 from models.events.store import events
 from models.outreach.engine.context import EnrollmentContext, seed_of, was_touched
+from models.outreach.engine.plan import finish_enrollment
 from models.outreach.rules.actions import CONTACTING, DESPITE_DO_NOT_CONTACT_SQL
 from models.outreach.rules.caps import counts_against
 from models.outreach.rules.sequences import DueStep, SequenceStep, Wait, WaitReason, next_step
@@ -36,7 +37,7 @@ from models.outreach.rules.states import (
     PauseReason,
     SequenceStatus,
 )
-from models.outreach.store import calendars, sequences
+from models.outreach.store import calendars
 from models.outreach.store.accounts import LockedAccount
 from models.outreach.tables import OPEN_ENROLLMENTS, Enrollment
 from models.people.outreach_port import fill_in
@@ -125,7 +126,7 @@ async def stop_enrollments(session: AsyncSession, enrollment_ids: Collection[str
     query = select(Enrollment).where(col(Enrollment.id).in_(list(enrollment_ids))).order_by(col(Enrollment.id))
     held = query.with_for_update().execution_options(populate_existing=True)
     for row in (await session.scalars(held)).all():
-        await sequences.finish_enrollment(session, row, EnrollmentStatus.STOPPED, why.enrollment, now)
+        await finish_enrollment(session, row, EnrollmentStatus.STOPPED, why.enrollment, now)
     named = {"enrollments": list(enrollment_ids), "reason": why.action.value, "now": now}
     await session.execute(CANCEL_STEPS, named)
     await outbox.wake_many(session, "enrollment", enrollment_ids)

@@ -3,9 +3,10 @@
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from models.outreach.rules.actions import ACTION_SPECS, CONTACTING, TEXT_OWNERS, ActionEffect, ActionType, TextField
 from models.outreach.rules.states import ActionOutcome, ActionReason, FieldProblem
@@ -75,6 +76,16 @@ class SequenceStep:
         """The note or body with its placeholders, null when the step says nothing."""
         field = ACTION_SPECS[self.type].text_field
         return None if field is None else getattr(self, field) or None
+
+
+def steps_of(stored: Iterable[Mapping[str, Any]]) -> tuple[SequenceStep, ...]:
+    """The steps of a sequence, as a row keeps them."""
+    return tuple(SequenceStep(**{**step, "type": ActionType(step["type"])}) for step in stored)
+
+
+def stored_steps(steps: Iterable[SequenceStep]) -> list[dict[str, Any]]:
+    """The steps as a row keeps them."""
+    return [{**asdict(step), "type": step.type.value} for step in steps]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,15 @@
-"""Outreach accounts with their provider's callbacks: found, listed, locked, and whether one may write now."""
+"""Outreach accounts, their settings and their callbacks: found, listed, locked; and whether an account may write.
+
+The row of settings is the first lock of everything that sends; it is made when it is first locked.
+"""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import Select, select, text
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -18,15 +22,66 @@ from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.secrets import Vault
 from models.base.steps import Subject
 from models.base.tenants import Tenant, customer_of
+from models.outreach.rules.actions import OutreachCap
 from models.outreach.rules.answers import AccountGate, gate, next_available_at
 from models.outreach.rules.callbacks import RETURNED, SECRET_PURPOSE, returned
+from models.outreach.rules.caps import WorkingHours
 from models.outreach.rules.states import AccountStatus
-from models.outreach.store import sequences
-from models.outreach.store.sequences import Rules
-from models.outreach.tables import NetworkCallback, NetworkEndpoint, OutreachAccount
+from models.outreach.tables import NetworkCallback, NetworkEndpoint, OutreachAccount, OutreachSettings
 
 LOOK_AGAIN_SECONDS = 300
 """How often the provider is asked about an account in passing trouble."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """When a tenant's accounts write, and the caps it set: only those, each at most its default."""
+
+    hours: WorkingHours
+    caps: Mapping[OutreachCap, int]
+
+
+def rules_of(row: OutreachSettings | None) -> Rules:
+    """What a row says; without one the defaults."""
+    if row is None:
+        return Rules(WorkingHours(), {})
+    hours = WorkingHours(row.time_zone, row.start_hour, row.end_hour, tuple(row.days))
+    return Rules(hours, {OutreachCap(name): value for name, value in row.caps.items()})
+
+
+async def read_settings(session: AsyncSession, tenant: Tenant) -> Rules:
+    """The tenant's settings."""
+    return rules_of((await session.scalars(_settings_of(tenant))).one_or_none())
+
+
+async def lock_settings_row(session: AsyncSession, tenant: Tenant) -> OutreachSettings:
+    """The tenant's row, closed to others until the transaction ends; made when there was none."""
+    query = _settings_of(tenant).with_for_update().execution_options(populate_existing=True)
+    row = (await session.scalars(query)).one_or_none()
+    if row is None:
+        hours = WorkingHours()
+        made = insert(OutreachSettings).values(
+            workspace_id=tenant.workspace_id,
+            tenant_id=tenant.id,
+            time_zone=hours.zone,
+            start_hour=hours.start_hour,
+            end_hour=hours.end_hour,
+            days=list(hours.days),
+            caps={},
+            updated_at=await service_time(session),
+        )
+        await session.execute(made.on_conflict_do_nothing())
+        row = (await session.scalars(query)).one()
+    return row
+
+
+async def lock_settings(session: AsyncSession, tenant: Tenant) -> Rules:
+    """Lock the tenant's settings until the transaction ends, against changes and other claims of a send."""
+    return rules_of(await lock_settings_row(session, tenant))
+
+
+def _settings_of(tenant: Tenant) -> Select[OutreachSettings]:
+    return select(OutreachSettings).where(col(OutreachSettings.tenant_id) == tenant.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +146,21 @@ async def page_of_accounts(
 
 async def lock_account(session: AsyncSession, tenant: Tenant, account_id: str) -> LockedAccount:
     """An account of the tenant with its settings, locked in this order. Raises `NotFound`."""
-    await load_account(session, tenant, account_id)
-    rules = await sequences.lock_settings(session, tenant)
-    query = _of(tenant, account_id).with_for_update(key_share=True).execution_options(populate_existing=True)
-    account = (await session.scalars(query)).one()
-    return LockedAccount(account, rules, await service_time(session))
+    return await _lock(session, await load_account(session, tenant, account_id))
 
 
 async def lock_account_by_id(session: AsyncSession, account_id: str) -> LockedAccount:
     """The same for a step, which knows the account alone."""
-    row = (await session.scalars(select(OutreachAccount).where(col(OutreachAccount.id) == account_id))).one()
-    return await lock_account(session, tenant_of_account(row), account_id)
+    return await _lock(
+        session, (await session.scalars(select(OutreachAccount).where(col(OutreachAccount.id) == account_id))).one()
+    )
+
+
+async def _lock(session: AsyncSession, found: OutreachAccount) -> LockedAccount:
+    tenant = tenant_of_account(found)
+    rules = await lock_settings(session, tenant)
+    query = _of(tenant, found.id).with_for_update(key_share=True).execution_options(populate_existing=True)
+    return LockedAccount((await session.scalars(query)).one(), rules, await service_time(session))
 
 
 async def unfinished_accounts(session: AsyncSession, tenant: Tenant) -> Sequence[OutreachAccount]:

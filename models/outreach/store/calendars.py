@@ -35,8 +35,7 @@ from models.outreach.rules.caps import (
 )
 from models.outreach.rules.slots import Calendar, Neighbour, Pause, Request, Taken
 from models.outreach.rules.states import AccountStatus
-from models.outreach.store.accounts import LockedAccount
-from models.outreach.store.sequences import Rules
+from models.outreach.store.accounts import LockedAccount, Rules
 from models.outreach.tables import OPEN_ENROLLMENTS, Action, CapNotice, OutreachAccount, OutreachSequence
 
 DAY = timedelta(days=1)

@@ -1,89 +1,23 @@
-"""Settings, sequences and enrollments: their rows, locks and counts, and the marks in the seen register.
-
-The row of settings is the first lock of everything that sends; it is made when it is first locked.
-"""
+"""Sequences and enrollments: their rows, locks and counts, and the marks in the seen register."""
 
 from collections.abc import Collection, Mapping
 from collections.abc import Sequence as Ordered
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, delete, select, text
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import delete, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from models.base import outbox
-from models.base.database import service_time
 from models.base.errors import Conflict, NotFound
 from models.base.ids import new_id
 from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.steps import Subject
-from models.base.tables import Payload
-from models.base.tenants import Tenant, customer_of
-from models.events.rules.catalogue import EnrollmentChanged, EventType
-from models.events.store import events
-from models.outreach.rules.actions import ActionType, OutreachCap
-from models.outreach.rules.caps import WorkingHours
-from models.outreach.rules.sequences import SequenceStep
-from models.outreach.rules.states import EnrollmentReason, EnrollmentStatus, SequenceStatus
-from models.outreach.tables import OPEN_ENROLLMENTS, Action, Enrollment, OutreachSequence, OutreachSettings
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """When a tenant's accounts write, and the caps it set: only those, each at most its default."""
-
-    hours: WorkingHours
-    caps: Mapping[OutreachCap, int]
-
-
-def rules_of(row: OutreachSettings | None) -> Rules:
-    """What a row says; without one the defaults."""
-    if row is None:
-        return Rules(WorkingHours(), {})
-    hours = WorkingHours(row.time_zone, row.start_hour, row.end_hour, tuple(row.days))
-    return Rules(hours, {OutreachCap(name): value for name, value in row.caps.items()})
-
-
-async def read_settings(session: AsyncSession, tenant: Tenant) -> Rules:
-    """The tenant's settings."""
-    return rules_of((await session.scalars(_select(tenant))).one_or_none())
-
-
-async def lock_settings_row(session: AsyncSession, tenant: Tenant) -> OutreachSettings:
-    """The tenant's row, closed to others until the transaction ends; made when there was none."""
-    query = _select(tenant).with_for_update().execution_options(populate_existing=True)
-    row = (await session.scalars(query)).one_or_none()
-    if row is None:
-        await session.execute(
-            insert(OutreachSettings).values(**await _defaults(session, tenant)).on_conflict_do_nothing()
-        )
-        row = (await session.scalars(query)).one()
-    return row
-
-
-async def lock_settings(session: AsyncSession, tenant: Tenant) -> Rules:
-    """Lock the tenant's settings until the transaction ends, against changes and other claims of a send."""
-    return rules_of(await lock_settings_row(session, tenant))
-
-
-def _select(tenant: Tenant) -> Select[OutreachSettings]:
-    return select(OutreachSettings).where(col(OutreachSettings.tenant_id) == tenant.id)
-
-
-async def _defaults(session: AsyncSession, tenant: Tenant) -> dict[str, object]:
-    hours = WorkingHours()
-    return {
-        "workspace_id": tenant.workspace_id,
-        "tenant_id": tenant.id,
-        "time_zone": hours.zone,
-        "start_hour": hours.start_hour,
-        "end_hour": hours.end_hour,
-        "days": list(hours.days),
-        "caps": {},
-        "updated_at": await service_time(session),
-    }
+from models.base.tenants import Tenant
+from models.outreach.rules.sequences import SequenceStep, stored_steps
+from models.outreach.rules.states import EnrollmentStatus, SequenceStatus
+from models.outreach.tables import OPEN_ENROLLMENTS, Action, Enrollment, OutreachSequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +28,6 @@ class Counts:
     completed: int = 0
     replied: int = 0
     failed: int = 0
-
-
-def steps_of(sequence: OutreachSequence) -> tuple[SequenceStep, ...]:
-    """The steps as the rules know them."""
-    return tuple(SequenceStep(**{**step, "type": ActionType(step["type"])}) for step in sequence.steps)
-
-
-def stored(steps: Ordered[SequenceStep]) -> list[Payload]:
-    """The steps as a row keeps them."""
-    return [{**asdict(step), "type": step.type.value} for step in steps]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +53,7 @@ async def add_sequence(
         name=draft.name,
         approve_every_message=draft.approve_every_message,
         daily_pace_limit=draft.daily_pace_limit,
-        steps=stored(draft.steps),
+        steps=stored_steps(draft.steps),
         created_at=now,
         updated_at=now,
     )
@@ -225,40 +149,9 @@ async def wake_sequence(session: AsyncSession, sequence_id: str) -> None:
     await outbox.wake_many(session, "enrollment", opened)
 
 
-ENDED_WELL = frozenset({EnrollmentStatus.COMPLETED, EnrollmentStatus.REPLIED})
-
-
 def enrollment_subject(enrollment_id: str) -> Subject:
     """The enrollment as a waiting row."""
     return Subject("enrollment", enrollment_id)
-
-
-def publish_enrollment_event(session: AsyncSession, type: EventType, enrollment: Enrollment, now: datetime) -> None:
-    """Publish what became of an enrollment, if this transaction commits."""
-    data = EnrollmentChanged(
-        enrollment_id=enrollment.id,
-        sequence_id=enrollment.sequence_id,
-        account_id=enrollment.account_id,
-        profile_id=enrollment.profile_id,
-        status=enrollment.status,
-        reason=enrollment.reason,
-    )
-    events.emit(session, Tenant(enrollment.workspace_id, customer_of(enrollment.tenant_id)), type, data, now=now)
-
-
-async def finish_enrollment(
-    session: AsyncSession,
-    enrollment: Enrollment,
-    status: EnrollmentStatus,
-    reason: EnrollmentReason | None,
-    now: datetime,
-) -> None:
-    """End an open enrollment, which the caller has locked, and publish that. Its actions are the caller's."""
-    enrollment.status, enrollment.reason = status.value, reason.value if reason else None
-    enrollment.next_action_at, enrollment.finished_at = None, now
-    event = EventType.ENROLLMENT_COMPLETED if status in ENDED_WELL else EventType.ENROLLMENT_FAILED
-    publish_enrollment_event(session, event, enrollment, now)
-    await session.flush()
 
 
 async def load_enrollment(session: AsyncSession, tenant: Tenant, enrollment_id: str) -> Enrollment:

@@ -61,7 +61,7 @@ async def preview(world: World, given: Sequence[Given], now: datetime) -> list[P
     async def work(session: AsyncSession) -> list[Promise]:
         tenant = world.member.tenant
         account = await accounts.load_account(session, tenant, world.account_id)
-        held = LockedAccount(account, await sequences.read_settings(session, tenant), now)
+        held = LockedAccount(account, await accounts.read_settings(session, tenant), now)
         named = await enroll.gather(session, world.vault, tenant, Sources(given=given))
         _, decided = await decide(session, world, held, named)
         return promises(decided)

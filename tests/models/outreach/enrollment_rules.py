@@ -15,6 +15,7 @@ from models.outreach.engine.claim import ClaimedAction
 from models.outreach.engine.context import lock_enrollment_context
 from models.outreach.engine.inbox import ChatLine
 from models.outreach.engine.plan import OUTREACH_RECONCILE, OUTREACH_SEND
+from models.outreach.rules.sequences import stored_steps
 from models.outreach.rules.states import ActionOutcome
 from models.outreach.store import sequences
 from models.people.store import people
@@ -260,7 +261,7 @@ class EnrollmentRules(Calls):
 
         async def work(session: AsyncSession) -> None:
             sequence = await sequences.lock_sequence(session, self.world.member.tenant, self.world.sequence_id)
-            sequence.steps = sequences.stored(self._steps())
+            sequence.steps = stored_steps(self._steps())
             sequence.status = "paused" if model.resting else "active"
             sequence.approve_every_message = model.approves
             await sequences.wake_sequence(session, sequence.id)

@@ -22,7 +22,7 @@ from models.outreach.engine.context import lock_enrollment_context, new_step_act
 from models.outreach.engine.plan import OUTREACH_SEND, Writer
 from models.outreach.engine.record import CallResult, ChannelReading
 from models.outreach.rules.actions import ActionType
-from models.outreach.rules.sequences import SequenceStep
+from models.outreach.rules.sequences import SequenceStep, stored_steps
 from models.outreach.store import sequences
 from models.outreach.tables import Action, Enrollment, NetworkPerson, OutreachAccount, OutreachSequence
 from models.people.store import people
@@ -99,7 +99,7 @@ class World:
                 tenant_id=tenant.id,
                 account_id=account.id,
                 name="A sequence",
-                steps=sequences.stored(steps),
+                steps=stored_steps(steps),
                 created_at=now,
                 updated_at=now,
                 **sequence,
