@@ -44,7 +44,7 @@ class AskedAction(StrEnum):
     INVITE = "invite"
     WITHDRAW = "withdraw"
     MESSAGE = "message"
-    VISIT = "visit"
+    ACT = "act"  # any other write: a visit
     CORE = "core"  # the provider's own things: accounts, links, endpoints; repeating one does no harm
 
     @property

@@ -128,8 +128,8 @@ class UnipileNetwork:
         if person.visit_token is None:
             raise PersonRefused(PersonRefusal.NO_VISIT, "no_visit_token")
         path, query = ("users", "visit-profile"), {"token": person.visit_token}
-        answer = await self._act("users/visit", AskedAction.VISIT, account_id, *path, query=query)
-        _expect(answer, "ProfileVisited", AskedAction.VISIT)
+        answer = await self._act("users/visit", AskedAction.ACT, account_id, *path, query=query)
+        _expect(answer, "ProfileVisited", AskedAction.ACT)
 
     async def chat_with(self, account_id: str, person_id: str) -> NetworkChat | None:
         """See `OutreachNetwork`."""

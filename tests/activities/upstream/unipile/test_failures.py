@@ -31,8 +31,8 @@ from activities.upstream.unipile.failures import (
     needs_look,
 )
 
-READ, INVITE, WITHDRAW, MESSAGE, VISIT, CORE = AskedAction
-ACTS = (INVITE, WITHDRAW, MESSAGE, VISIT)
+READ, INVITE, WITHDRAW, MESSAGE, ACT, CORE = AskedAction
+ACTS = (INVITE, WITHDRAW, MESSAGE, ACT)
 EVERY = tuple(AskedAction)
 
 Expected = tuple[type[NetworkError], object]
@@ -137,10 +137,10 @@ TABLE = (
     Row((INVITE,), 422, "provider/unprocessable_entity", refused(PersonRefusal.REFUSED), "no reason"),
     Row((MESSAGE,), 422, "provider/unprocessable_entity", refused(PersonRefusal.NOT_CONNECTED), "relations alone"),
     Row((MESSAGE,), 422, "provider/unprocessable_entity", refused(PersonRefusal.REFUSED), "cannot resend yet"),
-    Row((WITHDRAW, VISIT, READ), 422, "provider/unprocessable_entity", refused(PersonRefusal.REFUSED), "resend"),
+    Row((WITHDRAW, ACT, READ), 422, "provider/unprocessable_entity", refused(PersonRefusal.REFUSED), "resend"),
     Row((READ, *ACTS), 403, "provider/insufficient_permissions", refused(PersonRefusal.NOT_ALLOWED), "once a week"),
-    Row((READ, INVITE, MESSAGE, VISIT, CORE), 404, "provider/resource_not_found", refused(PersonRefusal.NOT_FOUND)),
-    Row((READ, INVITE, MESSAGE, VISIT, CORE), 404, "api/resource_not_found", refused(PersonRefusal.NOT_FOUND)),
+    Row((READ, INVITE, MESSAGE, ACT, CORE), 404, "provider/resource_not_found", refused(PersonRefusal.NOT_FOUND)),
+    Row((READ, INVITE, MESSAGE, ACT, CORE), 404, "api/resource_not_found", refused(PersonRefusal.NOT_FOUND)),
     Row((READ, INVITE, CORE), 410, None, refused(PersonRefusal.NOT_FOUND)),
     Row((WITHDRAW,), 404, "provider/resource_not_found", already(Already.GONE)),
     Row((WITHDRAW,), 404, "api/resource_not_found", already(Already.GONE)),
@@ -150,7 +150,7 @@ TABLE = (
     Row((INVITE,), 409, None, already(Already.CONNECTED)),
     Row((INVITE,), 409, "api/already_exists", already(Already.CONNECTED)),
     Row((WITHDRAW,), 409, "provider/conflict", already(Already.GONE)),
-    Row((MESSAGE, VISIT), 409, "provider/conflict", already(Already.UNCLEAR)),
+    Row((MESSAGE, ACT), 409, "provider/conflict", already(Already.UNCLEAR)),
     Row((READ, CORE), 409, "provider/conflict", refused(PersonRefusal.REFUSED)),
     # our own mistakes, and what is not offered
     Row(EVERY, 400, "api/invalid_parameters", ASK, "user_id and all"),
