@@ -25,10 +25,10 @@ from models.market.title_families import Family, TitleLanguage, languages_of
 from models.market.title_parts import TitleCode, TitleParts, TitleReader
 from models.market.title_words import LabelsByWord, Occurrence, Phrases, inflected, is_generic, key_contains, title_key
 
-MOST_EXACT = 15
+MOST_EXACT = 30
 MOST_NEARBY = 12
 MOST_SPECIALISED = 20
-MOST_APART = 30
+MOST_APART = 50
 OWN_LANGUAGE_FIRST = 7
 """So many wordings of the title's own language come before those of the others."""
 WIDENED = 4
@@ -102,6 +102,9 @@ class Titles:
                     self._curated.setdefault(key, (family, language))
                     self._spelled.setdefault(key, title)
         self._usual = {title_key(title): family_id for title, family_id in usual.items()}
+        self._usual_words: dict[str, list[str]] = {}
+        for title, family_id in usual.items():
+            self._usual_words.setdefault(family_id, []).append(title)
         self._broad = {title_key(title): row for row in broad for title in row}
         self._phrases = Phrases(self._curated, labels)
         self._usual_rank = lru_cache(maxsize=None)(self._most_frequent_rank)
@@ -114,7 +117,7 @@ class Titles:
         return self._families.values()
 
     def exact(self, title: str, *, countries: Collection[str] = ()) -> tuple[str, ...]:
-        """Return at most fifteen phrases that mean the title: its head (see `parts`), then other wordings, best first.
+        """Return at most thirty phrases that mean the title: its head (see `parts`), then other wordings, best first.
 
         With `countries` (ISO codes) the other wordings are in the title's own language, in those spoken there, and in
         English: Brussels reads French and Dutch titles. Empty for an empty title. No wording names another field than
@@ -231,10 +234,12 @@ class Titles:
         if not own or " " in head:
             return ()
         near = self._near(family.id for family, _ in own)
+        heads = {head, *map(title_key, self._usual_words.get(self._usual.get(head, ""), ()))}
         longer = [
             (found[0].share, self._spelled[key])
             for key, found in self._curated.items()
-            if key != head and key_contains(key, head) and not self._belongs(key, head, own[0][0], near)
+            for word in heads
+            if key != word and key_contains(key, word) and not self._belongs(key, word, own[0][0], near)
         ]
         return _distinct(
             (title for _, title in sorted(longer, key=itemgetter(0), reverse=True)), taken=(), most=MOST_APART
@@ -283,9 +288,10 @@ class Titles:
             return _distinct((parts.head, *broad), taken=(), most=MOST_EXACT, generic=True)
         own = self._own(parts.head)
         wordings = chain.from_iterable(_in_turn([_wordings(*found, spoken) for found in own]))
-        others = wordings if own else self._classified.synonyms(parts.head)
+        general = self._usual_words.get(self._usual.get(title_key(parts.head), ""), ())
+        others = chain(general, wordings) if own else self._classified.synonyms(parts.head)
         mine = (title for title in others if self._fits(title, parts.head))
-        return _distinct((parts.head, *mine), taken=(), most=MOST_EXACT, keep_first=True)
+        return _distinct((parts.head, *mine), taken=(), most=MOST_EXACT, keep_first=True, generic=bool(general))
 
     def _fits(self, wording: str, title: str) -> bool:
         """Return whether a wording has the level of the title and names no other field, such as Angular for React."""

@@ -18,7 +18,7 @@ MOST_TITLES = 100
 """As many as `TitleFilter` takes."""
 NEARBY_PER_TITLE = 12
 MOST_NEARBY = 60
-MOST_APART = 30
+MOST_APART = 50
 MOST_TIERS = 16
 _WORD = re.compile(r"[^\s,;:/|()&–—-]+")
 
