@@ -20,17 +20,14 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from activities import access, billing, events, operate
 from activities.dispatcher import Dispatcher
 from activities.interceptors import LoggingInterceptor, SilentFailures
-from activities.outreach import accounts, sends
 from activities.outreach.accounts import SignIn
 from activities.outreach.calls import NetworkChannel
 from activities.outreach.channel import Channel, ListeningChannel
 from activities.outreach.inbox import NetworkInbox
-from activities.sourcing import background, calls, runs
 from activities.sourcing.people import PeopleCalls
-from activities.steps import activities_of
+from activities.steps import activities_of, import_steps
 from activities.upstream.guard import Guard
 from activities.upstream.mail import Mailer, SmtpMailer
 from activities.upstream.payments import NoPayments, Payments
@@ -56,9 +53,8 @@ from workflows.kinds import WORKFLOWS
 from workflows.outbox import WorkflowWaker
 
 log = structlog.get_logger(__name__)
+import_steps()
 
-STEPS = (access, billing, events, operate, accounts, sends, background, calls, runs)
-"""The modules whose steps are served: each registers them when it is imported (`activities.steps`)."""
 PASSED_THROUGH = ("models", "workflows", "pydantic", "pydantic_core", "annotated_types", "opentelemetry", "structlog")
 INTERCEPTORS = (LoggingInterceptor(), SilentFailures())
 """Interceptors of every activity, outermost first. The client adds the context propagation."""

@@ -1,11 +1,14 @@
 """The classes of steps that a worker serves. Each registers itself, so that `worker.py` lists no step."""
 
+import importlib
 import inspect
+import pkgutil
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from temporalio import activity
 
+import activities
 from models.base.steps import SERVED_STEPS, Queue
 
 StepsClass = TypeVar("StepsClass", bound=type[Any])
@@ -20,6 +23,13 @@ def steps(made: StepsClass) -> StepsClass:
         activity.defn(name=SERVED_STEPS[method].name)(method)
     STEP_CLASSES.append(made)
     return made
+
+
+def import_steps() -> None:
+    """Import every module of this layer but the adapters, so that each class of steps is registered."""
+    for module in pkgutil.walk_packages(activities.__path__, "activities."):
+        if not module.name.startswith("activities.upstream"):
+            importlib.import_module(module.name)
 
 
 def step_methods(made: type[Any]) -> dict[str, Callable[..., Any]]:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-import worker
+import worker  # noqa: F401 - registers every step
 from models.base.steps import SERVED_STEPS
 from models.base.tables import WAITING
 from stack.children import PROJECT
@@ -28,7 +28,6 @@ def test_the_worker_serves_every_kind() -> None:
 
 
 def test_every_kind_has_a_step_that_answers_what_is_due() -> None:
-    assert worker.STEPS
     assert {f"{kind}.next" for kind in KINDS} <= {step.name for step in SERVED_STEPS.values()}
 
 
