@@ -93,7 +93,7 @@ async def known_recipient(
 
 def opt_out_sentence(vault: Vault, public_url: str, profile_id: str) -> str:
     """What `{{privacy_notice}}` becomes: a sentence with the link to the person's own page, always of one length."""
-    return NOTICE.format(link=f"{public_url.rstrip('/')}/o/{opt_outs.opt_out_token(vault, profile_id)}")
+    return NOTICE.format(link=f"{public_url.rstrip('/')}/o/{vault.disguise(opt_outs.PURPOSE, profile_id)}")
 
 
 SEED = text(

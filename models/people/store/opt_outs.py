@@ -1,14 +1,11 @@
 """Opt-outs: the token of a person's own page, and what using it does in the whole installation."""
 
-import base64
-import binascii
 from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from models.base import ids
 from models.base.database import service_time
 from models.base.errors import NotFound
 from models.base.ids import new_id
@@ -17,25 +14,8 @@ from models.people.rules.registers import SuppressionReason
 from models.people.store import people, suppressions
 
 PURPOSE = "opt_out"
-PREFIX = "prof_"
-TOKEN_LENGTH = 22
-
-
-def opt_out_token(vault: Vault, profile_id: str) -> str:
-    """Return the 22 characters that lead to a person's page; always the same for one person, and stored nowhere."""
-    block = ids.decode(profile_id.removeprefix(PREFIX)).to_bytes(16)
-    return base64.urlsafe_b64encode(vault.disguise(PURPOSE, block)).decode().rstrip("=")
-
-
-def profile_of(vault: Vault, given: str) -> str:
-    """Return the profile id of a token; an invented token gives an unknown id. Raises `NotFound` for another form."""
-    try:
-        block = base64.b64decode(given.encode("ascii") + b"==", altchars=b"-_", validate=True)
-    except (ValueError, binascii.Error):
-        block = b""
-    if len(given) != TOKEN_LENGTH or base64.urlsafe_b64encode(block).decode().rstrip("=") != given:
-        raise NotFound("This link is incomplete. Open it exactly as it was sent.")
-    return PREFIX + ids.encode(int.from_bytes(vault.recognise(PURPOSE, block)))
+"""Of the disguised profile id that is the token of a person's own page."""
+PREFIX = "prof"
 
 
 async def opt_out_person(session: AsyncSession, vault: Vault, given: str, *, erase: bool) -> None:
@@ -43,7 +23,10 @@ async def opt_out_person(session: AsyncSession, vault: Vault, given: str, *, era
 
     Raises `NotFound` for a token of no person.
     """
-    profile_id = profile_of(vault, given)
+    try:
+        profile_id = vault.recognise(PURPOSE, PREFIX, given)
+    except ValueError as error:
+        raise NotFound("This link is incomplete. Open it exactly as it was sent.") from error
     standing = (await people.lock_people(session, [profile_id])).get(profile_id)
     if standing is None:
         raise NotFound("This link is not valid. Open it exactly as it was sent.")

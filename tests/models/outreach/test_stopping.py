@@ -36,7 +36,7 @@ async def by_source(session: AsyncSession, _: Vault, __: Tenant, profile_id: str
 
 
 async def by_opt_out(session: AsyncSession, vault: Vault, _: Tenant, profile_id: str) -> None:
-    await opt_outs.opt_out_person(session, vault, opt_outs.opt_out_token(vault, profile_id), erase=False)
+    await opt_outs.opt_out_person(session, vault, vault.disguise(opt_outs.PURPOSE, profile_id), erase=False)
 
 
 async def by_erasure(session: AsyncSession, _: Vault, tenant: Tenant, profile_id: str) -> None:
