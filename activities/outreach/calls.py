@@ -46,6 +46,7 @@ from models.outreach.rules.actions import ACTION_SPECS, ActionEffect, ChannelCal
 from models.outreach.rules.answers import CLOCK_TOLERANCE, Outgoing, ReadingBack, Seen, Signal
 from models.outreach.rules.sequences import text_hash
 from models.outreach.rules.states import ActionReason
+from models.people.rules.identity import profile_slug
 
 NOT_CONFIGURED = timedelta(minutes=5)
 STANDING_OF = {
@@ -115,7 +116,7 @@ class NetworkChannel:
         spec = ACTION_SPECS[claimed.type]
         if not spec.is_read_back:
             return ChannelReading(ReadingBack(at, Seen.DONE), done_at=claimed.claimed_at)
-        if not claimed.person or not claimed.provider_id:
+        if not name_of(claimed) or not claimed.provider_id:
             return ChannelReading(ReadingBack(at, Seen.UNREADABLE))
         try:
             return await self._readings[spec.call](claimed, at)
@@ -123,7 +124,7 @@ class NetworkChannel:
             return ChannelReading(ReadingBack(at, Seen.UNREADABLE))
 
     async def _invite(self, claimed: ClaimedAction, still: Callable[[], None]) -> CallResult:
-        person = await self._network.person(claimed.provider_id, claimed.person, fresh=True)
+        person = await self._network.person(claimed.provider_id, name_of(claimed), fresh=True)
         learned = learned_of(person)
         if person.connected:
             return NotNeeded(ActionReason.ALREADY_CONNECTED, learned=learned)
@@ -162,9 +163,9 @@ class NetworkChannel:
 
     async def _withdraw(self, claimed: ClaimedAction, still: Callable[[], None]) -> CallResult:
         requests = await self._network.sent_requests(claimed.provider_id)
-        pending = next((one for one in requests if claimed.person in {one.person_id, one.public_identifier}), None)
+        pending = next((one for one in requests if name_of(claimed) in {one.person_id, one.public_identifier}), None)
         if pending is None:
-            person = await self._network.person(claimed.provider_id, claimed.person, fresh=True)
+            person = await self._network.person(claimed.provider_id, name_of(claimed), fresh=True)
             return NotNeeded(ActionReason.INVITE_NOT_PENDING, learned=learned_of(person))
         still()
         await self._network.withdraw(claimed.provider_id, pending.id)
@@ -178,14 +179,14 @@ class NetworkChannel:
         return Done(learned=Learned(network_id=person_id))
 
     async def _id_of(self, claimed: ClaimedAction) -> str:
-        if claimed.known:
+        if claimed.person is not None:
             return claimed.person
-        return (await self._network.person(claimed.provider_id, claimed.person, fresh=True)).id
+        return (await self._network.person(claimed.provider_id, name_of(claimed), fresh=True)).id
 
     async def _already(self, claimed: ClaimedAction, error: AlreadyDone) -> CallResult:
         """The network says that it is so already: one look at the person decides whether it is."""
         try:
-            person = await self._network.person(claimed.provider_id, claimed.person, fresh=True)
+            person = await self._network.person(claimed.provider_id, name_of(claimed), fresh=True)
         except NetworkError:
             return Unclear()
         learned = learned_of(person)
@@ -204,7 +205,7 @@ class NetworkChannel:
         )
 
     async def _read_invite(self, claimed: ClaimedAction, at: datetime) -> ChannelReading:
-        person = await self._network.person(claimed.provider_id, claimed.person, fresh=True)
+        person = await self._network.person(claimed.provider_id, name_of(claimed), fresh=True)
         requests = await self._network.sent_requests(claimed.provider_id)
         listed = next((one for one in requests if person.id == one.person_id), None)
         learned = learned_of(person)
@@ -220,9 +221,9 @@ class NetworkChannel:
 
     async def _read_withdrawal(self, claimed: ClaimedAction, at: datetime) -> ChannelReading:
         requests = await self._network.sent_requests(claimed.provider_id)
-        if any(claimed.person in {one.person_id, one.public_identifier} for one in requests):
+        if any(name_of(claimed) in {one.person_id, one.public_identifier} for one in requests):
             return ChannelReading(ReadingBack(at, answers.read_withdrawal(listed=True, connected=False)))
-        person = await self._network.person(claimed.provider_id, claimed.person, fresh=True)
+        person = await self._network.person(claimed.provider_id, name_of(claimed), fresh=True)
         seen = answers.read_withdrawal(listed=False, connected=person.connected)
         return ChannelReading(ReadingBack(at, seen), learned_of(person))
 
@@ -249,6 +250,13 @@ class NetworkChannel:
             done_at=found.sent_at if found else None,
             message_id=found.id if found else None,
         )
+
+
+def name_of(claimed: ClaimedAction) -> str:
+    """Return what the network calls the person: its own id, or else the end of the profile's URL; empty without one."""
+    if claimed.person is not None:
+        return claimed.person
+    return "" if claimed.profile_url is None else profile_slug(claimed.profile_url)
 
 
 def learned_of(person: PersonOnNetwork) -> Learned:

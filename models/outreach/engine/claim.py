@@ -25,7 +25,6 @@ from models.outreach.rules.slots import SlotMove, check_now
 from models.outreach.rules.states import ActionOutcome, ActionReason, EnrollmentStatus
 from models.outreach.store import accounts, calendars
 from models.outreach.tables import Action, Conversation, Recovery
-from models.people.rules.identity import profile_slug
 from models.people.store import people
 from models.people.tables import SeenEntry
 
@@ -37,11 +36,12 @@ SHORT_WAIT = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class ClaimedAction:
-    """A claimed action: what to do on the network, and how to recognise our own part there.
+    """A claimed action: what to do on its channel, and how to recognise our own part there.
 
-    `person` is the provider's id of the person, or else what their profile's address ends in; `known` says which.
-    Messages later than `news_since` that are not `ours` (ids, or hashes of texts) are the person's or the owner's;
-    null for an answer within a conversation. The owner's own count from `owner_since` on.
+    `person` is the provider's id of the person, null while it is not known; the channel then finds them by
+    `profile_url`, which is null for a person who was erased. Messages later than `news_since` that are not `ours` (ids,
+    or hashes of texts) are the person's or the owner's; null for an answer within a conversation. The owner's own count
+    from `owner_since` on.
     """
 
     subject_id: str
@@ -50,8 +50,8 @@ class ClaimedAction:
     type: ActionType
     account_id: str
     provider_id: str
-    person: str
-    known: bool
+    person: str | None
+    profile_url: str | None
     text: str | None
     text_hash: str | None
     chat_id: str | None
@@ -169,7 +169,7 @@ async def _ended(
 
 
 async def _findable(session: AsyncSession, context: EnrollmentContext) -> bool:
-    return context.account.provider_id is not None and await _address(session, context) is not None
+    return context.account.provider_id is not None and any(await _address(session, context))
 
 
 async def _contacted_before(session: AsyncSession, context: EnrollmentContext, action: Action) -> bool:
@@ -184,15 +184,12 @@ async def _contacted_before(session: AsyncSession, context: EnrollmentContext, a
     return entry is not None and entry.contacted_at is not None and entry.contacted_at < marked_at
 
 
-async def _address(session: AsyncSession, context: EnrollmentContext) -> tuple[str, bool] | None:
-    """How the network finds the person: by its own id, or by the end of the profile's address."""
+async def _address(session: AsyncSession, context: EnrollmentContext) -> tuple[str | None, str | None]:
+    """Return by what the channel finds the person: the provider's id, or else the profile's URL."""
     if context.person is not None and context.person.network_id is not None:
-        return context.person.network_id, True
+        return context.person.network_id, None
     profile_id = context.profile_id or context.waiting.profile_id
-    written = (await facts_for_messages(session, context.tenant, [profile_id])).get(profile_id)
-    if written is None or written.profile_url is None:
-        return None
-    return profile_slug(written.profile_url), False
+    return None, (await facts_for_messages(session, context.tenant, [profile_id]))[profile_id].profile_url
 
 
 async def _take(session: AsyncSession, context: EnrollmentContext, action: Action) -> ClaimedAction:
@@ -214,11 +211,11 @@ def _mark_claimed(context: EnrollmentContext, action: Action, outcome: ActionOut
 
 
 async def describe_claimed(session: AsyncSession, context: EnrollmentContext, action: Action) -> ClaimedAction:
-    """What a claimed action does on the network, or may have done.
+    """Return what a claimed action does on its channel, or may have done.
 
-    Both are empty without an address (the person was erased) or a provider's account: nothing can be read back then.
+    Without an address (the person was erased) or a provider's account nothing can be read back.
     """
-    person, known = await _address(session, context) or ("", False)
+    person, profile_url = await _address(session, context)
     return ClaimedAction(
         subject_id=context.waiting.id,
         action_id=action.id,
@@ -227,7 +224,7 @@ async def describe_claimed(session: AsyncSession, context: EnrollmentContext, ac
         account_id=context.account.id,
         provider_id=context.account.provider_id or "",
         person=person,
-        known=known,
+        profile_url=profile_url,
         text=action.text,
         text_hash=action.text_hash,
         chat_id=await _chat_id(session, context, action),

@@ -55,7 +55,8 @@ async def test_a_claim_notes_all_that_a_reading_back_needs(world: World) -> None
     assert action.claimed_at == claimed.claimed_at
     assert row.wake_at is not None
     assert row.wake_at - claimed.claimed_at >= SENDING_LIVES  # otherwise the dispatcher finds it
-    assert (claimed.provider_id, claimed.person, claimed.known) == ("acc_provider", "person-1", False)
+    assert (claimed.provider_id, claimed.person) == ("acc_provider", None)
+    assert claimed.profile_url == "https://www.linkedin.com/in/person-1"
 
 
 async def test_an_older_call_does_not_claim_a_replanned_action(world: World) -> None:
