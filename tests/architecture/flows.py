@@ -72,7 +72,7 @@ FLOWS = {
 }
 
 WANTED = {"send": 25, "webhook": 70, "grant": 25, "erasure": 18, "request": 14}
-LIMITS = {"send": 25, "webhook": 80, "grant": 24, "erasure": 17, "request": 14}
+LIMITS = {"send": 25, "webhook": 79, "grant": 24, "erasure": 17, "request": 14}
 
 
 @cache

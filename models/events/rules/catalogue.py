@@ -1,4 +1,4 @@
-"""The catalogue of events: every type with its data and description, and the envelope (specification, "Events").
+"""The catalogue of events: every type with its data and description (specification, "Events").
 
 Data holds ids, statuses and counts, never profile contents or message text. The OpenAPI document and the pages of the
 documentation read types, data and descriptions from here.
@@ -7,7 +7,7 @@ documentation read types, data and descriptions from here.
 from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -198,20 +198,3 @@ RUN_ENDED: Mapping[RunStatus, EventType] = {
     RunStatus.ABORTED: EventType.RUN_CANCELLED,
 }
 """The event of a run in each final state."""
-
-
-class Envelope(BaseModel):
-    """An event as it is delivered and read, with its fields in this order."""
-
-    model_config = ConfigDict(frozen=True)
-
-    id: str
-    object: str = "event"
-    type: str
-    created_at: Time
-    customer_id: str | None
-    data: dict[str, Any]
-
-    def body(self) -> bytes:
-        """Return the bytes of a delivery, from the stored event alone, so that every attempt sends the same."""
-        return self.model_dump_json().encode()

@@ -1,4 +1,4 @@
-"""Webhook deliveries: states, the retry schedule, secrets and the signature (specification, "Delivery", "Retries")."""
+"""Webhook deliveries: states, retries, the body, secrets and the signature (specification, "Delivery", "Retries")."""
 
 import base64
 import hashlib
@@ -6,8 +6,12 @@ import hmac
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
 
 from models.base.steps import Call, Queue
+from models.base.values import Time
 
 ANSWER_SECONDS = 5.0
 """Limit for resolving the receiver's name, connecting, and receiving the status of its answer."""
@@ -85,6 +89,23 @@ def new_secret(noise: bytes) -> str:
 def hint(secret: str) -> str:
     """Return the part of a secret that later reads show."""
     return f"{SECRET_PREFIX}****{secret[-HINT_LENGTH:]}"
+
+
+class Envelope(BaseModel):
+    """An event as it is delivered and read, with its fields in this order."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    object: str = "event"
+    type: str
+    created_at: Time
+    customer_id: str | None
+    data: dict[str, Any]
+
+    def body(self) -> bytes:
+        """Return the bytes of a delivery, from the stored event alone, so that every attempt sends the same."""
+        return self.model_dump_json().encode()
 
 
 def signature(secret: str, *, at: int, body: bytes) -> str:

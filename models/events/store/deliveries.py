@@ -17,7 +17,6 @@ from models.base.paging import Page, Slice, fetch, newest_first
 from models.base.steps import Decision, Do, Subject
 from models.base.tables import Payload
 from models.base.tenants import customer_of
-from models.events.rules.catalogue import Envelope
 from models.events.rules.deliveries import (
     DELIVERY_ATTEMPT,
     IN_FLIGHT,
@@ -27,6 +26,7 @@ from models.events.rules.deliveries import (
     DeliveryStanding,
     DeliveryStatus,
     EndpointStatus,
+    Envelope,
     Turn,
     after_attempt,
     attempt_call,

@@ -6,7 +6,8 @@ import pytest
 import stripe
 
 from models.events.rules import deliveries
-from models.events.rules.catalogue import RUN_ENDED, Envelope, EventType
+from models.events.rules.catalogue import RUN_ENDED, EventType
+from models.events.rules.deliveries import Envelope
 from models.sourcing.rules.runs import FINAL
 
 SPECIFIED = {
