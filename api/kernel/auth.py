@@ -1,4 +1,4 @@
-"""The resources that access tokens are for: each MCP path is one, and says by what document (RFC 8707, RFC 9728)."""
+"""Access tokens and callers: the protected resources, one for each MCP path (RFC 8707, RFC 9728), keys and networks."""
 
 import hashlib
 import ipaddress
@@ -14,26 +14,26 @@ METADATA = "/.well-known/oauth-protected-resource"
 
 
 class Audiences:
-    """The protected resources of one installation, by the path that is called."""
+    """The protected resources of one installation, by path."""
 
     def __init__(self, public_url: str) -> None:
         self.issuer = public_url.rstrip("/")
-        """Exactly as metadata, redirects and clients write it: without a slash at the end."""
+        """The issuer, exactly as metadata, redirects and clients write it: without a slash at the end."""
 
     def at(self, path: str) -> str | None:
-        """The resource that a path belongs to, null for everything that takes API keys alone."""
+        """Return the resource of a path, null for paths that accept only API keys."""
         bare = path.removesuffix("/")
         return oauth.resource_at(self.issuer, bare) if bare in oauth.PATHS else None
 
     def challenge(self, path: str, *, presented: bool) -> str | None:
-        """What `WWW-Authenticate` says at a path whose caller is not let in: where to learn how to sign in."""
+        """Return the `WWW-Authenticate` header for a refused caller of a path: where to learn how to sign in."""
         if self.at(path) is None:
             return None
         refused = 'error="invalid_token", ' if presented else ""
         return f"Bearer {refused}{self._where(path, oauth.FIRST_SCOPES)}"
 
     def step_up(self, path: str, scopes: Iterable[Scope]) -> str:
-        """The same for a caller who would need these scopes."""
+        """Return the `WWW-Authenticate` header for a caller that needs these scopes."""
         return f'Bearer error="insufficient_scope", {self._where(path, frozenset(scopes))}'
 
     def _where(self, path: str, scopes: Iterable[Scope]) -> str:
@@ -41,7 +41,7 @@ class Audiences:
         return f'resource_metadata="{document}", scope="{oauth.scopes_text(frozenset(scopes))}"'
 
 
-# Who makes a request: the key it carries, the network it comes from, the customer it selects.
+# The caller of a request: key, network, customer.
 
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -49,12 +49,12 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 MAX_SECRET = 512
 MAX_CUSTOMER = 64
-NOBODY = "-"
+UNKNOWN_CUSTOMER = "-"
 IPV6_NETWORK = 64
 
 
 def secret_hash(authorization: str | None) -> bytes | None:
-    """The SHA-256 of the bearer secret, null when there is none to look for."""
+    """Return the SHA-256 of the bearer secret, null if there is no plausible one."""
     scheme, _, secret = (authorization or "").partition(" ")
     secret = secret.strip()
     if scheme.lower() != "bearer" or not secret or len(secret) > MAX_SECRET:
@@ -63,21 +63,21 @@ def secret_hash(authorization: str | None) -> bytes | None:
 
 
 def selected_customer(header: str | None) -> str | None:
-    """What the Service-Customer header selects; a value that cannot be an id stands for no customer that exists."""
+    """Return the id in the Service-Customer header; a value that cannot be an id becomes `UNKNOWN_CUSTOMER`."""
     if header is None:
         return None
     plausible = len(header) <= MAX_CUSTOMER and header.isascii() and header.replace("_", "").isalnum()
-    return header if plausible else NOBODY
+    return header if plausible else UNKNOWN_CUSTOMER
 
 
 class Networks:
-    """Finds the network of a request: its peer, or what a trusted proxy says about it."""
+    """Finds the network of a request: its peer, or the address that a trusted proxy reports."""
 
     def __init__(self, trusted: Sequence[str]) -> None:
         self._trusted: tuple[Network, ...] = tuple(ipaddress.ip_network(network, strict=False) for network in trusted)
 
     def of(self, peer: str | None, forwarded_for: str | None) -> str:
-        """The bucket of requests without a key: an IPv4 address, or the /64 of an IPv6 address."""
+        """Return the rate limit bucket of requests without a key: an IPv4 address, or the /64 of an IPv6 address."""
         address = _address(peer)
         if forwarded_for and address is not None and self._trusts(address):
             address = self._behind(forwarded_for, address)
@@ -88,7 +88,7 @@ class Networks:
         return f"net:{address}/32"
 
     def _behind(self, forwarded_for: str, proxy: Address) -> Address:
-        """The last address that no trusted proxy has: those in front of it are the caller's own claims."""
+        """Return the last address that is not a trusted proxy; earlier ones are claims of the caller."""
         nearest = proxy
         for claim in reversed(forwarded_for.split(",")):
             address = _address(claim.strip())
@@ -113,7 +113,7 @@ def _address(text: str | None) -> Address | None:
 
 
 def rate_headers(admission: Admission, limit: int) -> dict[str, str]:
-    """What every counted response carries; the reset is in seconds."""
+    """Return the rate limit headers of a counted response; the reset is in seconds."""
     return {
         "RateLimit-Limit": str(limit),
         "RateLimit-Remaining": str(max(0, limit - admission.hits)),
@@ -122,16 +122,15 @@ def rate_headers(admission: Admission, limit: int) -> dict[str, str]:
 
 
 def check_rate(admission: Admission, limit: int) -> None:
-    """Raise `RateLimited` when the window is full."""
+    """Raise `RateLimited` if the window is full."""
     if admission.hits > limit:
         raise RateLimited(admission.resets_in)
 
 
 def check_caller(admission: Admission, *, audience: str | None) -> None:
-    """Refuse requests without a working key, with another resource's access token, and of a suspended workspace.
+    """Refuse a request without a valid key, with another resource's access token, or of a suspended workspace.
 
-    `audience` is the resource that the request is for, null where keys alone are taken. Raises `Unauthorized` or
-    `Forbidden`.
+    `audience` is the requested resource, null if only keys are accepted. Raises `Unauthorized` or `Forbidden`.
     """
     if admission.caller is None:
         raise Unauthorized(
@@ -145,7 +144,7 @@ def check_caller(admission: Admission, *, audience: str | None) -> None:
 
 
 def requested_tenant(admission: Admission) -> Tenant | None:
-    """The account or the customer that a request means.
+    """Return the account or the customer that a request selects; null without a key.
 
     Raises `Forbidden` for a customer that is disabled or not the key's own, `NotFound` for one that does not exist.
     """
@@ -164,5 +163,5 @@ def requested_tenant(admission: Admission) -> Tenant | None:
 
 
 def header_map(raw: Sequence[tuple[bytes, bytes]]) -> Mapping[str, str]:
-    """The request's headers by lower-case name; of repeated ones the last."""
+    """Return the request's headers by lower-case name; the last one of repeated headers."""
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}

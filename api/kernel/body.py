@@ -19,7 +19,7 @@ Convert = Callable[[JsonValue], JsonValue]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What changed with the version `since`, by operation name."""
+    """The changes of the version `since`, by operation name."""
 
     since: str
     requests: Mapping[str, Convert] = field(default_factory=dict)
@@ -27,11 +27,11 @@ class Change:
 
 
 CHANGES: tuple[Change, ...] = ()
-"""Newest first. Nothing has been broken yet: 2026-10-13 answers as 2026-11-01 does."""
+"""Changes, newest first. No version has broken anything yet: 2026-10-13 answers like 2026-11-01."""
 
 
 def requested_version(header: str | None, pinned: str | None) -> str:
-    """The version of a request: the header's, else the one its key pins. Raises `UnsupportedVersion`."""
+    """Return the version of a request: the header's, else the one that its key pins. Raises `UnsupportedVersion`."""
     version = (pinned or CURRENT_VERSION) if header is None else header
     if version not in SUPPORTED_VERSIONS:
         raise UnsupportedVersion(SUPPORTED_VERSIONS)
@@ -39,7 +39,7 @@ def requested_version(header: str | None, pinned: str | None) -> str:
 
 
 def request_converters(version: str, operation: str, changes: Sequence[Change] = CHANGES) -> list[Convert]:
-    """What makes a request of `version` one of the newest, to be applied in order."""
+    """Return the converters that turn a request of `version` into one of the newest version, in order."""
     return [
         change.requests[operation]
         for change in reversed(changes)
@@ -48,12 +48,12 @@ def request_converters(version: str, operation: str, changes: Sequence[Change] =
 
 
 def answer_converters(version: str, operation: str, changes: Sequence[Change] = CHANGES) -> list[Convert]:
-    """What makes an answer of the newest version one of `version`, to be applied in order."""
+    """Return the converters that turn an answer of the newest version into one of `version`, in order."""
     return [change.answers[operation] for change in changes if change.since > version and operation in change.answers]
 
 
 def converted(value: JsonValue, converters: Sequence[Convert]) -> JsonValue:
-    """The value after every converter."""
+    """Return the value after all converters."""
     for convert in converters:
         value = convert(value)
     return value
@@ -63,17 +63,17 @@ V = TypeVar("V")
 
 LIMIT = 1024 * 1024
 DRAIN = 16 * LIMIT
-"""So much of an over-long body is read and dropped, so that the caller gets to read the answer."""
+"""Bytes of an over-long body that are read and dropped, so that the caller can read the answer."""
 MAX_DIGITS = 400
 MAX_SHOWN = 200
 
 Json = JsonValue
 Path = tuple["Path | None", str | int]
-"""A position in a body: the enclosing position, and the last step. It becomes text only when the body is refused."""
+"""A position in a body: the enclosing position and the last step. It becomes text only if the body is refused."""
 
 
 async def read_body(request: Request) -> bytes:
-    """The body's bytes. Raises `InvalidRequest` when there are more than 1 MiB."""
+    """Return the body's bytes. Raises `InvalidRequest` if there are more than 1 MiB."""
     declared = request.headers.get("content-length", "")
     chunks: list[bytes] = []
     size = 0
@@ -89,9 +89,9 @@ async def read_body(request: Request) -> bytes:
 
 
 def parse_body(raw: bytes) -> Json:
-    """The JSON value of a body; an empty one is an empty object.
+    """Return the JSON value of a body; an empty body is an empty object.
 
-    Raises `InvalidRequest` for what is not UTF-8 or JSON, names a field twice, or holds characters that no text has.
+    Raises `InvalidRequest` if it is not UTF-8 or JSON, names a field twice, or contains invalid characters.
     """
     if not raw:
         return {}
@@ -113,7 +113,7 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     if len(made) != len(pairs):
         count = Counter(name for name, _ in pairs)
         twice = next(name for name, times in count.items() if times > 1)
-        raise InvalidRequest("This field is given twice.", field=twice[:MAX_SHOWN])
+        raise InvalidRequest("This field is given twice; give it once.", field=twice[:MAX_SHOWN])
     return made
 
 
@@ -148,14 +148,14 @@ def _dotted(path: Path | None) -> str | None:
 
 
 def check_text(value: str, *, field: Path | str | None) -> None:
-    """Refuse NUL characters and halves of surrogate pairs: no text has them, and no database keeps them."""
+    """Refuse NUL characters and lone surrogates, which the database cannot store."""
     if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
         shown = field if isinstance(field, str) else _dotted(field)
-        raise InvalidRequest("Texts must not hold NUL characters or lone surrogates.", field=shown)
+        raise InvalidRequest("Texts must not contain NUL characters or lone surrogates.", field=shown)
 
 
 class ParsedBody:
-    """A body that was parsed, with the text that the strict validation reads."""
+    """A parsed body, with the text that the strict validation reads."""
 
     __slots__ = ("text", "value")
 
@@ -164,16 +164,16 @@ class ParsedBody:
         self.text = json.dumps(self.value, ensure_ascii=False)
 
     def canonical(self) -> bytes:
-        """The same bytes for the same value, whatever its spelling."""
+        """Return the same bytes for equal values, however they are written."""
         return json.dumps(self.value, sort_keys=True, separators=(",", ":")).encode()
 
 
 def validated(checked: ParsedBody, adapter: TypeAdapter[V]) -> V:
-    """Validate a body, taking JSON types as they are: `"30"` is no number, `1` is not true.
+    """Validate a body without converting JSON types: `"30"` is not a number, `1` is not true.
 
-    FastAPI validates Python values, where strictness would refuse the lists and texts that JSON has for tuples, enums
-    and moments; pydantic's JSON mode knows the difference. Raises `InvalidRequest` with the dotted path of the first
-    field refused.
+    FastAPI validates Python values, and strict validation of those would refuse the lists and texts that JSON uses for
+    tuples, enums and times; pydantic's JSON mode accepts them. Raises `InvalidRequest` with the dotted path of the
+    first refused field.
     """
     try:
         return adapter.validate_json(checked.text, strict=True)
@@ -183,7 +183,7 @@ def validated(checked: ParsedBody, adapter: TypeAdapter[V]) -> V:
 
 
 def refused(problems: Sequence[Mapping[str, Any]], given: JsonValue) -> InvalidRequest:
-    """What pydantic found wrong first, with the dotted path of the field. `given` is the value that was checked."""
+    """Return the first problem that pydantic found, with the field's dotted path. `given` is the checked value."""
     first = problems[0]
     field = dotted(first.get("loc", ()), given)
     message = _message(first)
@@ -191,7 +191,7 @@ def refused(problems: Sequence[Mapping[str, Any]], given: JsonValue) -> InvalidR
 
 
 def dotted(location: Sequence[int | str], given: JsonValue) -> str | None:
-    """The path of a field. Names of union members, which pydantic puts into its locations, are left out."""
+    """Return the path of a field, without the names of union members that pydantic adds to its locations."""
     path: list[str] = []
     for place, step in enumerate(location):
         last = place == len(location) - 1
@@ -207,7 +207,7 @@ def dotted(location: Sequence[int | str], given: JsonValue) -> str | None:
 
 def _message(problem: Mapping[str, Any]) -> str:
     if problem.get("type") == "extra_forbidden":
-        return "this field is not known."
+        return "this field is unknown."
     if problem.get("type") == "missing":
         return "this field is required."
     text = str(problem.get("msg", "is not valid")).removeprefix("Value error, ")

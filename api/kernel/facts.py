@@ -1,4 +1,4 @@
-"""Prices, caps and limits in words: texts for callers name them as `{price.lead}` and get the figure in force."""
+"""Prices, caps and limits in texts for callers: placeholders such as `{price.lead}` become the current figures."""
 
 import re
 from collections.abc import Mapping
@@ -44,9 +44,9 @@ FACTS: Mapping[str, str] = {
     "warmup.floor": f"{int(WARMUP_FLOOR * 100)} %",
     "webhooks.most": f"{ENDPOINTS}",
 } | {f"cap.{cap.value}": f"{rule.default}" for cap, rule in CAPS.items()}
-"""Each figure by its name, as text."""
+"""Figures as text, by name."""
 
 
 def filled(text: str) -> str:
-    """Return the text with every placeholder replaced by its figure. Raises `KeyError` for a name without a figure."""
+    """Return the text with every placeholder replaced by its figure. Raises `KeyError` for an unknown name."""
     return PLACEHOLDER.sub(lambda found: FACTS[found[1]], text)

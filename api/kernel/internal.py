@@ -1,7 +1,7 @@
-"""The internal address: `/health`, `/readyz` and `/metrics` of a process, for the operator's network alone.
+"""The internal address: `/health`, `/readyz` and `/metrics` of a process, only for the operator's network.
 
-It is off unless `INTERNAL_ADDRESS` names where it listens, and takes no key. The API and every worker serve it. Each
-connection gets one answer; one that is slow or says too much is closed.
+It is off unless `INTERNAL_ADDRESS` is set, and needs no key. The API and every worker serve it. Each connection gets
+one answer; slow connections and those that send too much are closed.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ HEADERS = [(b"cache-control", b"no-store"), (b"connection", b"close")]
 
 
 class Connection(HttpToolsProtocol):
-    """A connection with limits of its time and of what it sends, which uvicorn leaves to a proxy."""
+    """A connection with limits on its duration and its request, which uvicorn leaves to a proxy."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
-        """Take the connection, or close it when as many as allowed are open."""
+        """Accept the connection, or close it if the most allowed are open."""
         super().connection_made(transport)
         self._received = 0
         self._limit = self.loop.call_later(REQUEST_SECONDS, self._check_request)
@@ -39,12 +39,12 @@ class Connection(HttpToolsProtocol):
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Release the connection's place."""
         self._limit.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on, up to the longest request."""
+        """Read data, up to the longest allowed request."""
         self._received += len(data)
         if self._received > LONGEST_REQUEST:
             self.transport.abort()
@@ -60,10 +60,10 @@ class Connection(HttpToolsProtocol):
 
 @contextlib.asynccontextmanager
 async def listening(address: str | None, readiness: Readiness, metrics: Metrics) -> AsyncIterator[int | None]:
-    """Serve the pages at `host:port` within the block; gives the port. Without an address nothing listens.
+    """Serve the pages at `host:port` within the block, and yield the port; null if there is no address.
 
-    Raises `OSError` when the address is taken: a process that cannot be watched does not start. uvicorn's protocol is
-    used without its server, which would take the process's signals and end the process.
+    Raises `OSError` if the address is in use: a process that cannot be monitored does not start. uvicorn's protocol is
+    used without its server, which would handle the process's signals and end the process.
     """
     if address is None:
         yield None

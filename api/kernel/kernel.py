@@ -43,17 +43,17 @@ FIRST_LOOK_SECONDS = 0.03
 LOOK_SECONDS = 0.25
 START_SECONDS = 5
 LEFT_SECONDS = 3
-"""How long a stopping process keeps a caller waiting: less than its drain time."""
+"""Seconds for which a stopping process lets a caller wait; less than its drain time."""
 
 log = structlog.get_logger()
 
 
 class StillRunning(Exception):
-    """The caller has waited long enough, the call goes on: an equal request attaches to it."""
+    """The caller's waiting time is over, but the call continues; an equal request attaches to it."""
 
 
 class UpstreamCaller:
-    """Starts upstream calls and waits for their rows; `seconds` is how long a caller is kept waiting.
+    """Starts upstream calls and waits for their rows; `seconds` is the longest wait of a caller.
 
     Once `stopping` is set, a caller waits at most `LEFT_SECONDS`: the upstream call continues without this process.
     """
@@ -72,10 +72,10 @@ class UpstreamCaller:
         self._stopping = stopping or asyncio.Event()
 
     async def until_done(self, call_id: str, *, workspace_id: str) -> None:
-        """Return when the call is done.
+        """Wait until the call is done.
 
-        Raises the error it ended with, `UpstreamBusy` when it has not begun within the time, `StillRunning` when it
-        has.
+        Raises the error with which it ended, or after the longest wait `UpstreamBusy` if it has not begun and
+        `StillRunning` if it has.
         """
         clock = asyncio.get_running_loop()
         deadline = clock.time() + self._seconds
@@ -111,14 +111,14 @@ async def _give_up(database: Database, call_id: str, busy: UpstreamBusy) -> None
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """What waiting needs; `upstream` is null in a process that makes no upstream calls."""
+    """The parts that waiting needs; `upstream` is null in a process that makes no upstream calls."""
 
     database: Database
     upstream: UpstreamCaller | None
     workspace_id: str
 
     async def upstream_call(self, call_id: str) -> None:
-        """Return when the call is done; raises as `UpstreamCaller.until_done` does."""
+        """Wait until the call is done; raises like `UpstreamCaller.until_done`."""
         if self.upstream is None:
             raise UpstreamBusy(status=503, retry_after=BUSY_RETRY_SECONDS)
         await self.upstream.until_done(call_id, workspace_id=self.workspace_id)
@@ -126,11 +126,10 @@ class Waiter:
 
 @dataclass(frozen=True, slots=True)
 class Awaited(Generic[B]):
-    """What a handler answers after it has written a row that a worker has to do something about, or has found it.
+    """A handler's result after it has written, or found, a row that a worker must process before the answer exists.
 
-    `wait` returns when the row says that it was done, or raises a documented error; `answer` makes the operation's
-    answer in the transaction that completes the record of the Idempotency-Key. An equal request finds the row by
-    `ctx.use`.
+    `wait` returns when the row is done, or raises a documented error; `answer` builds the operation's answer in the
+    transaction that completes the record of the Idempotency-Key. An equal request finds the row by `ctx.use`.
     """
 
     wait: Callable[[Waiter], Awaitable[None]]
@@ -138,7 +137,7 @@ class Awaited(Generic[B]):
 
 
 def after_call(call_id: str, answer: Callable[[Context], Awaitable[B]]) -> Awaited[B]:
-    """The answer that an upstream call gives, which was admitted or found."""
+    """Return the result of a handler whose answer comes from an upstream call."""
     return Awaited(lambda waiter: waiter.upstream_call(call_id), answer)
 
 
@@ -151,18 +150,18 @@ PROFILE_ID = re.compile(rf"prof_[{ids.ALPHABET}]{{{ids.LENGTH}}}".encode())
 
 
 class Waker(Protocol):
-    """Tells a workflow that its row has changed (`workflows.outbox.WorkflowWaker`)."""
+    """Wakes the workflow of a changed row (`workflows.outbox.WorkflowWaker`)."""
 
     async def wake(self, subject: Subject, *, workspace_id: str | None = None, customer_id: str | None = None) -> None:
-        """Signal the workflow of the row, starting it when none is open."""
+        """Signal the workflow of the row; start it if none is open."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperationCall:
-    """Everything about one call but its input. `now` is the service time of its admission.
+    """Everything about one call except its input. `now` is the service time of its admission.
 
-    `fingerprint` is of method, path, query and body: what the same `idempotency_key` must come with again. `network` is
-    where the call came from.
+    `fingerprint` covers method, path, query and body; a repeated `idempotency_key` must come with the same one.
+    `network` is the network of the caller.
     """
 
     version: str
@@ -177,7 +176,7 @@ class OperationCall:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer as it goes out, before an older version is made of it."""
+    """The answer of an operation, before it is converted to an older version."""
 
     status: int
     body: bytes
@@ -186,14 +185,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How an answer is given: its status when executed (200 for previews), and the address of what was made."""
+    """The form of an answer: its status if executed (200 for previews), and the address of what was created."""
 
     status: Callable[[Any], int]
     location: Callable[[Any], str | None] | None = None
 
 
 def permit(operation: Operation[Any, Any], call: OperationCall) -> None:
-    """Refuse a call that its key does not allow.
+    """Refuse a call that the key does not allow.
 
     Raises `Unauthorized`, `Forbidden` (a customer-bound key on an account route), `InsufficientScope`, or
     `IdempotencyKeyRequired`.
@@ -232,7 +231,7 @@ class Kernel:
         self.upstream = upstream
 
     async def invoke(self, operation: Operation[A, B], ask: A, call: OperationCall, *, shape: Shape) -> Outcome:
-        """Run an operation once, or give the stored answer of the call that did. Raises the documented errors."""
+        """Run an operation once, or return the stored answer of an earlier equal call. Raises documented errors."""
         permit(operation, call)
         if operation.beforehand is not None:
             await operation.beforehand(self.settings, ask)
@@ -248,7 +247,7 @@ class Kernel:
             raise
 
     async def read(self, operation: Operation[A, B], ask: A, call: OperationCall) -> B:
-        """Run an operation that reads, and give its answer as it is."""
+        """Run an operation that reads, and return its answer unconverted."""
         permit(operation, call)
         async with self._database(call).reading() as session:
             return await operation.handler(self._context(operation, call, session, call.now), ask)
@@ -290,7 +289,7 @@ class Kernel:
                 tried.append(context)
                 answer = await handler(context)
                 await session.flush()
-                if isinstance(answer, Awaited):  # the record is completed when what is waited for has come
+                if isinstance(answer, Awaited):  # the record is completed after the wait
                     return answer, context.woken
                 outcome = _outcome(answer, call, shape)
                 await self._complete(context, use, claim, outcome)
@@ -311,9 +310,9 @@ class Kernel:
 
     @asynccontextmanager
     async def _claimed(self, use: Use, claim: KeyClaim, tried: Sequence[Context]) -> AsyncIterator[None]:
-        """Free the key when what is done under the claim fails; keep it for an equal request when it goes on.
+        """Release the key if the work under the claim fails; keep it for an equal request if the work continues.
 
-        A refusal may have something to tell: the last context tried knows what.
+        If the call is refused, run the `if_refused` of the last attempt's context.
         """
         try:
             yield
@@ -327,7 +326,7 @@ class Kernel:
             raise
 
     def _database(self, call: OperationCall) -> Database:
-        """The database for whom the call is: what it does reaches no further, whatever its queries ask for."""
+        """Return the database in the tenant scope of the call, which limits all of its queries."""
         if call.tenant is not None:
             return self.database.within(scope_of_tenant(call.tenant))
         return self.database.within(all_tenants("operations without a key: signing up, confirming, callbacks, plans"))
@@ -358,7 +357,7 @@ class Kernel:
             body=self.vault.seal(BODY_PURPOSE, outcome.body),
             marks=context.about | {found.decode() for found in PROFILE_ID.findall(outcome.body)},
         )
-        if not ours:  # the lease expired and another attempt took over: roll this one back
+        if not ours:  # the lease expired and another attempt has taken over: roll this one back
             raise IdempotencyInProgress(1)
 
     async def _release(self, use: Use, claim: KeyClaim) -> None:
@@ -372,7 +371,7 @@ class Kernel:
         return Outcome(claim.status, self.vault.open(BODY_PURPOSE, claim.body), headers)
 
     async def _wake(self, woken: list[Subject], call: OperationCall) -> None:
-        """Wake one subject now; the dispatcher wakes the others, and this one too when Temporal does not answer."""
+        """Wake one subject now; the dispatcher wakes the others, and this one too if Temporal does not answer."""
         if self.waker is None or not woken:
             return
         tenant = call.tenant
@@ -383,7 +382,7 @@ class Kernel:
                     workspace_id=tenant.workspace_id if tenant else None,
                     customer_id=tenant.customer_id if tenant else None,
                 )
-        except (RPCError, RuntimeError, TimeoutError) as error:  # the client raises RuntimeError when it cannot connect
+        except (RPCError, RuntimeError, TimeoutError) as error:  # the client raises RuntimeError if it cannot connect
             log.warning("not woken inline", kind=woken[0].kind, id=woken[0].id, error=type(error).__name__)
 
     def _context(

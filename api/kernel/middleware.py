@@ -1,4 +1,4 @@
-"""Every error as callers see it, rendered in one place (specification, "Errors")."""
+"""The middleware around everything: admission, headers, access log, and the rendering of every error."""
 
 import json
 import re
@@ -31,7 +31,7 @@ from models.operate import metrics, traces
 from models.operate.traces import Fact
 
 TOP_LEVEL = ("required_credits", "balance_credits")
-"""Details of `insufficient_credits` that stand beside `error` as well."""
+"""Details of `insufficient_credits` that are repeated beside `error`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class RenderedError:
 
 
 def render_error(error: ServiceError, *, request_id: str) -> RenderedError:
-    """The documented body, with the headers that belong to the error."""
+    """Return the documented body with the error's headers."""
     told: dict[str, object] = {"code": error.code, "message": error.message, "request_id": request_id}
     if error.details:
         told["details"] = error.details
@@ -67,14 +67,14 @@ def _headers(error: ServiceError) -> dict[str, str]:
     return headers
 
 
-# Defects as the log tells them: without the data that met them.
+# Defects in the log, without personal data.
 
 
 ROOT = Path(__file__).parents[2]
 
 
 def describe_exception(error: BaseException) -> list[str]:
-    """Where an exception came from, and its causes: types and places alone, since messages can hold personal data."""
+    """Return type and place of an exception and its causes, without messages, which can hold personal data."""
     lines: list[str] = []
     current: BaseException | None = error
     while current is not None:
@@ -85,7 +85,7 @@ def describe_exception(error: BaseException) -> list[str]:
 
 
 def _frames(error: BaseException) -> list[traceback.FrameSummary]:
-    """Our own frames, and the one that raised."""
+    """Return our own frames, and the frame that raised."""
     frames = traceback.extract_tb(error.__traceback__)
     return [frame for frame in frames[:-1] if _is_ours(frame.filename)] + frames[-1:]
 
@@ -99,25 +99,25 @@ def _place(filename: str) -> str:
     return str(Path(filename).relative_to(ROOT)) if _is_ours(filename) else Path(filename).name
 
 
-# The edge: request id, admission, version, rate headers, the access log and the last resort, around everything.
+# The middleware.
 
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 HEALTH = "/health"
 CALLBACKS = "/callbacks/"
-"""Of providers, who sign them: neither keyed nor counted."""
+"""Paths of provider callbacks, which are signed: they need no key and are not counted."""
 STATE = "service.entry"
 WORKSPACE = "workspace_id"
 FAULT = 500
 HUNG_UP = 499
-"""Status in metrics and in the log: the caller disconnected before its body was read, so no answer was sent."""
+"""Status in metrics and log if the caller disconnected before its body was read; no answer is sent."""
 
 log = structlog.get_logger()
 
 
 @dataclass(slots=True)
 class RequestEntry:
-    """What the edge knows of one request; routes find it in the scope."""
+    """What the middleware knows about one request; routes find it in the scope."""
 
     request_id: str
     headers: Mapping[str, str]
@@ -127,22 +127,22 @@ class RequestEntry:
     network: str = ""
     extra: dict[str, str] = field(default_factory=dict)
     lacking: Permission | None = None
-    """What an access token turned out to lack."""
+    """The permission that the access token lacks."""
     status: int = 500
     route: str | None = None
-    """The template of the path, once it was routed."""
+    """The template of the path; null before routing."""
     started: bool = False
 
     @property
     def caller(self) -> Caller | None:
-        """The key that calls."""
+        """The calling key."""
         return self.admission.caller if self.admission else None
 
 
 class Edge:
-    """Pure ASGI middleware. `is_public(path)` says whether a path is served without a key.
+    """Pure ASGI middleware. `is_public(path)` returns whether a path is served without a key.
 
-    `audiences` says which paths take access tokens, and how to get one.
+    `audiences` knows which paths accept access tokens, and how to get one.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class Edge:
         self._audiences = audiences
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let one request in, and say what became of it."""
+        """Admit, serve and log one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -307,6 +307,6 @@ def _request_id(given: str | None) -> str:
 
 
 def entry_of(scope: Mapping[str, Any]) -> RequestEntry:
-    """What the edge noted about this request."""
+    """Return the middleware's entry of this request."""
     entry: RequestEntry = scope[STATE]
     return entry

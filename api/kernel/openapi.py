@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of the whole service, of each noun, and of parameters alike everywhere."""
+"""The OpenAPI document: texts about the service and its parameters, webhooks, and additions to FastAPI's document."""
 
 import copy
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ from models.base.errors import ERROR_MEANINGS
 from models.events.rules.catalogue import EventType
 
 SUMMARY = (
-    "An open, self-hosted backend of recruiting: durable search runs over a people source, and outreach sequences that"
+    "An open, self-hosted backend for recruiting: durable search runs over a people source, and outreach sequences that"
     " never write to people who must not be contacted. Everything under `/v1` is JSON; `GET /docs` is for people."
-    " A path that is asked by a method it does not take answers 405 `method_not_allowed`, and its `Allow` header lists"
-    " those it takes."
+    " A path answers methods that it does not support with 405 `method_not_allowed`; its `Allow` header lists the"
+    " supported ones."
 )
 
 CONTACT_NAME = "The operator of this installation"
@@ -26,42 +26,42 @@ CONTACT_NAME = "The operator of this installation"
 LICENSE: Mapping[str, str] = {"name": "Apache License 2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"}
 
 ID_PATTERN = "^[A-Za-z0-9_-]{1,100}$"
-"""What an id in a path may be; anything else is not found."""
+"""Pattern of ids in paths; anything else is not found."""
 
 PARAMETERS: Mapping[str, str] = {
     "account_id": "The outreach account's id.",
-    "city": "The name of a city, alone or with its country.",
+    "city": "The name of a city, with or without its country.",
     "contacted": "Only people who were contacted, or only those who were not.",
-    "country": "Only places of this country, two letters of ISO 3166.",
+    "country": "Only places in this country, an ISO 3166-1 alpha-2 code.",
     "cursor": "`next_cursor` of the previous page.",
     "do_not_contact": "Only people who must not be contacted, or only the others.",
     "domain": "The company's web domain.",
     "endpoint_id": "The webhook endpoint's id.",
-    "field": "The field of a filter whose values are asked for.",
+    "field": "The filter whose values are listed.",
     "intent": "Only conversations with this label.",
     "key_id": "The API key's id.",
     "kind": "Only places of this kind.",
-    "limit": "How many at most.",
-    "location_id": "A place, by the id that `/v1/lookups/locations` gave.",
+    "limit": "The largest number of entries to return.",
+    "location_id": "A place, by its id from `/v1/lookups/locations`.",
     "lookup_id": "The contact lookup's id.",
-    "max_distance_km": "At most so many kilometres from the anchor; whose place is not known is left out.",
-    "max_years": "At most so many years of experience.",
-    "min_years": "At least so many years of experience.",
-    "outcome": "Only actions that ended like this.",
+    "max_distance_km": "At most this many kilometres from the anchor; people whose place is unknown are left out.",
+    "max_years": "At most this many years of experience.",
+    "min_years": "At least this many years of experience.",
+    "outcome": "Only actions with this outcome.",
     "plan_id": "The search plan's id.",
     "profile_id": "The person's profile id.",
-    "q": "What the name begins with or holds.",
+    "q": "The beginning or a part of the name.",
     "since": "ISO 8601, inclusive.",
-    "status": "Only those in this state.",
+    "status": "Only entries with this status.",
     "tag": "Only people with this tag.",
     "tier": "Only candidates of this tier of the plan.",
-    "unread": "Only what has not been read, or only what has.",
+    "unread": "true: only unread entries; false: only read ones.",
     "until": "ISO 8601, exclusive.",
     "view": "How much of each candidate is shown.",
 }
-"""By name, for parameters whose own schema says nothing; `thing_id` is "The thing's id." unless listed."""
+"""Descriptions by name, for parameters without their own; `thing_id` is "The thing's id." unless listed."""
 
-# What webhooks receive, for the OpenAPI document: every type of event with its headers and data.
+# Webhooks.
 
 
 Document = dict[str, Any]
@@ -81,12 +81,12 @@ ANSWER = (
 
 
 def event_schemas() -> Document:
-    """The data of each type, by the name of its class."""
+    """Return the schemas of the events' data, by class name."""
     return {data.__name__: data.model_json_schema() for data in dict.fromkeys(kind.data for kind in EventType)}
 
 
 def webhooks() -> Document:
-    """One entry for each type."""
+    """Return the webhooks, one for each event type."""
     return {kind.value: {"post": _described(kind)} for kind in EventType}
 
 
@@ -111,7 +111,7 @@ def _described(kind: EventType) -> Document:
     }
 
 
-# The machine-readable description: FastAPI's, with what the kernel adds to every operation.
+# FastAPI's document, with the kernel's additions to every operation.
 
 Node = Any
 """Any JSON value."""
@@ -128,7 +128,7 @@ ERROR_SCHEMA: Document = {
             "required": ["code", "message", "request_id"],
             "properties": {
                 "code": {"type": "string", "enum": sorted(ERROR_MEANINGS)},
-                "message": {"type": "string", "description": "For people; it may change."},
+                "message": {"type": "string", "description": "A message for people; its wording may change."},
                 "request_id": {"type": "string"},
                 "details": {"type": "object", "additionalProperties": True},
                 "fix": {"type": "string"},
@@ -145,7 +145,7 @@ EXTRA_PARAMETERS: Document = {
         "name": "Service-Version",
         "in": "header",
         "required": False,
-        "description": "The API version to speak; without it the one that the key pins.",
+        "description": "The API version to use; by default the one that the key pins.",
         "schema": {"type": "string", "enum": list(SUPPORTED_VERSIONS)},
     },
     "Customer": {
@@ -177,12 +177,12 @@ ANSWER_HEADERS: Document = {
     "RateLimit-Remaining": {"schema": {"type": "integer"}},
     "RateLimit-Reset": {"schema": {"type": "integer"}, "description": "Seconds."},
 }
-"""On every answer."""
+"""Headers of every answer."""
 
 RETRY_AFTER = "Retry-After"
 SOME_HEADERS: Document = {
     "Location": {
-        "description": "Where what was made can be read, if it has an address of its own.",
+        "description": "The address of the created object, if it has one.",
         "schema": {"type": "string", "format": "uri-reference"},
     },
     REPLAYED: {
@@ -195,7 +195,7 @@ SOME_HEADERS: Document = {
     },
     "WWW-Authenticate": {"required": True, "schema": {"type": "string"}},
 }
-"""On answers of one status or kind."""
+"""Headers of answers of one status or kind."""
 
 HEADERS_OF: Mapping[str, tuple[str, ...]] = {
     "201": ("Location",),
@@ -207,13 +207,13 @@ HEADERS_OF: Mapping[str, tuple[str, ...]] = {
     "503": (RETRY_AFTER,),
 }
 ALWAYS_WAITED_FOR = "429"
-"""The status that never comes without `Retry-After`."""
+"""The status that always has a `Retry-After` header."""
 
 STATUSES = ("400", "401", "402", "403", "404", "409", "429", "500", "502", "503")
 
 
 def openapi_document(app: FastAPI, *, server: str) -> Document:
-    """The OpenAPI document of an application."""
+    """Return the OpenAPI document of an application."""
     routes = [route for route in app.router.routes if isinstance(route, OperationRoute)]
     made = get_openapi(title=app.title, version=CURRENT_VERSION, openapi_version="3.1.0", routes=routes)
     made["info"] |= {
@@ -244,7 +244,7 @@ def openapi_document(app: FastAPI, *, server: str) -> Document:
 
 
 def _hoisted(schemas: Document) -> Document:
-    """Definitions that a schema brought along, beside the others: a reference leads to the components alone."""
+    """Move definitions nested in schemas to the components, because references point only there."""
     found: Document = {}
 
     def lift(part: Node) -> Node:
@@ -264,7 +264,7 @@ def _hoisted(schemas: Document) -> Document:
 
 
 def _allow_no_body(described: Document, schemas: Document) -> None:
-    """An empty body is an empty object: it is required where a field is."""
+    """Make the body optional if no field is required: an empty body is an empty object."""
     if "requestBody" in described:
         schema = described["requestBody"]["content"]["application/json"]["schema"]
         name = str(schema.get("$ref", "")).removeprefix(COMPONENTS)

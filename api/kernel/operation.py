@@ -1,4 +1,4 @@
-"""Operations: a name, a scope, an effect, a route and a handler, and the context that a handler is given."""
+"""Operations: name, scope, effect, route and handler, and the context of a handler."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ CURSOR_PURPOSE = "cursor"
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What the project ships about the world, and the part of it that planning rests on."""
+    """The shipped reference data, and the part of it that planning uses."""
 
     shipped: ShippedReference
     knowledge: Knowledge
@@ -59,13 +59,13 @@ def load_reference() -> Reference:
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """One reading of a list: the page wanted, and the listing made of what was found."""
+    """One page of a list: the requested page, and the listing made of the rows found."""
 
     page: Page
     cursors: Cursors
 
     def listing(self, found: Slice[R], view: Callable[[R], V]) -> Listing[V]:
-        """The answer: each row as `view` shows it."""
+        """Return the answer, with each row as `view` shows it."""
         following = self.cursors.write(found.next)
         return Listing(data=[view(row) for row in found.rows], next_cursor=following, has_more=following is not None)
 
@@ -76,8 +76,8 @@ class Context:
 
     `now` is service time, read when the transaction began; a handler that takes locks reads it again with
     `await ctx.read_clock()` once it has them. `version` is the API version of the request. `statements` is for
-    operations that only read one row, often. `about` takes the marks of people whom the answer names without their ids
-    (`models.people.store.suppressions`): the stored answer is forgotten with them.
+    operations that only read one row, often. `about` holds the marks of people whom the answer names without their ids
+    (`models.people.store.suppressions`): the stored answer is deleted with them.
     """
 
     session: AsyncSession
@@ -93,14 +93,14 @@ class Context:
     known_tenant: Tenant | None
     known_use: Use | None = None
     network: str = ""
-    """Where the call came from, for limits by network."""
+    """The network of the caller, for limits by network."""
     woken: list[Subject] = field(default_factory=list)
     about: set[str] = field(default_factory=set)
     if_refused: Callable[[AsyncSession], Awaitable[None]] | None = None
-    """Done in a transaction of its own when the handler refuses an executing call: what is told although nothing is
-    done, such as a cap that was reached. Set it right before raising."""
+    """Runs in a separate transaction if the handler refuses an executing call, to record something such as a reached
+    cap. Set it right before raising."""
     afterwards: Callable[[Database], Awaitable[object]] | None = None
-    """Gives the answer instead of the handler, once the transaction is committed and the rows are woken."""
+    """Returns the answer instead of the handler, once the transaction is committed and the rows are woken."""
 
     @property
     def caller(self) -> Caller:
@@ -118,7 +118,7 @@ class Context:
 
     @property
     def payer(self) -> Payer:
-        """Who pays for what this call starts."""
+        """The payer of everything that this call starts."""
         return Payer(self.tenant.workspace_id, self.caller.api_key_id, self.tenant.customer_id)
 
     @property
@@ -140,7 +140,7 @@ class Context:
         self.woken.append(subject)
 
     async def note(self, action: str, *, subject_id: str | None = None, data: Payload | None = None) -> None:
-        """Write what the key did to the audit trail, in this transaction.
+        """Write an action of the key to the audit trail, in this transaction.
 
         `data` holds ids, field names and numbers, never personal data.
         """
@@ -159,9 +159,9 @@ class Context:
         await self.session.flush()
 
     def paging(self, ask: PageAsk, *, within: str = "") -> Paging:
-        """Read the cursor of a list. `within` names the object whose list it is, where there is one.
+        """Read the cursor of a list. `within` is the id of the object to which the list belongs, if any.
 
-        Raises `InvalidRequest` with field `cursor` for a cursor that is damaged or of another list.
+        Raises `InvalidRequest` with field `cursor` for a cursor that is damaged or belongs to another list.
         """
         filters = ask.model_dump(mode="json", exclude=set(ask.free))
         cursors = Cursors(
@@ -181,7 +181,7 @@ Beforehand = Callable[[Settings, A], Awaitable[None]]
 
 
 class Effect(StrEnum):
-    """What executing does. SPEND and SEND can be previewed and need an Idempotency-Key."""
+    """The effect of executing an operation. SPEND and SEND can be previewed and need an Idempotency-Key."""
 
     READ = "read"
     WRITE = "write"
@@ -191,7 +191,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OtherAnswer:
-    """A second answer of a route: `status` and `location` instead of the route's own when `applies` to the answer."""
+    """A second answer of a route: `status` and `location` replace the route's own if `applies` to the answer."""
 
     status: int
     model: type[BaseModel]
@@ -202,7 +202,7 @@ class OtherAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What `Accept: text/csv` gives: these columns of every row of the list, asked for with `asked` changed."""
+    """The spreadsheet for `Accept: text/csv`: these columns of every row of the list, with `asked` as changed input."""
 
     columns: Sequence[str]
     asked: Mapping[str, object] = field(default_factory=dict)
@@ -210,10 +210,10 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestRoute:
-    """Where REST serves an operation, under `/v1`; what it takes and answers is the handler's signature.
+    """The REST route of an operation, under `/v1`; its input and answer follow from the handler's signature.
 
-    `location` is the address of what was made, as a template of the answer: `/runs/{answer.run.id}`. `completed` fills
-    in what the HTTP request alone says, such as a cookie.
+    `location` is the address of what was created, a template of the answer: `/runs/{answer.run.id}`. `completed` adds
+    input that only the HTTP request has, such as a cookie.
     """
 
     noun: "Noun"
@@ -228,13 +228,13 @@ class RestRoute:
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A group of routes in the documentation, with its text. Its methods make the routes."""
+    """A group of routes in the documentation, with its text. Its methods create the routes."""
 
     name: str
     text: str
 
     def get(self, path: str, *, sheet: Sheet | None = None) -> RestRoute:
-        """Return a route that reads; `sheet` gives its list as a spreadsheet too."""
+        """Return a route that reads; with `sheet`, its list is available as a spreadsheet too."""
         return RestRoute(noun=self, method="GET", path=path, sheet=sheet)
 
     def post(
@@ -246,7 +246,7 @@ class Noun:
         other: OtherAnswer | None = None,
         completed: Callable[[Any, Request], Any] | None = None,
     ) -> RestRoute:
-        """Return a route that makes something or does it; see `RestRoute` for the arguments."""
+        """Return a route that creates or does something; see `RestRoute` for the arguments."""
         return RestRoute(
             noun=self, method="POST", path=path, status=status, location=location, other=other, completed=completed
         )
@@ -256,21 +256,21 @@ class Noun:
         return RestRoute(noun=self, method="PUT", path=path)
 
     def patch(self, path: str) -> RestRoute:
-        """Return a route that changes the fields given."""
+        """Return a route that changes the given fields."""
         return RestRoute(noun=self, method="PATCH", path=path)
 
     def delete(self, path: str) -> RestRoute:
-        """Return a route that removes something and answers nothing."""
+        """Return a route that removes something and returns nothing."""
         return RestRoute(noun=self, method="DELETE", path=path, status=204)
 
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[A, B]):
-    """One thing that the service does, for REST and for tools alike.
+    """One operation of the service, for both REST and tools.
 
     `scope` null: no key is needed. `for_customers`: a customer-bound key may call it; false makes it an account route.
-    `route` null: REST does not serve it. `beforehand` checks the input before the transaction begins: the place for
-    checks that take long. `fails` are statuses of errors beyond those of every operation of its scope and effect.
+    `route` null: REST does not serve it. `beforehand` checks the input before the transaction begins; slow checks go
+    there. `fails` are error statuses beyond those of every operation of its scope and effect.
     """
 
     name: str
@@ -284,12 +284,12 @@ class Operation(Generic[A, B]):
 
     @property
     def executes(self) -> bool:
-        """Whether it spends or sends: it has a dry run, and executing it needs an Idempotency-Key."""
+        """Whether it spends or sends: it then has a dry run, and executing it needs an Idempotency-Key."""
         return self.effect in (Effect.SPEND, Effect.SEND)
 
 
 OPERATIONS: dict[str, Operation[Any, Any]] = {}
-"""Every operation by its name, which is also the operation id of its REST route."""
+"""Every operation by name, which is also the operation id of its REST route."""
 
 
 def operation(
@@ -302,7 +302,7 @@ def operation(
     beforehand: Beforehand[Any] | None = None,
     fails: Iterable[int] = (),
 ) -> Callable[[Handler[A, B]], Operation[A, B]]:
-    """Make a handler an operation. Operations of the account family are account routes unless `for_customers`."""
+    """Turn a handler into an operation. Operations of the account family are account routes unless `for_customers`."""
     account = scope is not None and scope.family == "account"
 
     def register(handler: Handler[A, B]) -> Operation[A, B]:

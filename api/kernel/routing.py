@@ -1,4 +1,4 @@
-"""Routes: how HTTP reaches an operation, which methods a path takes, and which paths need no key.
+"""Routes: how HTTP requests reach an operation, the methods of a path, and the paths that need no key.
 
 The key is checked first, then the query, then the body; then the kernel is called.
 """
@@ -40,11 +40,11 @@ _VISIBLE = range(0x21, 0x7F)
 
 
 class KeyedRoute(Route):
-    """A route without an operation of its own that needs a key all the same."""
+    """A route without an operation that needs a key nevertheless."""
 
 
 class Paths:
-    """The paths of one application, known once it has its routes."""
+    """The paths of one application, complete once it has its routes."""
 
     def __init__(self) -> None:
         self.serveds: list[Route] = []
@@ -59,18 +59,18 @@ class Paths:
         self._public_patterns = tuple(route.path_regex for route in public if route.param_convertors)
 
     def _needs_no_key(self, route: Route) -> bool:
-        """Pages and documents have no operation; an operation without a scope needs none."""
+        """Return whether a route needs no key: pages and documents, and operations without a scope."""
         if isinstance(route, OperationRoute):
             return route.operation.scope is None
         return not isinstance(route, KeyedRoute)
 
     def is_public(self, path: str) -> bool:
-        """Whether something at this path is served without a key."""
+        """Return whether something at this path is served without a key."""
         return path in self._public or any(pattern.match(path) for pattern in self._public_patterns)
 
     def methods(self, path: str) -> tuple[str, ...]:
-        """Every method of every route of this very path; without one, of every route that matches."""
-        exact = [route for route in self.serveds if route.path == path]  # `/people/search` names no profile
+        """Return the methods of all routes of exactly this path; if there is none, of all routes that match it."""
+        exact = [route for route in self.serveds if route.path == path]  # `/people/search` is not a profile id
         matching = exact or [route for route in self.serveds if route.path_regex.match(path)]
         found = {method for route in matching for method in route.methods or ()}
         if "GET" in found:
@@ -79,7 +79,7 @@ class Paths:
 
 
 class IdConvertor(Convertor[str]):
-    """An id in a path: no `:`, so that `/people/{id}` never takes `/people/contacts:fetch`, and nothing odd."""
+    """An id in a path. It contains no `:`, so that `/people/{id}` never matches `/people/contacts:fetch`."""
 
     regex = "[A-Za-z0-9_-]{1,100}"
 
@@ -97,9 +97,9 @@ register_url_convertor("id", IdConvertor())
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """How the input of an operation is put together: ids of the path, and what the query or the body holds.
+    """How the input of an operation is assembled: ids of the path, and the fields of the query or the body.
 
-    `model` is the type of the query or body, null when everything is in the path; `default` stands for no body.
+    `model` is the type of the query or body, null if everything is in the path; `default` replaces a missing body.
     """
 
     ids: tuple[str, ...]
@@ -109,10 +109,10 @@ class Inputs:
 
 
 def inputs_of(asked: object, path: str) -> Inputs:
-    """Read the inputs of a route off the type that its handler asks for.
+    """Return the inputs of a route, derived from the type of its handler's `ask`.
 
-    That is None, `str` for the one id of the path, a model of the query or body, a model that adds the path's ids to
-    the fields of a base class, or a dataclass of the path's ids and one model. Raises `ValueError` for another type.
+    The type is None, `str` for the one id of the path, a model of the query or body, a model that adds the path's ids
+    to the fields of a base class, or a dataclass of the path's ids and one model. Raises `ValueError` for another type.
     """
     ids = tuple(IDS.findall(path))
     if asked is NoneType and not ids:
@@ -138,7 +138,7 @@ def inputs_of(asked: object, path: str) -> Inputs:
 
 
 def answers_of(answered: object, other: OtherAnswer | None) -> object:
-    """Return the type of a route's usual answer: the handler's, without waiting and without the `other` answer."""
+    """Return the type of a route's usual answer: the handler's type without `Awaited` and the `other` answer."""
     members = get_args(answered) if get_origin(answered) in (Union, UnionType) else (answered,)
     shown = [get_args(each)[0] if get_origin(each) is Awaited else each for each in members]
     usual = [each for each in dict.fromkeys(shown) if other is None or each is not other.model] or shown
@@ -146,7 +146,7 @@ def answers_of(answered: object, other: OtherAnswer | None) -> object:
 
 
 class OperationRoute(APIRoute):
-    """Serves an operation by HTTP: made of its route, its handler's signature and its handler's docstring."""
+    """Serves an operation over HTTP, from its route and its handler's signature and docstring."""
 
     def __init__(self, operation: Operation[Any, Any], route: RestRoute) -> None:
         self.operation = operation
@@ -168,7 +168,7 @@ class OperationRoute(APIRoute):
         )
 
     def _endpoint(self) -> Callable[..., Coroutine[Any, Any, Response]]:
-        """What FastAPI calls, with the signature that it reads."""
+        """Return the function that FastAPI calls, with the signature that FastAPI reads."""
         inputs = self._inputs
 
         async def endpoint(request: IncomingRequest, ask: object = None, **ids: str) -> Response:
@@ -185,12 +185,12 @@ class OperationRoute(APIRoute):
         return endpoint
 
     def more_responses(self) -> dict[int | str, dict[str, Any]]:
-        """What the documentation says of answers beside the usual one."""
+        """Return the documentation of the other answers."""
         other = self.served.other
         return {} if other is None else {other.status: {"model": other.model, "description": other.description}}
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's handler with the checks that come before the input is validated."""
+        """Return FastAPI's handler with the checks that precede the validation of the input."""
         asked = self.body_field.field_info.annotation if self.body_field is not None else None
         adapter: TypeAdapter[Any] | None = TypeAdapter(asked) if asked is not None else None
         handle = super().get_route_handler()
@@ -212,16 +212,16 @@ class OperationRoute(APIRoute):
 
     @cached_property
     def is_direct(self) -> bool:
-        """Whether all that the route takes is in its path, so that there is nothing for FastAPI to read."""
+        """Whether all input of the route is in its path, so that FastAPI has nothing to read."""
         return self._inputs.model is None
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request to a direct route, whose path has been matched."""
+        """Answer a request to a direct route whose path has matched."""
         response: Response = await self.endpoint(self._entered(scope, receive), **scope["path_params"])
         await response(scope, receive, send)
 
     async def answer(self, request: "IncomingRequest", ask: object, _ids: Mapping[str, str]) -> Response:
-        """Invoke the operation and answer with the status and address that the route says."""
+        """Invoke the operation and answer with the route's status and address."""
         kernel: Kernel = request.app.state.kernel
         if self.served.completed is not None:
             ask = self.served.completed(ask, request)
@@ -255,7 +255,7 @@ class OperationRoute(APIRoute):
         return frozenset(names)
 
     def _entered(self, scope: Scope, receive: Receive) -> "IncomingRequest":
-        """The request, its key and its query checked."""
+        """Return the request after checking its key and its query."""
         incoming = IncomingRequest(scope, receive)
         incoming.call = _call(entry_of(scope), incoming, self.operation)
         permit(self.operation, incoming.call)
@@ -264,9 +264,9 @@ class OperationRoute(APIRoute):
 
 
 class Direct:
-    """The short way to direct routes, found by method, noun and number of path segments.
+    """The short path to direct routes, found by method, noun and number of path segments.
 
-    What it does not find goes the long way through the framework, which answers everything.
+    Requests that it does not find go through the framework, which answers everything.
     """
 
     def __init__(self, app: ASGIApp, *, routes: Sequence[BaseRoute]) -> None:
@@ -278,7 +278,7 @@ class Direct:
                     self.serveds.setdefault(_place(method, route.path), []).append(route)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a direct route, or leave it to the framework."""
+        """Serve a direct route, or pass the request to the framework."""
         if scope["type"] == "http":
             path: str = scope["path"]
             for route in self.serveds.get(_place(scope["method"], path), ()):
@@ -302,15 +302,15 @@ class IncomingRequest(Request):
     ask: BaseModel | None = None
 
     async def body(self) -> BaseModel | None:  # type: ignore[override] # FastAPI only hands it to the endpoint
-        """The validated body."""
+        """Return the validated body."""
         return self.ask
 
     async def json(self) -> BaseModel | None:
-        """The same: the content type does not matter, a body is JSON."""
+        """Return the validated body: bodies are JSON whatever their content type."""
         return self.ask
 
     def fingerprinted(self) -> OperationCall:
-        """Return the call with what an equal request must come with again: method, path, query and body."""
+        """Return the call with the fingerprint of method, path, query and body, which an equal request must repeat."""
         query = parse_qsl(self.scope["query_string"].decode("latin-1"), keep_blank_values=True)
         kept = sorted(pair for pair in query if pair[0] != DRY_RUN)
         content = self.checked.canonical() if self.checked else b""
@@ -320,9 +320,9 @@ class IncomingRequest(Request):
 
 def _call(entry: RequestEntry, request: Request, operation: Operation[Any, Any]) -> OperationCall:
     if entry.admission is None:
-        raise AssertionError("every route but /health is admitted")
+        raise AssertionError("a route other than /health was not admitted")
     dry_run = operation.executes and _is_dry_run(request)
-    key = _idempotency_key(entry) if operation.executes else None  # a preview does not use it, but says if it is none
+    key = _idempotency_key(entry) if operation.executes else None  # previews refuse an invalid one too
     return OperationCall(
         version=entry.version,
         now=entry.admission.now,
@@ -348,7 +348,7 @@ def _is_dry_run(request: Request) -> bool:
 
 
 def _idempotency_key(entry: RequestEntry) -> str | None:
-    """The key, quoted or bare. Raises `InvalidRequest` unless it is 1–255 visible ASCII characters."""
+    """Return the key, quoted or bare. Raises `InvalidRequest` unless it is 1–255 visible ASCII characters."""
     given = entry.headers.get(KEY_HEADER.lower())
     if given is None:
         return None
@@ -359,7 +359,7 @@ def _idempotency_key(entry: RequestEntry) -> str | None:
 
 
 def _check_query(request: Request, names: frozenset[str]) -> None:
-    """Refuse what the route does not know: a mistyped filter or `dry_run` must not be taken for none."""
+    """Refuse unknown parameters: a mistyped filter or `dry_run` must not pass for a missing one."""
     if not (raw := request.scope["query_string"]):
         return
     try:
@@ -370,7 +370,7 @@ def _check_query(request: Request, names: frozenset[str]) -> None:
     for name, value in request.query_params.multi_items():
         shown = name if name.isprintable() and len(name) <= LONGEST_SHOWN else None
         if name not in names:
-            raise InvalidRequest("This query parameter is not known.", field=shown)
+            raise InvalidRequest("This query parameter is unknown.", field=shown)
         if given.count(name) > 1:
-            raise InvalidRequest("This query parameter is given twice.", field=shown)
+            raise InvalidRequest("This query parameter is given twice; give it once.", field=shown)
         body.check_text(value, field=shown)

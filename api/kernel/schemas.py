@@ -16,11 +16,11 @@ from pydantic import (
 )
 
 MAX_INTEGER = 2_147_483_647
-"""What an `integer` column holds."""
+"""The largest value of an `integer` column."""
 
 
 class Ask(BaseModel):
-    """A request body: unknown fields are refused, and JSON types are taken as they are."""
+    """A request body: unknown fields are refused, and JSON types are not converted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -61,19 +61,19 @@ def _address(value: str) -> str:
 Email = Annotated[
     str, Field(max_length=254), AfterValidator(_address), WithJsonSchema({"type": "string", "format": "email"})
 ]
-"""An e-mail address, checked by its form alone."""
+"""An e-mail address, of which only the form is checked."""
 
 Name = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")
 ]
-"""One line of text that is not empty."""
+"""A non-empty line of text."""
 
 Id = Annotated[str, Field(min_length=1, max_length=100)]
 """An id of the service; an id that does not exist is not found."""
 
 Credits = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 
-# Lists: what every list takes and how every list answers (specification, "Pagination and sizes").
+# Lists (specification, "Pagination and sizes").
 
 
 T = TypeVar("T")
@@ -83,7 +83,7 @@ class PageAsk(Ask):
     """The query of a list. A list with filters adds them as fields of a subclass."""
 
     free: ClassVar[frozenset[str]] = frozenset({"cursor", "limit"})
-    """Fields that may change while paging; a change of any other starts over."""
+    """Fields that may change while paging; a cursor is refused if any other field has changed."""
 
     cursor: Annotated[str, Field(max_length=2000)] | None = Field(
         default=None, description="`next_cursor` of the previous page of this list with these filters."

@@ -1,4 +1,4 @@
-"""Spreadsheets: a list as CSV by RFC 4180, a page at a time, in which no cell is a formula."""
+"""Spreadsheets: a list as CSV (RFC 4180), read a page at a time, without cells that are formulas."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ TELEPHONE = re.compile(r"\+?[0-9][0-9 ()./-]*")
 
 CSV = "text/csv"
 PAGE = 100
-"""Rows that are read at a time: the most that a list gives."""
+"""Rows read at a time: the largest page of a list."""
 
 V = TypeVar("V")
 
@@ -26,7 +26,7 @@ Cell = str | int | float | None
 
 
 def csv_row(cells: Iterable[Cell]) -> str:
-    """One line, ending with CRLF. Null is an empty cell; a text that a spreadsheet would run starts with `'`."""
+    """Return one line with CRLF. Null is an empty cell; a text that a spreadsheet would execute gets a `'` prefix."""
     line = io.StringIO()
     csv.writer(line, lineterminator="\r\n").writerow([_harmless(cell) for cell in cells])
     return line.getvalue()
@@ -39,20 +39,20 @@ def _harmless(cell: Cell) -> Cell:
 
 
 def wants_csv(accept: str | None) -> bool:
-    """Whether the `Accept` header asks for a spreadsheet."""
+    """Return whether the `Accept` header asks for a spreadsheet."""
     kinds = [part.split(";")[0].strip().lower() for part in (accept or "").split(",")]
     return CSV in kinds
 
 
 class SheetRoute(OperationRoute):
-    """A list that is a spreadsheet of all its rows when `Accept` asks for `text/csv`."""
+    """A list that is a spreadsheet of all its rows if `Accept` asks for `text/csv`."""
 
     def more_responses(self) -> dict[int | str, dict[str, Any]]:
-        """What the documentation says of answers beside the usual one."""
+        """Return the documentation of the other answers."""
         return {200: {"content": {CSV: {"schema": {"type": "string"}}}}}
 
     async def answer(self, request: IncomingRequest, ask: object, ids: Mapping[str, str]) -> Response:
-        """Answer with a page, or with the spreadsheet. Errors of its first page are raised before a line goes out."""
+        """Answer with a page or the spreadsheet. Errors of its first page are raised before any line is sent."""
         sheet = self.served.sheet
         if sheet is None or not isinstance(ask, PageAsk) or not wants_csv(request.headers.get("accept")):
             return await super().answer(request, ask, ids)
@@ -62,7 +62,7 @@ class SheetRoute(OperationRoute):
         return StreamingResponse(spreadsheet_lines(first, pages, sheet.columns), media_type=CSV, headers=headers)
 
     async def _pages(self, request: IncomingRequest, sheet: Sheet, ask: PageAsk) -> AsyncIterator[Listing[Any]]:
-        """Every page of the list, from its beginning; no connection is held between them."""
+        """Yield all pages of the list; no connection is held between them."""
         kernel: Kernel = request.app.state.kernel
         following: str | None = None
         while True:
@@ -77,7 +77,7 @@ class SheetRoute(OperationRoute):
 async def spreadsheet_lines(
     first: Listing[V], following: AsyncIterator[Listing[V]], columns: Sequence[str]
 ) -> AsyncIterator[str]:
-    """The spreadsheet, a page at a time."""
+    """Yield the spreadsheet, a page at a time."""
     yield csv_row(columns) + _rows(first, columns)
     async for page in following:
         yield _rows(page, columns)
