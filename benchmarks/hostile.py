@@ -1,7 +1,7 @@
-"""How long hostile texts are read: `python -m benchmarks.hostile`.
+"""Measures the time for reading hostile texts: `python -m benchmarks.hostile`.
 
-Each shape is one piece repeated to 50,000 characters, a text that no one writes but anyone may send. The table says how
-many milliseconds of CPU each takes, beside an advertisement of that length.
+Each shape is one piece repeated to 50,000 characters: people do not write such texts, but any caller may send them. The
+table shows the milliseconds of CPU time for each, compared with an advertisement of that length.
 """
 
 import argparse

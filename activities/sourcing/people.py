@@ -139,7 +139,7 @@ class PeopleCalls:
         async with self._slots.calling(limit_seconds=UPSTREAM_CALL_SECONDS) as slot, heartbeats():
             async for batch in self.source.opted_out(at_once=at_once):
                 if not await slot.still_ours():  # which also lengthens the lease
-                    raise SlotLost("somebody else took the slot over")
+                    raise SlotLost("another process has taken the slot over")
                 yield batch
 
     async def owners(

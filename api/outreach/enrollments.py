@@ -103,7 +103,7 @@ def _given(one: GivenCandidate, place: int) -> Given:
 
 
 def _refusal(sequence: OutreachSequence, held: LockedAccount) -> ServiceError | None:
-    """Return why no one can be enrolled now; an account whose pause has a known end is planned after it."""
+    """Return why the sequence takes no enrollments now; null if it does, or after a pause with a known end."""
     if sequence.status != SequenceStatus.ACTIVE:
         return Conflict(f"The sequence is {sequence.status}.", fix="Make it active first.", status=sequence.status)
     account = held.account

@@ -206,10 +206,9 @@ TOOLS: tuple[Tool[Any], ...] = (
         Match,
         name="match_person",
         title="Match a person",
-        description="The one person of this name at this employer, never a guess: match is null when no one clearly"
-        " stands out. A match costs {price.lead} credit, once per person, and {price.live_profile} more when the"
-        " profile is fetched live; no match is"
-        " free. Without confirm it shows the most it can cost.",
+        description="The person of this name at this employer, never a guess: match is null if no person clearly stands"
+        " out. A match costs {price.lead} credit, once per person, and {price.live_profile} more if the profile is"
+        " fetched live; no match is free. Without confirm it shows the most it can cost.",
         answers=PersonMatched | PricePreview,
         open_world=True,
     ),

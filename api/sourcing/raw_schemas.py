@@ -257,7 +257,7 @@ class AlternativePerson(Answer):
 
 
 class PersonMatched(Answer):
-    """The one person meant. `match` is null when no one clearly stands out; `alternatives` lists the candidates."""
+    """The person found. `match` is null if no person clearly stands out; `alternatives` lists the candidates."""
 
     object: Literal["match"] = "match"
     match: Profile | None

@@ -29,12 +29,12 @@ FIRST, MOST = 0.4, 1.6
 
 
 class Noting(WorkflowWaker):
-    """Wakes real workflows, which have no worker here, and notes which row was woken when."""
+    """Wakes real workflows, which have no worker here, and records which row was woken when."""
 
     def __init__(self, client: Client) -> None:
         super().__init__(client)
         self.rung: list[tuple[str, float, float]] = []
-        """Row, beginning and end of each ring."""
+        """Row, beginning and end of each wake."""
         self.refused: list[str] = []
         self.refuses: Callable[[str], bool] = lambda _: False
 

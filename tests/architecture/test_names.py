@@ -35,3 +35,18 @@ def test_what_the_checks_find(tmp_path: Path) -> None:
     assert names.riddles(tmp_path) == ["models/b.py:1: somebody"]
     assert names.dialect_in_prose(tmp_path) == ["README.md:1: rings", "README.md:1: doorbell"]
     assert names.dialect_in_names(tmp_path) == ["models/doorbell.py: doorbell"]
+
+
+def test_texts_of_the_product_are_searched_for_riddles(tmp_path: Path) -> None:
+    files = {
+        "api/a.py": 'MESSAGE = "Nobody is here."\nPARTS = f"{somebody} is here, whoever asked"\n',
+        "models/reading/lexicon.py": 'WORDS = ["somebody"]\n',
+        "models/outreach/rules/sequences.py": 'TEXT = "We are looking for somebody like you."\n',
+        "tests/test_a.py": 'NAME = "somebody"\n',
+        "README.md": "The column `rings` belongs to `somebody`.\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert names.riddles(tmp_path) == ["api/a.py:1: Nobody", "api/a.py:2: whoever"]
+    assert names.dialect_in_prose(tmp_path) == []

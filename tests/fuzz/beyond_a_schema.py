@@ -66,7 +66,7 @@ RULES: Mapping[str, str] = {
     r"invalid_request: (note|body) has the unknown placeholder .*": READING,
     r"invalid_request: An answer needs words\.": READING,
     r"invalid_request: No job title can be read from this description\.": READING,
-    r"invalid_request: Texts must not hold NUL characters or lone surrogates\.": READING,
+    r"invalid_request: Texts must not contain NUL characters or lone surrogates\.": READING,
     r"invalid_request: url (is not a URL|must not (have|contain) .*)\.": READING,
     r"invalid_request: url must (spell its host in ASCII|have a DNS name with a dot).*": READING,
     r"invalid_request: url must (begin with https://|use port 443|lead to public addresses only)\.": SETTING,

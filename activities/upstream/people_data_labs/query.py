@@ -217,7 +217,7 @@ def _titles(titles: TitleFilter, values: Iterable[str]) -> Iterator[Clause]:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text that hold a letter or digit; others would match no one."""
+    """Return the words of a text that contain a letter or digit; others would match no person."""
     return [word for word in dict.fromkeys(plain(text).split()) if any(map(str.isalnum, word))]
 
 

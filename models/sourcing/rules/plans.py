@@ -214,7 +214,7 @@ def required(must: IntentBlock, employers: int) -> str:
 
 
 def excluded(block: ExcludeBlock, places: Places) -> str:
-    """Return who is left out, in words; empty when no one is."""
+    """Return in words which people are left out; empty if there are none."""
     place = block.location or IntentLocation()
     spots = [*place.location_ids, *([place.anchor_location_id] if place.anchor_location_id else [])]
     spots += [area.location_id for area in place.areas]
