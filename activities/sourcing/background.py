@@ -63,7 +63,7 @@ def _announced(busy: SourceBusy) -> timedelta | None:
     return None if busy.cooldown_seconds is None else timedelta(seconds=busy.cooldown_seconds)
 
 
-# The steps of a fetch job: what is due, and one call for the people who are left.
+# Fetch jobs.
 
 
 @steps
@@ -101,7 +101,7 @@ class JobSteps:
         )
 
 
-# The steps of a contact lookup: what is due, and one call for the people whose details are not yet paid for.
+# Contact lookups.
 
 
 @steps

@@ -96,7 +96,7 @@ def _suggested(wanted: WantedCompany, domain: str | None, reference: ShippedRefe
     return at[0].id if len(at) == 1 else None
 
 
-# People of a request who are not cached.
+# People who are not cached.
 
 
 async def fetch_live(
@@ -129,7 +129,7 @@ async def fetch_live(
     return Fetched(profiles, again), fetch.known_ids(standings) | profiles.keys()
 
 
-# Making the upstream calls that callers wait for: search, fetch, match, companies.
+# Calls that callers wait for.
 
 
 log = structlog.get_logger(__name__)

@@ -112,7 +112,7 @@ def _shown(row: Customer, spent_today: int) -> CustomerView:
     return CustomerView.model_validate(shown | {"spent_today_credits": spent_today})
 
 
-# The audit trail of the account.
+# The audit trail.
 
 
 @operation("audit_entries.list", scope=Scope.ACCOUNT_READ, effect=Effect.READ, route=ACCOUNT.get("/audit-entries"))

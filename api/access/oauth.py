@@ -59,7 +59,7 @@ def invalid_grant() -> OAuthRefused:
     return OAuthRefused("invalid_grant", "This is unknown, was used, has expired, or is another client's.")
 
 
-# Clients: registering, finding, and proving who one is.
+# Clients.
 
 
 NETWORK_PURPOSE = "oauth-network"
@@ -166,7 +166,7 @@ def _network(ctx: Context) -> bytes:
     return ctx.vault.keyed_hash(NETWORK_PURPOSE, ctx.network)
 
 
-# Tokens: codes and refresh tokens exchanged once, and what a second use of one ends (OAuth 2.1, sections 4.1, 4.3).
+# Tokens (OAuth 2.1, sections 4.1, 4.3).
 
 
 EXPIRES_IN = int(ACCESS_LIFE / timedelta(seconds=1))

@@ -133,7 +133,7 @@ async def _view(ctx: Context) -> AutoRefillView:
     )
 
 
-# Callbacks of the payment provider: signed, kept as they came and answered at once; a worker works them in.
+# Callbacks of the payment provider. They are stored unread and answered at once; a worker applies them.
 
 
 SIGNATURE = "stripe-signature"

@@ -41,7 +41,7 @@ class Audiences:
         return f'resource_metadata="{document}", scope="{oauth.scopes_text(frozenset(scopes))}"'
 
 
-# The caller of a request: key, network, customer.
+# Callers.
 
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address

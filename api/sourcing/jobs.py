@@ -75,7 +75,7 @@ def _shown(vault: Vault, kept: JobInput, known: Mapping[str, KnownPerson], copie
     return row.model_copy(update={"profile_id": standing.profile_id, "profile": profile})
 
 
-# Contact details: asked for, and read by the lookup's id.
+# Contact lookups.
 
 
 @operation(

@@ -138,7 +138,7 @@ def stored_plan(row: SearchPlan) -> SearchPlanValue:
     return SearchPlanValue.model_validate(row.content)
 
 
-# Intents: made from a description and given fields, changed field by field, read and listed.
+# Intents.
 
 
 @dataclass(frozen=True, slots=True)

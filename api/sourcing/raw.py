@@ -92,7 +92,7 @@ async def check_intent(ctx: Context, intent: Intent) -> None:
     )
 
 
-# The raw layer: searching the people source one to one, fetching full profiles, finding one person.
+# Raw searches, fetches and matches.
 
 
 SEARCH = "people.search"

@@ -288,7 +288,7 @@ def _shown(row: Run) -> RunView:
     )
 
 
-# Candidates: what a run has delivered, in delivery order.
+# Candidates, in delivery order.
 
 
 @operation(

@@ -64,7 +64,7 @@ def _words(run: RunView) -> str:
     return f"{run.status}: {run.progress.candidates_delivered} of {run.progress.target} people"
 
 
-# The tools of searches: planned and priced for free, confirmed, read while they go on, extended and cancelled.
+# Tools of searches.
 
 
 SearchId = Annotated[str, Field(description="`search_id` as start_search or refine_search answered it.")]

@@ -383,7 +383,7 @@ async def widened(session: AsyncSession, scope: TenantScope) -> AsyncIterator[No
     await set_scope(before)  # after an error the transaction is over, and a reading sets it again
 
 
-# Service time: what the business rules call now, read from PostgreSQL after the locks are held.
+# Service time, read from PostgreSQL after the locks are held.
 
 
 NOW = text("select service_now()")

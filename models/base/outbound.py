@@ -20,7 +20,7 @@ MAX_URL = 2000
 HTTPS_PORT = 443
 LOOPBACK = "127.0.0.1"
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-# The last label begins with a letter: a host that ends in a number is one of the many spellings of an IPv4 address.
+# The last label begins with a letter: a host that ends in a number is a spelling of an IPv4 address.
 _NAME = re.compile(rf"(?:{_LABEL}\.)+[a-z](?:[a-z0-9-]{{0,61}}[a-z0-9])?")
 _MAX_NAME = 253
 _PATH_SAFE = "/%:@!$&'()*+,;=~-._"
@@ -131,7 +131,7 @@ def address_refusal(address: Address) -> str | None:
     return None
 
 
-# Names to addresses for webhooks: every address of a name is checked before any of them is used.
+# Name resolution for webhooks: every address of a name is checked before any of them is used.
 
 
 THREADS = 64

@@ -155,7 +155,7 @@ class Decision:
         )
 
 
-# Subjects: the waiting rows whose time a workflow owns.
+# Subjects: the waiting rows, each with a workflow.
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ def one_of(column: str, words: Iterable[str]) -> CheckConstraint:
 
 Payload = dict[str, Any]
 
-# What belongs to the installation: the clock's offset and housekeeping.
+# Tables of the installation.
 
 
 class ServiceClock(Row, table=True):

@@ -40,7 +40,7 @@ class TokenKind(StrEnum):
     REFRESH = "refresh"
 
 
-# Redirect addresses: which a client may have, and whether one asked for is one of them (RFC 8252, OAuth 2.1).
+# Redirect addresses (RFC 8252, OAuth 2.1).
 
 
 MAX_LENGTH = 2000
@@ -122,7 +122,7 @@ def host_of(uri: str) -> str:
     return f"{parts.scheme}:"
 
 
-# What a request proves: PKCE (RFC 7636, S256 alone), the audience (RFC 8707), scopes, and the form of tokens.
+# PKCE (RFC 7636, only S256), audiences (RFC 8707), scopes and tokens.
 
 
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -204,7 +204,7 @@ MEANING = {
 }
 """Each scope in plain words, as the consent page says it."""
 
-# Clients: what registering (RFC 7591) or a client metadata document says of one, checked the same way.
+# Clients, from registration (RFC 7591) or a client metadata document.
 
 
 CODE_GRANT, REFRESH_GRANT = "authorization_code", "refresh_token"

@@ -100,7 +100,7 @@ async def spent_on_day(session: AsyncSession, subject_ids: Sequence[str], day: d
     return {row[0]: row[1] for row in rows}
 
 
-# Admission: who is calling and whether they may call now, in one statement (specification, "Request rate").
+# Admission: the caller and the rate limit in one statement (specification, "Request rate").
 
 
 WINDOW_SECONDS = 60

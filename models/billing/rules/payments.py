@@ -282,7 +282,7 @@ def decide_refill(at: Refilling) -> RefillDecision:  # noqa: PLR0911 - one line 
     return RefillDecision(buy=True, reason="the balance is below the threshold")
 
 
-# Calendar months in UTC: the cycles of plans, the life of credits, the month of the auto-refill cap.
+# Calendar months in UTC.
 
 
 _MONTHS = 12

@@ -215,7 +215,7 @@ async def note_replaced(session: AsyncSession, plan_id: str) -> None:
     await session.execute(text("update plans set replaced = true where id = :id"), {"id": plan_id})
 
 
-# Outreach plans: what a workspace pays for its outreach accounts.
+# Outreach plans: the subscription of a workspace's outreach accounts.
 
 
 COUNT_ACCOUNTS = text(
