@@ -1,4 +1,4 @@
-"""A stand-in for an OpenTelemetry collector: takes OTLP over HTTP on loopback and keeps the spans it reads."""
+"""A stand-in for an OpenTelemetry collector: receives OTLP over HTTP on loopback and keeps the spans."""
 
 import threading
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class Received:
 
 @dataclass
 class Collector:
-    """What has come so far."""
+    """The spans received so far."""
 
     url: str
     spans: list[Received] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Collector:
             service = next(one.value.string_value for one in group.resource.attributes if one.key == "service.name")
             for scope in group.scope_spans:
                 for span in scope.spans:
-                    assert not span.events  # exceptions would be told of as events, with their messages
+                    assert not span.events  # exceptions would be reported as events, with their messages
                     assert not span.status.message
                     facts = {
                         one.key: one.value.string_value if one.value.HasField("string_value") else one.value.int_value
@@ -62,7 +62,7 @@ class Collector:
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    """Take spans at `url` within the block."""
+    """Receive spans at `url` within the block."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -72,7 +72,7 @@ def collecting() -> Iterator[Collector]:
             self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
-            """Say nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     collector = Collector(f"http://127.0.0.1:{server.server_port}")

@@ -1,7 +1,7 @@
-"""Two transactions interleaved at one statement: the first stands still there while the second runs as far as it can.
+"""Two transactions interleaved at one statement: the first pauses there while the second runs as far as it can.
 
-Whatever the second does not get to because the first holds its locks, it does once the first goes on, as two processes
-would. Trying every statement in turn finds every order in which the two can meet.
+What the second cannot do because the first holds locks, it does once the first continues, as two processes would.
+Trying every statement in turn covers every order in which the two can meet.
 """
 
 import asyncio
@@ -29,12 +29,12 @@ BLOCKED = "select count(*) from pg_stat_activity where datname = current_databas
 async def is_blocked(database: Database) -> bool:
     """Return whether a transaction of this database waits for a lock."""
     async with database.transaction() as session:
-        await session.execute(text("set local role none"))  # the service's role sees the state of no other session
+        await session.execute(text("set local role none"))  # the service's role does not see other sessions
         return bool(await session.scalar(text(BLOCKED)))
 
 
 async def until_blocked(database: Database, task: "asyncio.Task[Any]") -> None:
-    """Return when `task` waits for a lock of this database; fail when it ends without having waited."""
+    """Wait until `task` waits for a lock of this database; fail if it ends without having waited."""
     while not await is_blocked(database):
         assert not task.done(), "it did not wait"
         await asyncio.sleep(LOOK_SECONDS)
@@ -43,9 +43,9 @@ async def until_blocked(database: Database, task: "asyncio.Task[Any]") -> None:
 
 @dataclass(slots=True)
 class Meeting(Generic[A, B]):
-    """How it went: what both answered, and whether the second was over before the first began to commit.
+    """The result: both answers, and whether the second ended before the first began to commit.
 
-    `reached` is false when the first has fewer statements than that.
+    `reached` is false if the first has fewer statements.
     """
 
     first: A
@@ -56,7 +56,7 @@ class Meeting(Generic[A, B]):
 
 @dataclass(slots=True)
 class _Stop:
-    """Counts the statements of one engine and does something right before one of them."""
+    """Counts the statements of one engine, and runs a function right before one of them."""
 
     at: int
     act: Callable[[], Awaitable[None]]
@@ -81,7 +81,7 @@ async def meet(
     *,
     at: int,
 ) -> Meeting[A, B]:
-    """Run `first` on a database of its own, stopped before its statement `at` (from 0) while `second` runs."""
+    """Run `first` on a separate engine, paused before its statement `at` (from 0) while `second` runs."""
     running: list[asyncio.Task[tuple[B, float]]] = []
 
     async def timed() -> tuple[B, float]:
@@ -118,7 +118,7 @@ async def _watched(url: str, stop: _Stop) -> AsyncIterator[Database]:
 
 @dataclass
 class Interleaving:
-    """Watches the statements of one database's engine. `reached` and `first` are of the race that was last started."""
+    """Watches the statements of one database's engine. `reached` and `first` belong to the last started race."""
 
     database: Database
     reached: bool = True
@@ -128,12 +128,12 @@ class Interleaving:
     _task: "asyncio.Task[object] | None" = None
 
     def start(self, at: int, other: Callable[[], Awaitable[object]]) -> None:
-        """Let `other` in before the statement number `at` from now on, counted from 0."""
+        """Run `other` before the next statement number `at`, counted from 0."""
         self._left, self._other, self._task = at, other, None
         self.reached = self.first = False
 
     async def over(self) -> bool:
-        """Return when the other transaction is over: whether there were so many statements. Raises what it raised."""
+        """Wait for the other transaction; return whether statement `at` was reached. Raises its exception."""
         reached, self.reached = self.reached, True
         if self._task is not None:
             await self._task
@@ -148,7 +148,7 @@ class Interleaving:
             await_only(self._let_in())
 
     async def _let_in(self) -> None:
-        """Return when the other transaction is over, or waits for a lock of what is tested."""
+        """Wait until the other transaction has ended, or waits for a lock of the tested one."""
         assert self._other is not None
         self._task = asyncio.ensure_future(self._other())
         while not self._task.done() and not await is_blocked(self.database):
@@ -163,4 +163,4 @@ def interleaving(database: Database) -> Iterator[Interleaving]:
     engine = database.engine.sync_engine
     event.listen(engine, "before_cursor_execute", made._before)
     yield made
-    made.reached = True  # the listener goes with the engine: it may be waiting in a statement
+    made.reached = True  # the listener ends with the engine, because it may be waiting in a statement

@@ -32,7 +32,7 @@ SETTINGS = settings(
 
 
 class Died(Exception):
-    """The process ends before its commit."""
+    """The process dies before its commit."""
 
 
 class Event(Protocol):
@@ -40,11 +40,11 @@ class Event(Protocol):
 
     @property
     def work(self) -> Callable[[AsyncSession], Awaitable[Any]]:
-        """What the service does."""
+        """Return the service's part of the event."""
 
     @property
     def dies(self) -> bool:
-        """Whether none of it is kept."""
+        """Whether the process dies, so that nothing is kept."""
 
 
 class Machine(RuleBasedStateMachine):
@@ -99,8 +99,8 @@ def run(
 ) -> None:
     """Run a machine on a database; its rules call the stores by the runner.
 
-    `pool_size`: connections that are kept, 0 to open one for each transaction. Kept ones cost a tenth of the time.
-    `examples`, `steps`: of the short form, where a machine knows better.
+    `pool_size`: connections that are kept, 0 to open one for each transaction. Kept ones take a tenth of the time.
+    `examples`, `steps`: override the defaults of the short form.
     """
     asked = settings(
         SETTINGS,

@@ -1,4 +1,4 @@
-"""The sandbox's payment provider behind a real port, and a stand-in for the workflows without Temporal."""
+"""The sandbox's payment provider on a real port, and a stand-in for the workflows without Temporal."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ LOOK_SECONDS = 0.02
 
 @contextlib.asynccontextmanager
 async def listening() -> AsyncIterator[tuple[socket.socket, str]]:
-    """A port of one's own, and its origin."""
+    """Yield a new listening socket and its origin."""
     with socket.socket() as opened:
         opened.bind(("127.0.0.1", 0))
         opened.listen()
@@ -41,7 +41,7 @@ async def listening() -> AsyncIterator[tuple[socket.socket, str]]:
 
 @contextlib.asynccontextmanager
 async def serving(app: ASGIApp, port: socket.socket) -> AsyncIterator[None]:
-    """An application behind a port, in this event loop."""
+    """Serve an application on a port, in this event loop."""
     config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off", ws="none")
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve(sockets=[port]))
@@ -54,7 +54,7 @@ async def serving(app: ASGIApp, port: socket.socket) -> AsyncIterator[None]:
 
 @dataclass
 class Provider:
-    """A running payment provider: `adapter` is the service's way to it, `control` steers."""
+    """A running payment provider: `adapter` is the service's client, `control` the client of its control API."""
 
     url: str
     adapter: StripePayments
@@ -123,7 +123,7 @@ class Hand:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def rest(self) -> None:
-        """Begin nothing more until `working` is set again; returns when what was begun is done."""
+        """Start no more work until `working` is set again, and wait for the work in progress."""
         self.working = False
         async with self.turn:
             pass
@@ -144,14 +144,14 @@ class Hand:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def round(self) -> None:
-        """Everything that is due now, once."""
+        """Do everything that is due now, once."""
         async with self.database.transaction() as session:
             due = await outbox.rows_due(session, limit=100, overdue_seconds=0)
         for row in due:
             await self.drive(row.subject.kind, row.subject.id)
 
     async def drive(self, kind: str, row_id: str) -> None:
-        """One row, as far as it goes now."""
+        """Drive one row as far as possible now."""
         payments = PaymentSteps(self.database, self.adapter)
         match kind:
             case "callback":

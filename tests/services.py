@@ -1,7 +1,7 @@
 """Real servers for tests: started once per session on first use, shared by all xdist workers.
 
-Each is held by a keeper process (`python -m tests.services KIND FOLDER PID`) that ends it when the session's first
-process asks, or is gone in whatever way.
+Each belongs to a keeper process (`python -m tests.services KIND FOLDER PID`), which stops it when the session's first
+process asks for it or has ended for any reason.
 """
 
 import contextlib
@@ -40,17 +40,17 @@ Facts = dict[str, str | dict[str, int]]
 
 
 def open_session() -> bool:
-    """Make the session's folder unless an outer process has; True for the process that has to close it."""
+    """Create the session's folder unless an outer process has; return true in the process that must close it."""
     if FOLDER_VARIABLE in os.environ:
         return False
     os.environ[FOLDER_VARIABLE] = tempfile.mkdtemp(prefix="tests-", dir=storage())
     (folder() / "owner").write_text(str(os.getpid()))
-    folder().chmod(0o711)  # the database's own system user passes through
+    folder().chmod(0o711)  # the system user of the database must be able to traverse it
     return True
 
 
 def close_session() -> None:
-    """End every server of the session and remove its folder."""
+    """Stop every server of the session and remove its folder."""
     place = folder()
     keepers = [psutil.Process(int(file.read_text())) for file in place.glob("*.pid") if _lives(file)]
     for keeper in keepers:
@@ -61,10 +61,10 @@ def close_session() -> None:
 
 
 def storage() -> Path | None:
-    """Return where servers of tests keep their files: memory if it has room, null for the usual temporary folder.
+    """Return the folder for files of test servers: in memory if there is room, null for the usual temporary folder.
 
-    A database of a test's own is some 300 files, made and removed hundreds of times: on a disk this takes twice the
-    processor time of the test itself, because the file system looks for file numbers that were not freed just now.
+    Each test's database is about 300 files, created and removed hundreds of times. On a disk this takes twice the CPU
+    time of the test itself, because the file system searches for file numbers that were not freed recently.
     """
     if "TMPDIR" in os.environ or not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < ROOM_BYTES:
         return None
@@ -72,15 +72,15 @@ def storage() -> Path | None:
 
 
 def folder() -> Path:
-    """The session's folder, the same in every xdist worker."""
+    """Return the session's folder, the same in every xdist worker."""
     return Path(os.environ[FOLDER_VARIABLE])
 
 
 def shared(kind: str) -> Facts:
-    """What there is to know about the session's server of this kind, which is started when it is not yet there.
+    """Return the facts of the session's server of this kind, which is started if it is not running yet.
 
     Raises:
-        RuntimeError: it could not be started; with the end of its keeper's log.
+        RuntimeError: it could not be started; contains the end of its keeper's log.
     """
     facts = folder() / f"{kind}.json"
     with _locked(folder() / f"{kind}.lock"):
@@ -91,13 +91,13 @@ def shared(kind: str) -> Facts:
 
 
 def postgres() -> Postgres:
-    """The session's PostgreSQL, running, with a migrated template database."""
+    """Return the session's running PostgreSQL, which has a migrated template database."""
     return _postgres(Path(str(shared("postgres")["home"])))
 
 
 @contextlib.contextmanager
 def database(server: Postgres) -> Iterator[str]:
-    """The URL of a fresh, migrated database of its own, dropped afterwards."""
+    """Yield the URL of a new, migrated database, which is dropped afterwards."""
     name = f"t_{os.getpid()}_{time.monotonic_ns()}"
     server.sql(f"create database {name} owner {ROLE} template {TEMPLATE} strategy file_copy")
     try:

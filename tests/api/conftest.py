@@ -1,4 +1,4 @@
-"""An application on a database of the test module's own, and callers of it."""
+"""An application on a database of the test module, and clients of it."""
 
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -45,7 +45,7 @@ def settings(url: str, **changed: Any) -> Settings:
 
 @asynccontextmanager
 async def application(url: str, **changed: Any) -> AsyncIterator[FastAPI]:
-    """One process of the API without Temporal: wake-ups stay in the outbox."""
+    """Run one process of the API without Temporal: wakes stay in the outbox."""
     app = create_app(settings(url, **changed))
     yield app
     await app.state.kernel.database.close()
@@ -65,7 +65,7 @@ async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
 
 @pytest.fixture
 async def http(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    """A caller without a key."""
+    """Return a client without a key."""
     async with client(app) as made:
         yield made
 
@@ -78,7 +78,7 @@ def database(app: FastAPI) -> Database:
 
 @pytest.fixture
 async def sign_up(app: FastAPI) -> AsyncIterator[Callable[[], Awaitable[Workspace]]]:
-    """Makes workspaces."""
+    """Return a function that creates workspaces."""
     clients: list[httpx.AsyncClient] = []
 
     async def make() -> Workspace:
@@ -100,7 +100,7 @@ async def workspace(sign_up: Callable[[], Awaitable[Workspace]]) -> Workspace:
 
 @pytest.fixture
 def key_of(app: FastAPI) -> Callable[..., Awaitable[httpx.AsyncClient]]:
-    """A client with another key of a workspace."""
+    """Return a function that creates a client with another key of a workspace."""
 
     async def make(owner: Workspace, **body: Any) -> httpx.AsyncClient:
         made = await owner.http.post("/v1/api-keys", json={"name": "Another", **body})
@@ -111,21 +111,21 @@ def key_of(app: FastAPI) -> Callable[..., Awaitable[httpx.AsyncClient]]:
 
 
 async def run_sql(database: Database, statement: str, **values: Any) -> list[Any]:
-    """Look into the database, or move it, behind the service's back."""
+    """Run SQL directly on the database, past the service."""
     async with database.transaction() as session:
         done = await session.execute(text(statement), values)
         return list(done.all()) if isinstance(done, CursorResult) and done.returns_rows else []
 
 
 async def empty(database: Database, *tables: str) -> None:
-    """Empty tables, which the service itself may not: as the owner, whose login the tests have."""
+    """Empty tables as their owner, because the service's role may not."""
     async with database.transaction() as session:
         await session.execute(text("set local role none"))
         await session.execute(text(f"truncate {', '.join(tables)} cascade"))
 
 
 def error_of(answer: httpx.Response, status: int, code: str, field: str | None = None) -> dict[str, Any]:
-    """Check that an answer is the documented error."""
+    """Check that an answer is the documented error, and return its body."""
     assert answer.status_code == status, answer.text
     error: dict[str, Any] = answer.json()["error"]
     assert error["code"] == code

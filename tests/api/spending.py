@@ -1,6 +1,6 @@
-"""An operation that spends, on a route of its own: it writes one lead for each execution, so that they can be counted.
+"""An operation that spends, for tests: it writes one lead for each execution, so that executions can be counted.
 
-What it does before it answers is told by `note`: `fail`, `poor`, `deadlock` (once), `wait` (until `release`), `linger`.
+`note` says what it does before it answers: `fail`, `poor`, `deadlock` (once), `wait` (until `release`), `linger`.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class Spent(Answer):
 
 @dataclass
 class Stage:
-    """What the tests and the handler tell each other."""
+    """State that the tests and the handler share."""
 
     entered: asyncio.Event = field(default_factory=asyncio.Event)
     release: asyncio.Event = field(default_factory=asyncio.Event)
@@ -74,7 +74,7 @@ def add_to(app: FastAPI) -> None:
 
 
 def reset() -> None:
-    """Forget what earlier tests told."""
+    """Forget the state of earlier tests."""
     stage.entered.clear()
     stage.release.clear()
     stage.attempts = 0

@@ -1,4 +1,4 @@
-"""`python -m tests.architecture`: the figures of the house; with `--list CHECK` what one of them counts."""
+"""`python -m tests.architecture`: the figures of the code base; with `--list CHECK`, the offenders of one check."""
 
 import argparse
 

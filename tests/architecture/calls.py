@@ -1,9 +1,9 @@
-"""Where one function leads: the functions that it calls, hands on, or finds in a registry.
+"""The static call graph: the functions that a function calls, passes on, or finds in a registry.
 
-What a name stands for is followed through imports, aliases and re-exports. A method is found by the type of its object
-where annotations tell it, else by its name when one class of the product alone has a method of that name. Reading a
-property and making an object are calls. A method without a body leads to those of the subclasses. A call of a protocol
-ends there: what implements it (an adapter, the shipped data) is a part of its own.
+Names are resolved through imports, aliases and re-exports. A method is found by the annotated type of its object, else
+by its name if only one class of the product has a method of that name. Reading a property and creating an object are
+calls. A method without a body leads to those of the subclasses. A call of a protocol ends there: its implementation (an
+adapter, the shipped data) is counted separately.
 """
 
 import ast
@@ -15,8 +15,8 @@ from functools import cached_property
 from tests.architecture.source import Class, Function, Imported, Meaning, Module, Product, Value
 
 Types = frozenset[Class] | None
-"""The classes of the product that a value may be an instance, or a collection, of: none for a value of a library, null
-when it cannot be told."""
+"""The classes of the product of which a value may be an instance or a collection: empty for a value of a library, null
+if unknown."""
 
 NONE: frozenset[Class] = frozenset()
 CONSTRUCTION = ("__init__", "__post_init__", "__new__")
@@ -38,7 +38,7 @@ class Calls:
         return frozenset(self._reading(function).found - {function})
 
     def strings_in(self, function: Function) -> frozenset[str]:
-        """Return the strings that a function and the values it uses hold, among them names of registries."""
+        """Return the strings in a function and in the values it uses, including names of registries."""
         return frozenset(self._reading(function).strings)
 
     def _reading(self, function: Function) -> "_Reading":
@@ -49,7 +49,7 @@ class Calls:
 
     @cached_property
     def by_method_name(self) -> dict[str, list[Function]]:
-        """Methods by their own name."""
+        """Methods by name."""
         found = defaultdict(list)
         for each in self.product.classes():
             for name, method in each.methods.items():
@@ -98,7 +98,7 @@ class Calls:
                 yield text
 
     def text(self, module: Module, expression: ast.expr) -> str | None:
-        """Return the string that an expression is, constants followed; null for any other."""
+        """Return the string value of an expression, resolving constants; null for any other expression."""
         match expression:
             case ast.Constant(value=str(text)):
                 return text
@@ -113,13 +113,13 @@ class Calls:
         return None
 
     def bases(self, each: Class) -> list[Class]:
-        """Return the direct base classes that are the product's."""
+        """Return the direct base classes that belong to the product."""
         nodes = [base.value if isinstance(base, ast.Subscript) else base for base in each.node.bases]
         meanings = [self.product.meaning(each.module, node) for node in nodes]
         return [meaning for meaning in meanings if isinstance(meaning, Class)]
 
     def member(self, each: Class, name: str) -> Function | tuple[Module, ast.expr] | None:
-        """Return the method, or where the field's type is written, of a class or its bases."""
+        """Return the method of a class or its bases, or the module and expression of the field's type."""
         if name in each.methods:
             return each.methods[name]
         if name in each.fields:
@@ -141,7 +141,7 @@ class Calls:
         return [one for other in self.subclasses.get(each, ()) for one in self.methods(other, name)] or own
 
     def construction(self, each: Class) -> list[Function]:
-        """Return what making an object runs."""
+        """Return the functions that creating an object runs."""
         own = [
             method
             for name, method in each.methods.items()
@@ -151,7 +151,7 @@ class Calls:
 
 
 def _assigned(method: Function, name: str) -> ast.expr | None:
-    """Return what `self.name` is made of; for a parameter its annotation."""
+    """Return the expression assigned to `self.name`; for a parameter its annotation."""
     for node in ast.walk(method.node):
         match node:
             case ast.AnnAssign(target=ast.Attribute(value=ast.Name(id="self"), attr=attribute), annotation=annotation):
@@ -184,7 +184,7 @@ def _is_empty(function: Function) -> bool:
 
 
 class _Reading:
-    """One reading of a function: the types of its names, and the functions found."""
+    """One pass over a function: the types of its names, and the functions found."""
 
     def __init__(self, calls: Calls, module: Module, function: Function | None) -> None:
         self.calls = calls
@@ -202,7 +202,7 @@ class _Reading:
                 for target, value in (*_assignments(node), *_captures(node)):
                     self._bind(target, value)
 
-    # What local names are made of.
+    # Local names.
 
     def _bind(self, target: ast.expr, value: ast.expr | None) -> None:
         match target, value:
@@ -218,7 +218,7 @@ class _Reading:
     # Types.
 
     def types(self, expression: ast.expr | None) -> Types:
-        """Return of what classes a value may be; an annotation counts as a value of what it names."""
+        """Return the possible classes of a value; an annotation counts as a value of the named class."""
         match expression:
             case ast.Name() | ast.Attribute():
                 return self._named(expression)
@@ -281,14 +281,14 @@ class _Reading:
                 return NONE
 
     def _elsewhere(self, module: Module, expression: ast.expr | None, owner: Class | None = None) -> Types:
-        """Return the types of an expression that stands in another module, or outside of this function."""
+        """Return the types of an expression in another module or outside this function."""
         other = _Reading(self.calls, module, None)
         other.owner = owner
         other._typing = self._typing
         return other.types(expression)
 
     def _of_attribute(self, types: Types, name: str) -> Types:
-        """Return the types of an attribute. What a class lacks is a collection's own, such as `.values()`."""
+        """Return the types of an attribute; an attribute that a class lacks is a collection's, such as `.values()`."""
         if not types:
             return types
         found: list[Types] = []
@@ -304,7 +304,7 @@ class _Reading:
         return _union(found)
 
     def _answered(self, call: ast.Call) -> Types:
-        """Return the types of a call's answer; where annotations do not say them, those of what it was given."""
+        """Return the types of a call's result; without annotations, those of its arguments."""
         answer = self._called_types(call.func)
         if answer:
             return answer
@@ -370,7 +370,7 @@ class _Reading:
             self.found.update(self.calls.methods(each, expression.attr))
 
     def _read_unique(self, called: ast.Attribute) -> None:
-        """Find a method of an object of unknown type, when one class alone has a method of that name."""
+        """Find a method of an object of unknown type if only one class has a method of that name."""
         meaning = None if self._is_local(called) else self.product.meaning(self.module, called)
         alike = self.calls.by_method_name.get(called.attr, [])
         if meaning is None and len(alike) == 1 and self.types(called.value) is None:
@@ -378,7 +378,7 @@ class _Reading:
 
 
 def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """Yield targets and what they are made of: the value, what is iterated over, or the annotation."""
+    """Yield targets with their source: the value, the iterated expression, or the annotation."""
     match node:
         case ast.Assign(targets=targets, value=value):
             yield from ((target, value) for target in targets)
@@ -393,7 +393,7 @@ def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
 
 
 def _captures(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """Yield names that parameters, handlers and patterns bind, and what says their types."""
+    """Yield the names that parameters, handlers and patterns bind, with the expressions of their types."""
     match node:
         case ast.arguments():
             yield from ((ast.Name(argument.arg), argument.annotation) for argument in _arguments(node))
@@ -408,7 +408,7 @@ def _captures(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
 
 
 def _parts(expression: ast.expr | None) -> list[ast.expr]:
-    """Return the expressions that a value of an expression may come from."""
+    """Return the expressions from which the value of an expression may come."""
     match expression:
         case None:
             return []
@@ -424,7 +424,7 @@ def _parts(expression: ast.expr | None) -> list[ast.expr]:
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes inside a node that are run: all but annotations."""
+    """Yield the executed nodes inside a node: all except annotations."""
     for name, given in ast.iter_fields(node):
         if name not in {"annotation", "returns"}:
             for one in given if isinstance(given, list) else [given]:

@@ -1,13 +1,12 @@
-"""`python -m tests.architecture.flows`: through how many files and functions of the product a flow walks.
+"""`python -m tests.architecture.flows`: the number of files and functions of the product that a flow goes through.
 
-A flow is what it is called by from outside (an operation, a path, the stored name of a workflow or step), followed
-through every static call (`tests.architecture.calls`). Of the registries it follows the names that it lists: once a
-walked function names a step or workflow of the flow, its functions are walked too; a workflow leads to the step of its
-name with `.next`, which its loop asks. So an event that is emitted leads to a webhook in the flow that is about
-webhooks, and in no other.
+A flow begins at a public name (an operation, a path, the stored name of a workflow or step) and follows every static
+call (`tests.architecture.calls`). It follows only those names of registries that it lists: once a visited function
+names a listed step or workflow, its functions are visited too; a workflow leads to the step of its name with `.next`,
+which its loop asks. So an emitted event leads to a webhook only in the flow about webhooks.
 
-A file counts when the body of one of its functions is walked; files of constants, tables and types alone do not. What
-the framework runs around a route (middleware, validation) is no call of the product and is not followed.
+A file counts if the body of one of its functions is visited; files with only constants, tables and types do not. Code
+that the framework runs around a route (middleware, validation) is not called by the product and is not followed.
 """
 
 import argparse
@@ -22,21 +21,21 @@ from tests.architecture.source import ROOT, Function, product_of
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A flow begins at its first name and goes through the others.
+    """A flow, which begins at its first name and goes through the others.
 
-    Each is a public name, or for what has none the name of a function (`Class.method`) wherever it stands.
+    Each is a public name, or, where there is none, the name of a function (`Class.method`).
     """
 
     title: str
     begins: str
     through: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
-    """Where it begins again without a call: what another process, or a provider, sets going."""
+    """Names at which it continues without a call: another process, or a provider, starts them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What one flow walks through, and the names of it that nothing led to."""
+    """The functions of one flow, and its names that were not reached."""
 
     functions: frozenset[Function]
     missed: frozenset[str]
@@ -51,7 +50,7 @@ class Walk:
 
 
 SERVED = ("OperationRoute.answer",)
-"""How HTTP reaches an operation: the route is made of it, so that no call leads from one to the other."""
+"""How HTTP reaches an operation: the route is generated from it, so no call leads from one to the other."""
 
 FLOWS = {
     "send": Flow("one send", "enrollment", ("enrollment.next", "outreach.send")),
@@ -82,7 +81,7 @@ def calls_of(root: Path) -> Calls:
 
 
 def named(calls: Calls, name: str) -> list[Function]:
-    """Return the functions with a public name, or else those called so. Raises `LookupError` when there is none."""
+    """Return the functions with a public name, else those of that name. Raises `LookupError` if there is none."""
     found = calls.by_public_name.get(name) or [one for one in calls.product.functions() if one.name == name]
     if not found:
         raise LookupError(f"{name!r} is neither a public name of the product nor a function of it")
@@ -118,7 +117,7 @@ def table(root: Path = ROOT) -> str:
 
 
 def listing(key: str, root: Path = ROOT) -> str:
-    """Return the files of one flow, with how many of their functions it walks through and how many lines those have."""
+    """Return the files of one flow, with the number of their functions in it and of those functions' lines."""
     lines = [f"{'functions':>9}{'lines':>7}{'of':>6}  {FLOWS[key].title}"]
     for path, functions in walk(calls_of(root), FLOWS[key]).files.items():
         length = sum((one.node.end_lineno or one.node.lineno) - one.node.lineno + 1 for one in functions)

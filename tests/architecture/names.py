@@ -26,10 +26,10 @@ DIALECT = (
     r"rings?|rung|doorbells?|scenes?|parcels?|purses?|retold|happenings?|temper|surroundings|persons|casualties"
     r"|weather|handing[ _]on|held[ _]text"
 )
-"""Words with a plainer one in the field. Those that are also common verbs (hold, reach, tell) no pattern can judge."""
+"""Words for which the field has a plainer one. No pattern can judge those that are common verbs (hold, reach, tell)."""
 QUOTED = re.compile(r"`[^`]*`")
 NOT_OUR_TEXT = ("models/reading/", "models/outreach/rules/sequences.py")
-"""Where literals are words that candidates and advertisements use, or messages in a recruiter's words."""
+"""Files whose literals are words of candidates and advertisements, or messages in a recruiter's words."""
 IN_PROSE = re.compile(rf"\b({DIALECT})\b", re.IGNORECASE)
 IN_NAME = re.compile(rf"(?<![a-z])({DIALECT})(?![a-z])")
 CODES = r"[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*"
@@ -85,7 +85,7 @@ def private_imports(root: Path = ROOT) -> list[str]:
 
 
 def silenced_without_reason(root: Path = ROOT) -> list[str]:
-    """Return the comments that silence a linter or the type checker and do not say why."""
+    """Return the comments that silence a linter or the type checker without a reason."""
     return [
         f"{path}:{line}: {comment}"
         for path, line, comment in _comments(root)
@@ -155,7 +155,7 @@ def _is_private(dotted: str) -> bool:
 
 
 def _matches(lines: list[tuple[Path, int, str]], words: re.Pattern[str]) -> list[str]:
-    """Return where the words stand; a name in back quotes is quoted from the code."""
+    """Return where the words occur, except in back quotes, which quote names of the code."""
     return [
         f"{path}:{line}: {found.group()}"
         for path, line, text in lines

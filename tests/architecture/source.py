@@ -1,4 +1,4 @@
-"""The product as its syntax trees say it: modules, and what each name in them means."""
+"""The product's syntax trees: modules, and the meaning of each of their names."""
 
 import ast
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from pathlib import Path
 PRODUCT = ("api", "activities", "workflows", "models", "worker.py")
 ROOT = Path(__file__).parents[2]
 MIGRATIONS = "models/migrations/versions/"
-"""Versions of the tables: written once, never called by the product."""
+"""Migrations: written once, never called by the product."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Imported:
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function or method; functions inside it belong to it."""
+    """A function or method, including the functions inside it."""
 
     module: "Module"
     name: str
@@ -31,13 +31,13 @@ class Function:
 
     @property
     def is_property(self) -> bool:
-        """Whether reading the attribute calls it."""
+        """Whether it is called by reading an attribute."""
         return any("property" in ast.unparse(decorator) for decorator in self.node.decorator_list)
 
 
 @dataclass(eq=False, slots=True)
 class Class:
-    """A class with its own methods, and the expressions that give its fields their types."""
+    """A class with its own methods, and the expressions of its fields' types."""
 
     module: "Module"
     name: str
@@ -103,7 +103,7 @@ class Product:
             yield from (meaning for meaning in module.names.values() if isinstance(meaning, Value))
 
     def meaning(self, module: Module, expression: ast.expr) -> Meaning | None:
-        """Return what a name or dotted name stands for in a module; null for what no module binds.
+        """Return the meaning of a name or dotted name in a module; null if no module binds it.
 
         A name of a library stays `Imported`.
         """
@@ -118,7 +118,7 @@ class Product:
         return None
 
     def bound(self, module: Module, name: str) -> Meaning | None:
-        """Return what a name of a module stands for, imports followed."""
+        """Return the meaning of a module's name, resolving imports."""
         found = module.names.get(name)
         if not isinstance(found, Imported):
             return found
@@ -162,7 +162,7 @@ def _bind(module: Module) -> None:
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements of a module, those below `if`, `with` and `try` too."""
+    """Yield the statements of a module, including those below `if`, `with` and `try`."""
     for statement in body:
         yield statement
         if isinstance(statement, ast.If | ast.With | ast.Try):

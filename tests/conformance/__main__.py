@@ -1,6 +1,6 @@
-"""`make mcp-conformance`: prove the MCP address by others' software, on an installation of its own.
+"""`make mcp-conformance`: test the MCP address with third-party software, on a separate installation.
 
-Ends with a table, and with 1 when something failed that is not expected to. Everything started is ended.
+Prints a table, and exits with 1 after an unexpected failure. Stops everything that it started.
 """
 
 import argparse
@@ -31,7 +31,7 @@ Part = Callable[[], list[Outcome]]
 
 
 def prove(facts: dict[str, Any], output: Path) -> Iterator[Outcome]:
-    """Every proof on one installation, of which `facts` are what `up` said."""
+    """Yield the outcomes of every part on one installation; `facts` are the output of `up`."""
     with fixtured(facts, _key(facts)) as url:
         for revision in server_suite.REVISIONS:
             yield from _proved("server suite", partial(server_suite.run, url, revision, output / revision))
@@ -44,7 +44,7 @@ def prove(facts: dict[str, Any], output: Path) -> Iterator[Outcome]:
 
 
 def _proved(name: str, part: Part) -> list[Outcome]:
-    """What a part found; one that breaks off has failed, and the others are still made."""
+    """Return the outcomes of a part; a part that raises has failed, and the others still run."""
     try:
         return part()
     except (AssertionError, httpx.HTTPError, OSError, ValueError, StackError, subprocess.SubprocessError) as problem:
@@ -52,13 +52,13 @@ def _proved(name: str, part: Part) -> list[Outcome]:
 
 
 def _key(facts: dict[str, Any]) -> str:
-    """Of a workspace of its own: the requests of a key are limited."""
+    """Return the key of a new workspace, because the requests of a key are limited."""
     return Recruiter.join(facts, name="Conformance").api_key
 
 
 @contextmanager
 def installation(facts: Path | None) -> Iterator[dict[str, Any]]:
-    """An installation that runs already, or one that lasts as long as the proofs."""
+    """Yield the facts of a running installation, or of one that runs only during the tests."""
     if facts is not None:
         yield json.loads(facts.read_text())
         return
@@ -67,14 +67,14 @@ def installation(facts: Path | None) -> Iterator[dict[str, Any]]:
 
 
 def shown(outcome: Outcome) -> Outcome:
-    """The outcome, once a person who waits has seen it."""
+    """Print the outcome and return it."""
     sys.stdout.write(f"{outcome.verdict:9} {outcome.part}: {outcome.name}\n")
     sys.stdout.flush()
     return outcome
 
 
 def main() -> None:
-    """Prove, and show what was found."""
+    """Run all parts and print the results."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance")
     parser.add_argument("--facts", type=Path, help="what `stack up --json` wrote; without it an own stack is started")
     asked = parser.parse_args()

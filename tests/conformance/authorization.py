@@ -25,7 +25,7 @@ def new_person(facts: dict[str, Any]) -> Person:
 
 
 def suite(facts: dict[str, Any], output: Path) -> list[Outcome]:
-    """What the official suite says about the authorization server; results are kept in `output`."""
+    """Return the official suite's outcomes for the authorization server; details are stored in `output`."""
     ports, person = Ports(), new_person(facts)
     port = ports.take(PREFERRED_PORT)
     issuer = str(facts["api_url"])
@@ -50,7 +50,7 @@ def suite(facts: dict[str, Any], output: Path) -> list[Outcome]:
 
 
 def sign_in(facts: dict[str, Any], client: str) -> list[Outcome]:
-    """What a client says that finds out by itself where to sign in, and a person allows it."""
+    """Return the outcomes of a client that discovers the sign-in by itself; a person consents."""
     person = new_person(facts)
 
     def heard(line: str) -> None:
@@ -62,7 +62,7 @@ def sign_in(facts: dict[str, Any], client: str) -> list[Outcome]:
 
 
 def inspector_sign_in(facts: dict[str, Any], era: str) -> list[Outcome]:
-    """What the Inspector says when it has no key: it asks the person, and then lists the tools."""
+    """Return the outcomes of the Inspector without a key: it sends the person to sign in, then lists the tools."""
     ports, person = Ports(), new_person(facts)
     callback = f"http://{LOOPBACK}:{ports.take(PREFERRED_PORT)}/oauth/callback"
 

@@ -1,4 +1,4 @@
-"""Both clients of the TypeScript SDK, each through the main job, against a running installation."""
+"""Both clients of the TypeScript SDK, each doing the main job on a running installation."""
 
 import json
 
@@ -6,21 +6,21 @@ from tests.conformance import node_programs
 from tests.conformance.outcomes import Outcome, Verdict
 
 CLIENTS = ("legacy", "modern")
-"""By the era of the protocol that they speak."""
+"""The clients, by their protocol version."""
 FEWEST = 12
-"""Checks that each client goes through."""
+"""The fewest checks that each client makes."""
 CHECK = '{"check":'
 TAIL = 2000
 
 
 def run(url: str, api_key: str, client: str) -> list[Outcome]:
-    """What a client's checks say about the MCP address `url`; the workspace of the key spends credits."""
+    """Return the outcomes of a client at the MCP address `url`; the workspace of the key spends credits."""
     done = node_programs.run(node_programs.FOLDER / f"{client}.mjs", url, api_key)
     return outcomes(f"typescript client, {client}", done, fewest=FEWEST)
 
 
 def outcomes(part: str, done: node_programs.Done, *, fewest: int) -> list[Outcome]:
-    """What a program of checks has said; it has failed when it made fewer than it should."""
+    """Return the outcomes that a program printed, with a failure if they are fewer than `fewest`."""
     told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith(CHECK)]
     found = [
         Outcome(part, line["check"], Verdict.FAILED if line["problem"] else Verdict.PASSED, line["problem"] or "")

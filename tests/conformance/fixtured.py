@@ -1,6 +1,6 @@
 """The api with the suite's fixtures, on loopback: `python -m tests.conformance.fixtured --port 8099`.
 
-The official server suite sends no credentials, so a request without any is let in with the key `CONFORMANCE_KEY`.
+The official server suite sends no credentials, so requests without any get the key `CONFORMANCE_KEY`.
 """
 
 import argparse
@@ -16,14 +16,14 @@ from tests.conformance.fixtures.server import create_fixtured_server
 
 
 class LetIn:
-    """An application whose callers all have a key."""
+    """Wraps an application and gives callers without a key a key."""
 
     def __init__(self, app: ASGIApp, api_key: str) -> None:
         self._app = app
         self._header = (b"authorization", f"Bearer {api_key}".encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, with the key when it has none."""
+        """Pass the request on, with the key if it has none."""
         if scope["type"] == "http" and not any(name == b"authorization" for name, _ in scope["headers"]):
             scope = {**scope, "headers": [*scope["headers"], self._header]}
         await self._app(scope, receive, send)

@@ -1,4 +1,4 @@
-"""The Inspector on its command line, in both eras of the protocol, against a running installation."""
+"""The Inspector's command line, in both protocol versions, on a running installation."""
 
 import json
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One command line, the exit code it must end with, and what must be true of the result it prints."""
+    """One command line, its expected exit code, and a check of the result that it prints."""
 
     name: str
     arguments: tuple[str, ...]
@@ -73,7 +73,7 @@ ASKED = (
 
 
 def run(url: str, api_key: str, era: str) -> list[Outcome]:
-    """What the Inspector says about the MCP address `url`."""
+    """Return the outcomes of the Inspector at the MCP address `url`."""
     return [_outcome(asked, url, api_key, era) for asked in ASKED]
 
 

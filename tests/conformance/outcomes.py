@@ -1,4 +1,4 @@
-"""What a proof by another implementation found, and the table that is shown of it."""
+"""Outcomes of tests by other implementations, and their table."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """How one check ended."""
+    """The result of one check."""
 
     PASSED = "passed"
     EXPECTED = "expected"
-    """It failed, and the baseline says why it must."""
+    """It failed, as the baseline expects."""
     OPTIONAL = "optional"
     """It failed, and the protocol does not require it."""
     FAILED = "failed"
@@ -18,7 +18,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One check of one part; `told` says what went wrong."""
+    """One check of one part; `told` says what failed."""
 
     part: str
     name: str
@@ -27,12 +27,12 @@ class Outcome:
 
 
 def failures(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Those that must not be."""
+    """Return the outcomes that must not occur."""
     return [outcome for outcome in outcomes if outcome.verdict is Verdict.FAILED]
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
-    """Counts of every part, and then whatever did not pass."""
+    """Return a table with the counts of every part, followed by all checks that did not pass."""
     parts = list(dict.fromkeys(outcome.part for outcome in outcomes))
     width = max(map(len, parts), default=0)
     lines = [f"{'':{width}}" + "".join(f"{verdict:>10}" for verdict in Verdict)]

@@ -14,7 +14,7 @@ LINK_PATH = "/authorize/link"
 
 @dataclass
 class Form(HTMLParser):
-    """The one form of a page: where it goes, and what it holds when nothing in it is changed."""
+    """The only form of a page: its address and the unchanged values of its fields."""
 
     action: str = ""
     fields: list[tuple[str, str]] = field(default_factory=list)
@@ -24,7 +24,7 @@ class Form(HTMLParser):
 
     @classmethod
     def of(cls, page: httpx.Response) -> "Form":
-        """The form of a page that was shown."""
+        """Return the form of a page."""
         assert page.status_code == 200, f"{page.url.path} answered {page.status_code}: {page.text[:2000]}"
         read = cls()
         read.feed(page.text)
@@ -32,7 +32,7 @@ class Form(HTMLParser):
         return read
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note a form, or a field that is sent as it stands."""
+        """Record a form, or a field with its value."""
         given = {name: value or "" for name, value in attrs}
         if tag == "form":
             self.action = given["action"]
@@ -43,13 +43,13 @@ class Form(HTMLParser):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who owns a workspace of an installation."""
+    """The owner of a workspace of an installation."""
 
     facts: dict[str, Any]
     email: str
 
     def allow(self, authorize_url: str) -> None:
-        """Sign in at the address to which a client sent the browser, allow all it asks for, and be sent back."""
+        """Sign in at the address to which a client sent the browser, allow everything, and follow the redirect back."""
         with httpx.Client(base_url=str(self.facts["api_url"]), trust_env=False, timeout=30) as browser:
             began = Form.of(browser.get(authorize_url))
             mailed = browser.post(began.action, data=_sent(began, email=self.email))
@@ -60,7 +60,7 @@ class Person:
             browser.get(decided.headers["location"]).raise_for_status()
 
     def _mailed_link(self) -> str:
-        """The link of the one sign-in mail."""
+        """Return the link of the only sign-in mail."""
         deadline = time.monotonic() + MAIL_SECONDS
         while time.monotonic() < deadline:
             mails = httpx.get(f"{self.facts['sandbox_url']}/_control/mail", params={"to": self.email}, trust_env=False)
@@ -73,7 +73,7 @@ class Person:
 
 
 def _sent(form: Form, **filled: str) -> dict[str, list[str]]:
-    """The form with these fields filled in."""
+    """Return the form's values with these fields filled in."""
     sent: dict[str, list[str]] = {name: [value] for name, value in filled.items()}
     for name, value in form.fields:
         sent.setdefault(name, []).append(value)

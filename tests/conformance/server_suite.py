@@ -16,16 +16,16 @@ PROGRAM = PACKAGE / "dist" / "index.js"
 RESULT = re.compile(r"server-(?P<scenario>.+)-\d{4}-\d\d-\d\dT[\d-]+Z")
 TAIL = 3000
 FAILED = {"FAILURE", "WARNING"}
-"""A check that warns counts as failed for the suite, too."""
+"""Statuses of failed checks; the suite counts warnings as failures too."""
 
 
 def baseline(revision: str) -> Path:
-    """The file of failures that are expected at a revision, each with its reason. Where there is none, none is."""
+    """Return the path of the expected failures of a revision, each with its reason; no file means none."""
     return Path(__file__).parent / f"expected-failures-{revision}.yml"
 
 
 def run(url: str, revision: str, output: Path) -> list[Outcome]:
-    """What the suite says about the MCP address `url`, one outcome for each scenario; results are kept in `output`."""
+    """Return the suite's outcomes at the MCP address `url`, one per scenario; details are stored in `output`."""
     part = f"server suite {revision}"
     known = baseline(revision)
     options = ["--expected-failures", str(known)] if known.exists() else []

@@ -18,9 +18,9 @@ MANY_A_MINUTE = 100_000
 
 @contextmanager
 def fixtured(facts: dict[str, Any], api_key: str) -> Iterator[str]:
-    """The MCP address of the api with fixtures, on the database and the Temporal of an installation.
+    """Serve the api with fixtures on an installation's database and Temporal, and yield its MCP address.
 
-    Callers without a key work in the workspace of this one.
+    Callers without a key use this one.
     """
     ports = Ports()
     port = ports.take(PREFERRED_PORT)

@@ -1,7 +1,7 @@
-"""Why a request that the OpenAPI document allows may be refused: rules that no JSON Schema says, each with its reason.
+"""Rules by which the service may refuse requests that the OpenAPI document allows, each with its reason.
 
-Every refusal of described input is looked up here by its code and message. One that is not found fails the fuzzing:
-either the document lacks something, or the service refuses what it should take.
+Every refusal of described input is looked up here by code and message. An unknown one fails the fuzzing: either the
+document lacks something, or the service refuses input that it should accept.
 """
 
 import re
@@ -80,10 +80,10 @@ RULES: Mapping[str, str] = {
     r"invalid_request: [a-z_]+ is above the default of [0-9]+, which needs risk_acknowledged: true\.": TOGETHER,
     r"invalid_request: With the [0-9]+ of the run this is more than [0-9]+\.": OWNED,
 }
-"""Code and message, as a pattern of the whole, and the reason."""
+"""Reasons by a pattern of the whole text of code and message."""
 
 
 def reason_for(code: str, message: str) -> str | None:
-    """Why described input may be refused like this, or nothing if it may not."""
+    """Return the reason why described input may be refused like this; null if it may not."""
     told = f"{code}: {message}"
     return next((reason for pattern, reason in RULES.items() if re.fullmatch(pattern, told, re.DOTALL)), None)

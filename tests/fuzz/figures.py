@@ -1,4 +1,4 @@
-"""What came of the requests: how many, and which operations nothing got through to."""
+"""Results of the requests: their numbers, and the operations that never succeeded."""
 
 import json
 from collections import Counter
@@ -13,18 +13,18 @@ UNREACHED = {
 }
 """Operations that cannot be expected to succeed, each with its reason."""
 MOST_UNLUCKY = 25
-"""So many others may find their few objects in the wrong state: an action can be approved once."""
+"""The most other operations that may find all their objects in the wrong state: an action can be approved once."""
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Answers by operation, phase, mode of generation and status."""
+    """Numbers of answers by operation, phase, mode of generation and status."""
 
     counts: dict[tuple[str, str, str, str], int]
 
     @classmethod
     def read(cls, folder: Path) -> "Figures":
-        """Of the run whose files are in a folder."""
+        """Read the figures of a run from the files in a folder."""
         kept: dict[str, int] = json.loads((folder / ANSWERS).read_text())
         counts = {}
         for told, times in kept.items():
@@ -33,14 +33,14 @@ class Figures:
         return cls(counts)
 
     def summed(self, *places: int) -> Counter[tuple[str, ...]]:
-        """How many, by some of the four."""
+        """Return the numbers summed by some of the four keys."""
         found: Counter[tuple[str, ...]] = Counter()
         for told, times in self.counts.items():
             found[tuple(told[place] for place in places)] += times
         return found
 
     def unreached(self) -> set[str]:
-        """Operations that never succeeded though they can."""
+        """Return the operations that never succeeded although they can."""
         succeeded = {name for name, _, _, status in self.counts if status.startswith("2")}
         return {name for name, *_ in self.counts} - succeeded - UNREACHED.keys()
 

@@ -1,4 +1,4 @@
-"""What schemathesis loads: real ids and keys in requests that are meant well, and the check of what is refused."""
+"""Hooks that schemathesis loads: real ids and keys in valid requests, and a check of refusals."""
 
 import atexit
 import itertools
@@ -19,14 +19,14 @@ from tests.fuzz.beyond_a_schema import reason_for
 from tests.fuzz.world import ANSWERS_VARIABLE, IDS_VARIABLE, OWN_KEY_VARIABLE, WITHOUT_WORKERS_VARIABLE
 
 IDS: dict[str, list[str]] = json.loads(os.environ[IDS_VARIABLE])
-"""The ids of what the workspace has, by the name that paths, queries and bodies give them."""
+"""The ids of the workspace's objects, by their names in paths, queries and bodies."""
 
 OWN_KEY = os.environ[OWN_KEY_VARIABLE]
 """The id of the calling key. Fuzzed calls can learn it by listing keys, and could revoke their own key with it."""
 
 WITHOUT_WORKERS = os.environ.get(WITHOUT_WORKERS_VARIABLE) == "1"
 WAITS_FOR_A_WORKER = {"people.search", "people.fetch", "companies.fetch", "people.match"}
-"""Operations whose answer a worker gives: without one they are previewed, or each would wait for 50 seconds."""
+"""Operations that need a worker for their answer. There is none, so they are previewed: each would wait 50 seconds."""
 
 REAL = re.compile(r"^[a-z]+_[0-9a-z]{26}$")
 INVENTED = re.compile(r"^[a-z]+_0{26}$")
@@ -35,7 +35,7 @@ A_CUSTOMER = re.compile(r"cus_[0-9a-z]{26}")
 KEY = "Idempotency-Key"
 A_KEY = re.compile(r"[!-~]{1,255}")
 ANSWERS = os.environ[ANSWERS_VARIABLE]
-"""The file that says in the end how often each operation answered what."""
+"""The file for the numbers of answers by operation and status."""
 
 numbers = itertools.count()
 answered: Counter[str] = Counter()
@@ -44,7 +44,7 @@ chance = random.Random(os.environ.get("FUZZ_SEED", "1"))
 
 @schemathesis.hook
 def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -> None:
-    """Let requests get as far as the operation, and those that are well meant find what they name."""
+    """Let requests reach the operation, and let valid ones name existing objects."""
     del context, kwargs
     if case.path_parameters and case.path_parameters.get("key_id") == OWN_KEY:
         case.path_parameters["key_id"] = chance.choice(IDS["key_id"])
@@ -62,13 +62,13 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
 
 
 def _admit(case: Case[Any]) -> None:
-    """Replace a customer that leads nowhere, and give a new key: what else is wrong would never be looked at.
+    """Replace an unknown customer and set a new Idempotency-Key; otherwise no other part would be checked.
 
-    The coverage phase puts "0" for the customer into every request, whatever it is about.
+    The coverage phase puts "0" as customer into every request.
     """
     about = case.meta.phase.data.parameter_location if case.meta is not None else None
     if about is ParameterLocation.HEADER:
-        return  # what is wrong is a header, or that there is none
+        return  # the tested fault is a wrong or missing header
     customer, key = case.headers.get(CUSTOMER), case.headers.get(KEY)
     if isinstance(customer, str) and (about is not None or A_CUSTOMER.fullmatch(customer)):
         if chance.random() < 0.1:
@@ -81,7 +81,7 @@ def _admit(case: Case[Any]) -> None:
 
 @schemathesis.hook
 def after_call(context: HookContext, case: Case[Any], response: Response) -> None:
-    """Count what was answered, of the methods that are described."""
+    """Count the answers to described methods."""
     del context
     if not _of_another_method(case):
         name, meta = case.operation.definition.raw["operationId"], case.meta
@@ -91,7 +91,7 @@ def after_call(context: HookContext, case: Case[Any], response: Response) -> Non
 
 @atexit.register
 def tell() -> None:
-    """Leave the counts to the process that started this one."""
+    """Write the counts for the process that started this one."""
     Path(ANSWERS).write_text(json.dumps(answered))
 
 
@@ -102,7 +102,7 @@ def _of_another_method(case: Case[Any]) -> bool:
 
 def _name_real_objects(values: dict[str, Any]) -> None:
     if "cursor" in values and chance.random() < 0.9:
-        del values["cursor"]  # an invented one is refused before anything else is looked at
+        del values["cursor"]  # an invented one is refused before anything else is checked
     for name, value in values.items():
         for inner in value if isinstance(value, list) else [value]:
             if isinstance(inner, dict):
@@ -115,13 +115,13 @@ def _name_real_objects(values: dict[str, Any]) -> None:
 
 
 def _invented(value: Any) -> bool:
-    """Not one that an earlier answer gave."""
+    """Return whether a cursor does not come from an earlier answer."""
     return isinstance(value, str) and (REAL.match(value) is None or INVENTED.match(value) is not None)
 
 
 @schemathesis.check
 def described_input_is_taken(ctx: CheckContext, response: Response, case: Case[Any]) -> bool | None:
-    """What is described is taken, or refused for a reason that no schema can say."""
+    """Check that described input is accepted, or refused for a reason that a schema cannot express."""
     del ctx
     if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE or response.status_code != 400:
         return None

@@ -1,4 +1,4 @@
-"""The API as a process of its own, and schemathesis as another: what both are told, and what came of it."""
+"""Runs the API and schemathesis as separate processes, and returns the results."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ CLEAN = {"PYTHONPATH": str(PROJECT), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0
 
 @asynccontextmanager
 async def served(environment: Mapping[str, str], log: Path) -> AsyncIterator[str]:
-    """The address of an API without rate limits, which ends with the block."""
+    """Serve an API without rate limits within the block, and yield its address."""
     ports = Ports()
     port = ports.take(18180)
     address = f"http://127.0.0.1:{port}"
@@ -62,7 +62,7 @@ async def _answers(address: str, process: Process, log: Path) -> None:
 async def fuzzed(
     address: str, folder: Path, *arguments: str, environment: Mapping[str, str], api_key: str
 ) -> tuple[int, str]:
-    """Run schemathesis over the whole document as it is served; gives its exit code and what it said."""
+    """Run schemathesis over the whole served document; return its exit code and its output."""
     told = {**os.environ, **CLEAN, **environment, "SCHEMATHESIS_HOOKS": "tests.fuzz.hooks"}
     told[ANSWERS_VARIABLE] = str(folder / ANSWERS)
     document = folder / "openapi.json"

@@ -1,4 +1,4 @@
-"""The workspace that is fuzzed: several objects of every kind, of three furnished tenants in one workspace."""
+"""The fuzzed workspace: several objects of every kind, of three tenants in one workspace."""
 
 import json
 from collections import defaultdict
@@ -17,7 +17,7 @@ OWN_KEY_VARIABLE = "FUZZ_OWN_KEY"
 ANSWERS_VARIABLE = "FUZZ_ANSWERS"
 WITHOUT_WORKERS_VARIABLE = "FUZZ_WITHOUT_WORKERS"
 EACH = 4
-"""How many objects of each kind: some are deleted or ended on the way."""
+"""Number of objects of each kind; some are deleted or ended during the run."""
 CREDITS = 100_000
 OF_THE_WORLD = {
     "city": ["Gent", "Springfield"],
@@ -26,24 +26,24 @@ OF_THE_WORLD = {
     "location_id": ["loc_2797656"],
     "anchor_location_id": ["loc_2797656"],
 }
-"""Tables without an owner, known to all workspaces."""
+"""Tables without an owner, shared by all workspaces."""
 
 
 @dataclass
 class World:
-    """What the fuzzing needs to know: a key and its id, and the ids by the name that paths and bodies give them."""
+    """Input of the fuzzing: a key and its id, and ids of objects by their names in paths and bodies."""
 
     api_key: str
     api_key_id: str
     ids: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def environment(self) -> dict[str, str]:
-        """What `tests.fuzz.hooks` reads."""
+        """Return the environment variables that `tests.fuzz.hooks` reads."""
         return {IDS_VARIABLE: json.dumps(self.ids), OWN_KEY_VARIABLE: self.api_key_id}
 
 
 async def furnished(database_url: str, **changed: Any) -> World:
-    """A workspace with credits and objects of every kind, made by the operations and stores themselves."""
+    """Create a workspace with credits and objects of every kind, by the operations and stores themselves."""
     async with application(database_url, **CHANGED | changed) as app:
         database = app.state.kernel.database.within(all_tenants("tests"))
         tenant = await new_workspace(app)

@@ -1,4 +1,4 @@
-"""A database of the test's own with one workspace in it."""
+"""A database for each test, with one workspace."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Member:
 
 
 async def join(session: AsyncSession, *, granted: int = 1250) -> Member:
-    """A fresh workspace with a key and so many credits."""
+    """Create a workspace with a key and `granted` credits."""
     now = await service_time(session)
     workspace = Workspace(
         id=new_id("ws", now), name="Acme", email="a@acme.example", email_key="a@acme.example", created_at=now
@@ -84,7 +84,7 @@ def vault() -> Vault:
 
 @pytest.fixture
 async def inside(database: Database, member: Member) -> Member:
-    """A customer of the member's workspace, with a key that the account shares."""
+    """Return a customer of the member's workspace, with a key that the account shares."""
     async with database.transaction() as session:
         now = await service_time(session)
         customer = Customer(id=new_id("cus", now), workspace_id=member.tenant.workspace_id, name="One", created_at=now)

@@ -9,11 +9,11 @@ from api.kernel import openapi
 from models.base.settings import Settings
 
 SERVER = "https://recruiting.test"
-"""Where the document says it is served; the linters refuse localhost and example.com."""
+"""The server in the document; the linters refuse localhost and example.com."""
 
 
 def write(file: Path) -> None:
-    """Write the document of the application, which connects to nothing until it is asked something."""
+    """Write the document of the application, which opens no connection before its first request."""
     settings = Settings(
         database_url="postgresql+asyncpg://nobody@127.0.0.1:1/none",
         secret_key="a secret of the tests, long enough",

@@ -1,4 +1,4 @@
-"""A population shared by all tests, and a sandbox behind a real web server, as new for each test."""
+"""A population shared by all tests, and a sandbox on a real web server, reset for each test."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from sandbox.people.service import PeopleSettings
 from sandbox.server import Settings
 from tests.sandbox.serving import serving
 
-# A JSON object as it travels.
+# A JSON object.
 Object = dict[str, Any]
 
 PEOPLE = 2000
@@ -30,7 +30,7 @@ def population() -> Population:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A served sandbox: `people` carries the API key, `control` steers."""
+    """A served sandbox: `people` is a client with the API key, `control` one of the control API."""
 
     url: str
     people: httpx.Client
@@ -58,7 +58,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture
 def sandbox(served: Running) -> Running:
-    """The served sandbox, as if just started."""
+    """Return the served sandbox, reset."""
     for path in ("faults", "people/states", "people/log", "mail"):
         served.control.delete(f"/_control/{path}").raise_for_status()
     for path, body in (

@@ -1,4 +1,4 @@
-"""A sandbox behind a real web server, in a thread of the test's own process."""
+"""A sandbox on a real web server, in a thread of the test process."""
 
 import socket
 import threading
@@ -27,7 +27,7 @@ class _Served(threading.Thread):
 
 @contextmanager
 def serving(settings: Settings) -> Iterator[str]:
-    """Serve until left; gives the URL."""
+    """Serve within the block, and yield the URL."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()

@@ -36,7 +36,7 @@ def _lines(tree: ast.AST) -> Iterator[int]:
 
 
 def missing(measured: coverage.Coverage, name: str) -> Iterator[str]:
-    """What no history runs in one module."""
+    """Yield the lines and branches of one module that no history runs."""
     file = str(sys.modules[name].__file__)
     inside = bodies(Path(file))
     lines = [line for line in measured.analysis2(file)[3] if line in inside]

@@ -1,4 +1,4 @@
-"""Replaying kept histories with the workflows as they are now."""
+"""Replays stored histories with the current workflows."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -16,7 +16,7 @@ from workflows.kinds import WORKFLOWS
 
 @dataclass(frozen=True)
 class Kept:
-    """One history on file."""
+    """One stored history."""
 
     kind: str
     name: str
@@ -24,7 +24,7 @@ class Kept:
 
     @cached_property
     def history(self) -> WorkflowHistory:
-        """As Temporal reads it."""
+        """Return the history in Temporal's form."""
         return WorkflowHistory.from_json(f"{self.kind}/{self.name}", self.file.read_text())
 
     @cached_property
@@ -44,7 +44,7 @@ def kept(folder: Path) -> list[Kept]:
 
 
 async def replay(histories: Sequence[Kept], *, runner: WorkflowRunner) -> None:
-    """Raises when a workflow of today would not do what its history says."""
+    """Replay histories. Raises if a current workflow would deviate from its history."""
 
     async def read() -> AsyncIterator[WorkflowHistory]:
         for one in histories:

@@ -1,4 +1,4 @@
-"""A database, a served sandbox with one ready account, and the steps of enrollments between the two."""
+"""Fixtures: a database, a served sandbox with one ready account, and the steps of enrollments between them."""
 
 import pytest
 
@@ -20,5 +20,5 @@ def sending(
     sandbox: Sandbox,
     network: UnipileNetwork,
 ) -> Stage:
-    """A stage without people."""
+    """Return a stage without people."""
     return stage(database, vault, member, sandbox, network)

@@ -19,19 +19,19 @@ TURNS = 60
 
 @dataclass
 class Stage(World):
-    """A world whose account is connected in the sandbox; people are people of the sandbox."""
+    """A world whose account is connected in the sandbox; its people are the sandbox's."""
 
     sandbox: Sandbox | None = None
     network: UnipileNetwork | None = None
     frozen: float = 0.0
-    """Seconds that the worker's machine sleeps between claim and call."""
+    """Seconds for which the worker's machine is suspended between claim and call."""
 
     @property
     def steps(self) -> SendSteps:
         return self.worker()
 
     def worker(self, *, sleeps: float = 0.0) -> SendSteps:
-        """A worker process of its own; the clock of its machine jumps by `sleeps` after the first look at it."""
+        """Return the steps of a separate worker; its machine's clock jumps by `sleeps` after it is first read."""
         looks = iter([0.0])
         return SendSteps(
             self.database,
@@ -56,12 +56,12 @@ class Stage(World):
         await self.at(await self.now() + timedelta(**by))
 
     async def connect(self, *steps: Any, **sequence: Any) -> None:
-        """Open the world with the account of the sandbox."""
+        """Open the world with the sandbox's account."""
         await self.open(*steps, **sequence)
         await self.sql("update outreach_accounts set provider_id = :id", id=self.far.account)
 
-    async def somebody(self, nth: int = 0) -> tuple[str, str]:
-        """A stranger of the network: our id of them, and the network's."""
+    async def stranger(self, nth: int = 0) -> tuple[str, str]:
+        """Return a person without a relation to the account: the service's id and the network's id."""
         network_id = self.far.person(nth)
         return await self.person(self.slug_of(network_id)), network_id
 
@@ -70,7 +70,7 @@ class Stage(World):
         return found
 
     async def act(self, subject_id: str, call: Call, *, worker: SendSteps | None = None) -> NextStep:
-        """Run the call that a step asked for."""
+        """Run the call that a step requested."""
         steps = worker or self.steps
         step = Step(id=subject_id, number=call.number)
         return await (steps.send(step) if call.step == OUTREACH_SEND else steps.reconcile(step))
@@ -79,7 +79,7 @@ class Stage(World):
         return await self.steps.enrollment_next(Step(id=subject_id))
 
     async def until_call(self, subject_id: str) -> Call:
-        """Let time pass until a call is due; gives it."""
+        """Advance time until a call is due, and return it."""
         for _ in range(TURNS):
             step = await self.ask(subject_id)
             if step.call is not None:
@@ -90,7 +90,7 @@ class Stage(World):
         raise AssertionError("no call is ever due")
 
     async def drive(self, subject_id: str, *, until: timedelta = timedelta(days=60)) -> NextStep:
-        """Play the workflow until it is done, waits to be woken, or the time has passed."""
+        """Act as the workflow until it is done, waits for a wake, or the time has passed."""
         end = await self.now() + until
         step = await self.ask(subject_id)
         for _ in range(TURNS):
@@ -106,10 +106,10 @@ class Stage(World):
         raise AssertionError(f"never ends: {step}")
 
     def written(self) -> list[tuple[str, str, str | None]]:
-        """What was executed on the network: kind, person and text."""
+        """Return what was executed on the network: kind, person and text."""
         return [(row["kind"], row["person_id"], row["text"]) for row in self.far.log()]
 
 
 def stage(database: Database, vault: Vault, member: Any, sandbox: Sandbox, network: UnipileNetwork) -> Stage:
-    """A stage without people."""
+    """Return a stage without people."""
     return Stage(database, vault, member, sandbox=sandbox, network=network)

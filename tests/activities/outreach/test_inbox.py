@@ -49,7 +49,7 @@ async def arrives(stage: Stage, inbox: NetworkInbox, person: str, **payload: Any
 async def invited(stage: Stage) -> tuple[str, str, str]:
     """A person with a pending invite: enrollment, the service's id and the network's id."""
     await stage.connect(INVITE, MESSAGE, FOLLOW_UP)
-    profile, person = await stage.somebody()
+    profile, person = await stage.stranger()
     enrollment = await stage.enroll(profile)
     await stage.drive(enrollment, until=timedelta(hours=12))
     assert [kind for kind, _, _ in stage.written()] == ["invite"]
@@ -273,7 +273,7 @@ async def test_chats_are_not_listed_for_an_account_without_sent_messages(
     monkeypatch.setattr(network, "chats", counted(network.chats, listed))
     await inbox.read_chats(sending.account_id, sending.far.account, None)
     assert listed == []
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     await sending.enroll(profile)
     await inbox.read_chats(sending.account_id, sending.far.account, None)
     assert listed == ["chats"]

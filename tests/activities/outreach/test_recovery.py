@@ -59,7 +59,7 @@ async def read_from(stage: Stage) -> datetime | None:
 
 async def test_an_invite_of_the_lost_hour_is_found_and_not_sent_again(sending: Stage) -> None:
     await sending.connect(INVITE, MESSAGE)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     enrollment = await sending.enroll(profile)
     kept, since = await backup(sending), await sending.now()
     await sending.act(enrollment, await sending.until_call(enrollment))
@@ -81,7 +81,7 @@ async def test_an_invite_of_the_lost_hour_is_found_and_not_sent_again(sending: S
 
 async def test_a_message_of_the_lost_hour_is_found_and_the_next_one_follows(sending: Stage) -> None:
     await sending.connect(GREETING)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     sending.far.tie(person, "connected")
     enrollment = await sending.enroll(profile)
     kept, since = await backup(sending), await sending.now()
@@ -101,7 +101,7 @@ async def test_what_our_own_lost_hours_wrote_is_not_the_owners_word_wherever_the
 ) -> None:
     """Also steps that had no row yet at the backup: the chats are read before their turn comes."""
     await sending.connect(INVITE, MESSAGE, FOLLOW_UP)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     enrollment = await sending.enroll(profile)
     kept, since = await backup(sending), await sending.now()
     await sending.drive(enrollment, until=timedelta(hours=12))
@@ -127,7 +127,7 @@ async def test_a_reply_of_a_person_without_a_network_id_in_the_backup_is_found(
 ) -> None:
     """The chats are read right after the recovery, when they are still a stranger, and again when they are none."""
     await sending.connect(GREETING)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     sending.far.tie(person, "connected")
     enrollment = await sending.enroll(profile)
     kept, since = await backup(sending), await sending.now()
@@ -151,7 +151,7 @@ async def test_a_reply_of_a_person_without_a_network_id_in_the_backup_is_found(
 
 async def test_what_the_owner_wrote_in_the_lost_hour_holds_the_enrollment(sending: Stage, inbox: NetworkInbox) -> None:
     await sending.connect(GREETING, replace(GREETING, id="s_second", wait_days=1, body="Still there?"))
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     sending.far.tie(person, "connected")
     enrollment = await sending.enroll(profile)
     await sending.drive(enrollment, until=timedelta(hours=12))
@@ -167,7 +167,7 @@ async def test_what_the_owner_wrote_in_the_lost_hour_holds_the_enrollment(sendin
 
 async def test_what_the_network_does_not_have_is_sent_after_two_readings(sending: Stage) -> None:
     await sending.connect(INVITE, MESSAGE)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     enrollment = await sending.enroll(profile)
     since = await sending.now()
     await sending.later(hours=1)
@@ -178,7 +178,7 @@ async def test_what_the_network_does_not_have_is_sent_after_two_readings(sending
 
 async def test_a_visit_that_was_due_counts_as_done_and_is_not_repeated(sending: Stage) -> None:
     await sending.connect(VISIT)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     enrollment = await sending.enroll(profile)
     kept, since = await backup(sending), await sending.now()
     await sending.drive(enrollment)
@@ -192,7 +192,7 @@ async def test_a_visit_that_was_due_counts_as_done_and_is_not_repeated(sending: 
 async def test_rows_in_the_middle_of_a_call_are_woken_as_well(sending: Stage) -> None:
     """The row's worker has ended or was lost with Temporal, and the row has no time to wake at."""
     await sending.connect(INVITE)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     enrollment = await sending.enroll(profile)
     await sending.sql("update enrollments set wake_at = null, answered = rings")
     await recover(sending, await sending.now())
@@ -204,7 +204,7 @@ async def test_who_is_enrolled_after_the_recovery_is_in_no_doubt(sending: Stage)
     await sending.connect(INVITE)
     await recover(sending, await sending.now())
     await sending.later(seconds=1)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     enrollment = await sending.enroll(profile)
     call = await sending.until_call(enrollment)
     await sending.act(enrollment, call)
@@ -215,7 +215,7 @@ async def test_who_is_enrolled_after_the_recovery_is_in_no_doubt(sending: Stage)
 async def test_without_the_recovery_a_restore_would_send_the_visit_again(sending: Stage) -> None:
     """The danger is real: the same restore without the command repeats what the network did."""
     await sending.connect(VISIT)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     enrollment = await sending.enroll(profile)
     kept = await backup(sending)
     await sending.drive(enrollment)

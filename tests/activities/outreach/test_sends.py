@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(120)
 
 async def test_a_sequence_goes_from_invite_to_message_and_ends(sending: Stage) -> None:
     await sending.connect(VISIT, INVITE, MESSAGE, FOLLOW_UP)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     enrollment = await sending.enroll(profile)
     waits = await sending.drive(enrollment, until=timedelta(days=2))
     assert waits.reason.startswith("waits for acceptance")
@@ -47,7 +47,7 @@ async def test_a_sequence_goes_from_invite_to_message_and_ends(sending: Stage) -
 
 async def test_an_invite_without_acceptance_is_withdrawn(sending: Stage) -> None:
     await sending.connect(INVITE, MESSAGE, WITHDRAW)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     end = await sending.drive(await sending.enroll(profile))
     assert end.do is Do.DONE
     assert [kind for kind, _, _ in sending.written()] == ["invite", "withdraw"]
@@ -56,7 +56,7 @@ async def test_an_invite_without_acceptance_is_withdrawn(sending: Stage) -> None
 
 async def test_a_person_already_connected_is_not_invited_and_counts_as_accepted(sending: Stage) -> None:
     await sending.connect(INVITE, MESSAGE)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     sending.far.tie(person, "connected")
     enrollment = await sending.enroll(profile)
     await sending.drive(enrollment)
@@ -68,7 +68,7 @@ async def test_a_person_already_connected_is_not_invited_and_counts_as_accepted(
 
 async def test_an_invite_of_the_owner_stands_for_ours(sending: Stage) -> None:
     await sending.connect(INVITE, MESSAGE)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     sending.far.tie(person, "pending")
     enrollment = await sending.enroll(profile)
     await sending.drive(enrollment, until=timedelta(days=1))
@@ -82,7 +82,7 @@ async def test_an_invite_of_the_owner_stands_for_ours(sending: Stage) -> None:
 
 async def test_a_frozen_worker_sends_nothing(sending: Stage) -> None:
     await sending.connect(INVITE)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     enrollment = await sending.enroll(profile)
     call = await sending.until_call(enrollment)
     await sending.act(enrollment, call, worker=sending.worker(sleeps=10.5))
@@ -95,7 +95,7 @@ async def test_a_frozen_worker_sends_nothing(sending: Stage) -> None:
 
 async def test_a_worker_that_slept_less_sends(sending: Stage) -> None:
     await sending.connect(INVITE)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     enrollment = await sending.enroll(profile)
     call = await sending.until_call(enrollment)
     await sending.act(enrollment, call, worker=sending.worker(sleeps=9.5))
@@ -104,7 +104,7 @@ async def test_a_worker_that_slept_less_sends(sending: Stage) -> None:
 
 async def test_two_workers_with_the_same_enrollment_send_once(sending: Stage) -> None:
     await sending.connect(INVITE)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     enrollment = await sending.enroll(profile)
     call = await sending.until_call(enrollment)
     again = await sending.ask(enrollment)
@@ -116,7 +116,7 @@ async def test_two_workers_with_the_same_enrollment_send_once(sending: Stage) ->
 
 async def test_a_call_made_again_after_its_claim_does_nothing(sending: Stage) -> None:
     await sending.connect(INVITE)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     enrollment = await sending.enroll(profile)
     call = await sending.until_call(enrollment)
     await sending.act(enrollment, call)
@@ -134,7 +134,7 @@ async def killed_after_claim(sending: Stage, enrollment: str) -> ClaimedAction:
 
 async def test_a_kill_between_claim_and_call_is_read_back_and_sent_once(sending: Stage) -> None:
     await sending.connect(INVITE)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     enrollment = await sending.enroll(profile)
     claimed = await killed_after_claim(sending, enrollment)
     waits = await sending.ask(enrollment)
@@ -152,7 +152,7 @@ async def test_a_kill_between_call_and_result_is_read_back_and_never_repeated(
     sending: Stage, network: UnipileNetwork
 ) -> None:
     await sending.connect(INVITE)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     enrollment = await sending.enroll(profile)
     claimed = await killed_after_claim(sending, enrollment)
     await network.invite(claimed.provider_id, person, claimed.text)
@@ -165,7 +165,7 @@ async def test_a_kill_between_call_and_result_is_read_back_and_never_repeated(
 
 async def test_a_withdrawal_that_died_is_not_said_to_be_done_when_the_person_has_accepted(sending: Stage) -> None:
     await sending.connect(INVITE, WITHDRAW)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     enrollment = await sending.enroll(profile)
     await sending.act(enrollment, await sending.until_call(enrollment))
     claimed = await killed_after_claim(sending, enrollment)
@@ -183,7 +183,7 @@ async def test_a_withdrawal_that_died_is_not_said_to_be_done_when_the_person_has
 @pytest.mark.parametrize("fault", ["timeout", "server_error", "connection_lost", "truncated_json"])
 async def test_a_lost_answer_after_execution_is_reconciled(sending: Stage, fault: str) -> None:
     await sending.connect(INVITE)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     enrollment = await sending.enroll(profile)
     more = {"latency_ms": 50} if fault == "timeout" else {}
     sending.far.order("users/invite", fault, count=1, after_execution=True, **more)
@@ -194,7 +194,7 @@ async def test_a_lost_answer_after_execution_is_reconciled(sending: Stage, fault
 
 async def test_an_account_that_is_busy_while_the_call_ends_does_not_lose_its_result(sending: Stage) -> None:
     await sending.connect(INVITE)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     enrollment = await sending.enroll(profile)
     call = await sending.until_call(enrollment)
     sending.far.order("users/invite", "latency", count=1, latency_ms=1500)
@@ -213,7 +213,7 @@ async def test_an_account_that_is_busy_while_the_call_ends_does_not_lose_its_res
 
 async def test_a_lost_message_is_found_in_the_chat(sending: Stage) -> None:
     await sending.connect(GREETING)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     sending.far.tie(person, "connected")
     enrollment = await sending.enroll(profile)
     sending.far.order("chats/send", "server_error", count=1, after_execution=True)
@@ -226,7 +226,7 @@ async def test_a_lost_message_is_found_in_the_chat(sending: Stage) -> None:
 
 async def test_an_invite_that_was_not_executed_goes_out_once_more(sending: Stage) -> None:
     await sending.connect(INVITE)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     enrollment = await sending.enroll(profile)
     sending.far.order("users/invite", "server_error", count=1)
     await sending.drive(enrollment)
@@ -236,7 +236,7 @@ async def test_an_invite_that_was_not_executed_goes_out_once_more(sending: Stage
 
 async def test_a_reply_without_a_callback_is_found_before_the_message(sending: Stage) -> None:
     await sending.connect(INVITE, MESSAGE, FOLLOW_UP)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     enrollment = await sending.enroll(profile)
     await sending.drive(enrollment, until=timedelta(hours=12))
     sending.far.act("accept", person)
@@ -257,7 +257,7 @@ async def test_a_reply_without_a_callback_is_found_before_the_message(sending: S
 
 async def test_the_owners_own_message_holds_the_enrollment_until_it_is_resumed(sending: Stage) -> None:
     await sending.connect(INVITE, MESSAGE, FOLLOW_UP)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     enrollment = await sending.enroll(profile)
     await sending.drive(enrollment, until=timedelta(hours=12))
     sending.far.act("accept", person)
@@ -277,7 +277,7 @@ async def test_the_owners_own_message_holds_the_enrollment_until_it_is_resumed(s
 
 async def test_an_erased_persons_lost_message_is_still_recognised(sending: Stage) -> None:
     await sending.connect(GREETING)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     sending.far.tie(person, "connected")
     enrollment = await sending.enroll(profile)
     sending.far.order("chats/send", "server_error", count=1, after_execution=True)
@@ -303,8 +303,8 @@ async def direct(sending: Stage, type: ActionType, profile_id: str, written: str
 
 async def test_direct_sends_go_out_once_each_with_a_rest_between_them(sending: Stage) -> None:
     await sending.connect(INVITE)
-    first, person = await sending.somebody()
-    second, other = await sending.somebody(1)
+    first, person = await sending.stranger()
+    second, other = await sending.stranger(1)
     sending.far.tie(other, "connected")
     visit = await direct(sending, ActionType.PROFILE_VISIT, first)
     invite = await direct(sending, ActionType.INVITE, first, "Hi {{first_name}}")
@@ -322,7 +322,7 @@ async def test_direct_sends_go_out_once_each_with_a_rest_between_them(sending: S
 
 async def test_a_direct_message_is_not_sent_over_a_reply_that_came_meanwhile(sending: Stage) -> None:
     await sending.connect(INVITE)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     sending.far.tie(person, "connected")
     message = await direct(sending, ActionType.MESSAGE, profile, "Hello")
     await sending.later(seconds=5)
@@ -336,7 +336,7 @@ async def test_a_direct_message_is_not_sent_over_a_reply_that_came_meanwhile(sen
 
 async def test_a_cancelled_direct_send_is_not_made(sending: Stage) -> None:
     await sending.connect(INVITE)
-    profile, _ = await sending.somebody()
+    profile, _ = await sending.stranger()
     visit = await direct(sending, ActionType.PROFILE_VISIT, profile)
     call = await sending.until_call(visit)
     await sending.run(lambda session: actions.cancel_send(session, sending.member.tenant, visit))
@@ -349,7 +349,7 @@ async def test_an_acceptance_and_a_reply_are_taken_over_from_the_network(
     sending: Stage, network: UnipileNetwork
 ) -> None:
     await sending.connect(INVITE, MESSAGE, FOLLOW_UP)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     enrollment = await sending.enroll(profile)
     await sending.drive(enrollment, until=timedelta(hours=12))
     inbox = NetworkInbox(sending.database, network, sending.vault, public_url="https://svc.example")
@@ -371,7 +371,7 @@ async def test_an_acceptance_and_a_reply_are_taken_over_from_the_network(
 
 async def test_our_own_messages_and_notes_are_no_news(sending: Stage, network: UnipileNetwork) -> None:
     await sending.connect(INVITE, MESSAGE, FOLLOW_UP)
-    profile, person = await sending.somebody()
+    profile, person = await sending.stranger()
     enrollment = await sending.enroll(profile)
     await sending.drive(enrollment, until=timedelta(hours=12))
     inbox = NetworkInbox(sending.database, network, sending.vault, public_url="https://svc.example")

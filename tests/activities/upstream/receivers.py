@@ -1,4 +1,4 @@
-"""Receivers of webhooks on loopback, well and badly behaved, written to the socket byte by byte."""
+"""Receivers of webhooks on loopback, well and badly behaved, written directly on sockets."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ HUNDRED_MB = 100 * 1024 * 1024
 
 @dataclass
 class Received:
-    """One request as it came; `at` by the monotonic clock."""
+    """One received request; `at` is a time of the monotonic clock."""
 
     at: float
     head: str
@@ -26,7 +26,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """A server: `received` are its requests, `sent` counts the body bytes that it got rid of."""
+    """A server: `received` are its requests, `sent` counts the body bytes that it could send."""
 
     port: int = 0
     received: list[Received] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}/hook?a=1"
 
     async def was_asked(self) -> bool:
-        """Whether a request has come."""
+        """Return whether a request has arrived."""
         return bool(self.received)
 
     async def read(self, reader: asyncio.StreamReader) -> Received:
@@ -52,7 +52,7 @@ Behaviour = Callable[[Receiver, asyncio.StreamWriter], Awaitable[None]]
 
 
 def says(answer: bytes) -> Behaviour:
-    """Answers these bytes."""
+    """Return the behaviour of answering with these bytes."""
 
     async def behave(_: Receiver, writer: asyncio.StreamWriter) -> None:
         writer.write(answer)
@@ -62,7 +62,7 @@ def says(answer: bytes) -> Behaviour:
 
 
 def waits(seconds: float, answer: bytes = OK) -> Behaviour:
-    """Answers late."""
+    """Return the behaviour of answering late."""
 
     async def behave(_: Receiver, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(seconds)
@@ -73,7 +73,7 @@ def waits(seconds: float, answer: bytes = OK) -> Behaviour:
 
 
 def drips(answer: bytes, seconds: float, *, head: bytes = b"") -> Behaviour:
-    """Answers a byte at a time, after a head that comes at once."""
+    """Return the behaviour of sending the head at once and the rest a byte at a time."""
 
     async def behave(_: Receiver, writer: asyncio.StreamWriter) -> None:
         writer.write(head)
@@ -86,14 +86,14 @@ def drips(answer: bytes, seconds: float, *, head: bytes = b"") -> Behaviour:
 
 
 async def resets(_: Receiver, writer: asyncio.StreamWriter) -> None:
-    """Answers with a reset of the connection."""
+    """Reset the connection."""
     connection = writer.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
 
 
 def floods(head: bytes) -> Behaviour:
-    """Answers 100 MB after this head, while the client reads."""
+    """Return the behaviour of sending 100 MB after this head, as long as the client reads."""
 
     async def behave(receiver: Receiver, writer: asyncio.StreamWriter) -> None:
         writer.write(head)
@@ -107,7 +107,7 @@ def floods(head: bytes) -> Behaviour:
 
 @contextlib.asynccontextmanager
 async def receiving(behave: Behaviour, *, tls: ssl.SSLContext | None = None) -> AsyncIterator[Receiver]:
-    """A receiver that behaves so, on a free port of 127.0.0.1."""
+    """Run a receiver with this behaviour on a free port of 127.0.0.1."""
     receiver = Receiver()
     serving: set[asyncio.Task[None]] = set()
 

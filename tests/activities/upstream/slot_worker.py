@@ -1,8 +1,8 @@
-"""A worker on an upstream queue in a process of its own, for tests that kill or freeze it.
+"""A worker on an upstream queue in a separate process, for tests that kill or freeze it.
 
-`python slot_worker.py DATABASE_URL TEMPORAL_ADDRESS NAMESPACE TASK_QUEUE SLOTS LINGER`. A call writes down when it
-began and when the other side will be through with it, whatever becomes of this process meanwhile. Transactions on
-slots stay open for LINGER seconds.
+`python slot_worker.py DATABASE_URL TEMPORAL_ADDRESS NAMESPACE TASK_QUEUE SLOTS LINGER`. A call records when it began
+and when the provider will have finished it, even if this process dies meanwhile. Transactions on slots stay open for
+LINGER seconds.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ from models.base.tenants import all_tenants
 
 LEASE_SECONDS = 1.5
 RENEW_SECONDS = 0.4
-IDLE_TIMEOUT = "3s"  # instead of fifteen seconds, so that a test of it is short
-LIMIT_SECONDS = -2.0  # with the grace of five: a call's lease ends three seconds after it began
+IDLE_TIMEOUT = "3s"  # instead of fifteen seconds, to keep the test short
+LIMIT_SECONDS = -2.0  # with the grace of five: a call's lease ends three seconds after its start
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tenant, which takes the other side so many seconds."""
+    """One call of a tenant, which takes the provider this many seconds."""
 
     tenant: str
     number: int
@@ -40,7 +40,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The activity that calls."""
+    """The activity that makes calls."""
 
     database: Database
     slots: UpstreamSlots

@@ -1,4 +1,4 @@
-"""The application and a payment provider, each behind a port, telling each other."""
+"""The application and a payment provider, each on a port, that call each other."""
 
 import asyncio
 import time
@@ -24,7 +24,7 @@ PATIENCE = 20.0
 async def world(
     module_database_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[tuple[FastAPI, Provider]]:
-    """The application and the provider, each behind a port, telling each other."""
+    """Serve the application and the provider, each on a port, so that they call each other."""
     folder: Path = tmp_path_factory.mktemp("provider")
     async with listening() as (port, url), provider(folder, callback_url=f"{url}/callbacks/payments") as other:
         sells = {"stripe_base_url": other.url, "stripe_api_key": API_KEY, "stripe_webhook_secret": SECRET}
@@ -77,7 +77,7 @@ async def until(reached: Callable[[], Awaitable[bool]]) -> None:
 
 
 async def worked_in(database: Database) -> None:
-    """Every callback that has come is worked in."""
+    """Wait until every received callback is applied."""
 
     async def done() -> bool:
         return not await run_sql(database, "select 1 from payment_callbacks where body is not null")

@@ -1,10 +1,10 @@
-"""Bodies made of the schemas that the API describes: the smallest that a route takes."""
+"""The smallest bodies that routes accept, made from the API's schemas."""
 
 from typing import Any
 
 
 def minimal(schemas: dict[str, Any], schema: dict[str, Any]) -> Any:
-    """The smallest value that a schema takes."""
+    """Return the smallest value that a schema accepts."""
     if "$ref" in schema or "anyOf" in schema:
         inner = schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema["anyOf"][0]
         return minimal(schemas, inner)

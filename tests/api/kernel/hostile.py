@@ -1,4 +1,4 @@
-"""What no client means to send: bodies, queries and headers that have to be refused whatever the operation."""
+"""Invalid bodies, queries and headers, which every operation must refuse."""
 
 import gzip
 import json
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 DEPTHS = (150, 250, 900, 950, 990, 5_000, 100_000)
-"""Levels of nesting: those that each part which walks a value takes or gives up at, and far more."""
+"""Levels of nesting: the limits of each part that walks a value, and far more."""
 
 REFUSED_VALUES: tuple[bytes, ...] = (
     b"NaN",
@@ -18,9 +18,9 @@ REFUSED_VALUES: tuple[bytes, ...] = (
     b'"\\ud800"',
     b'"\\udc00\\ud800"',
     b'"\xff"',
-    b'"\xed\xa0\x80"',  # a lone surrogate, as UTF-8 forbids it
+    b'"\xed\xa0\x80"',  # a lone surrogate, which UTF-8 forbids
 )
-"""JSON that is none, or a text that is none: refused wherever it stands."""
+"""Invalid JSON and invalid texts, refused in any place."""
 
 ODD_VALUES: tuple[bytes, ...] = (
     b"null",
@@ -41,7 +41,7 @@ ODD_VALUES: tuple[bytes, ...] = (
     b'{"\\u0007": [1e999]}',
     b'{"": {"__proto__": null, "$ref": "#"}}',
 )
-"""JSON as it may be, of values that code forgets."""
+"""Valid JSON with values that code easily overlooks."""
 
 REFUSED_QUERIES: tuple[str, ...] = (
     "&".join(f"a{number}=1" for number in range(1_001)),
@@ -55,7 +55,7 @@ REFUSED_QUERIES: tuple[str, ...] = (
     "_method=DELETE",
     "x=" + "y" * 60_000,
 )
-"""Queries that no operation takes."""
+"""Queries that no operation accepts."""
 
 REFUSED_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"Service-Version", b"2026-11-01, 2026-11-01"),
@@ -65,7 +65,7 @@ REFUSED_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"Service-Customer", b"\xff"),
     (b"Service-Customer", b"cus_\x00"),
 )
-"""Headers that say what no request can mean; those with which no key is needed do not look at the customer."""
+"""Invalid headers; operations without a key ignore the customer."""
 
 IGNORED_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"X-HTTP-Method-Override", b"DELETE"),
@@ -83,11 +83,11 @@ IGNORED_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"X-Request-Id", b"x" * 60_000),
     (b"Cookie", b"a=b; " * 9_000),
 )
-"""Headers by which nothing changes."""
+"""Headers without an effect."""
 
 
 def bodies() -> Iterator[bytes]:
-    """Bodies that no operation takes."""
+    """Yield bodies that no operation accepts."""
     yield from (b" ", b"\n", b"[]", b"5", b'"text"', b"true", b"{", b'{"a": 1,}', b"{'a': 1}", b"{} {}", b"// {}\n{}")
     yield from (b"\xef\xbb\xbf{}", b"\xff\xfe{\x00}\x00", "{}".encode("utf-16"), "{}".encode("utf-32"))
     yield from (gzip.compress(b"{}"), b"a=1&b=2", b"--x\r\nContent-Disposition: form-data\r\n\r\n--x--", b"\x00")
@@ -102,11 +102,11 @@ def bodies() -> Iterator[bytes]:
 
 
 def nested(depth: int, inner: bytes = b"1") -> bytes:
-    """An object of lists of lists."""
+    """Return an object of nested lists."""
     return b'{"a": ' + b"[" * depth + inner + b"]" * depth + b"}"
 
 
 def with_value(body: dict[str, Any], name: str, value: bytes) -> bytes:
-    """The body with these very bytes as one field's value."""
+    """Return the body with exactly these bytes as one field's value."""
     fields = [json.dumps(other).encode() + b": " + json.dumps(body[other]).encode() for other in body if other != name]
     return b"{" + b", ".join([*fields, json.dumps(name).encode() + b": " + value]) + b"}"

@@ -1,4 +1,4 @@
-"""Everything that a tenant owns, as digests: what a call must not have changed."""
+"""Digests of everything that a tenant owns, to check that a call has changed nothing."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from sqlmodel import SQLModel
 from models.base.database import Database
 
 VOLATILE = "'{last_used_at}'"
-"""What changes by calling alone."""
+"""Columns that every call changes."""
 
 
 def snapshots() -> list[str]:
-    """A statement for each table with an owner, new tables included: a digest of a tenant's rows."""
+    """Return a statement for each table with an owner, new tables included: a digest of a tenant's rows."""
     made = []
     for table in SQLModel.metadata.sorted_tables:
         owner = next((name for name in ("tenant_id", "workspace_id") if name in table.c), None)
@@ -28,7 +28,7 @@ def snapshots() -> list[str]:
 
 
 async def state_of(database: Database, workspace_id: str, customer_id: str | None = None) -> list[Any]:
-    """A digest of each table's rows of the tenant, and of its workspace where rows have no tenant."""
+    """Return a digest of each table's rows of the tenant, or of its workspace in tables without a tenant."""
     async with database.transaction() as session:
         found = []
         for statement in snapshots():

@@ -102,7 +102,7 @@ async def test_the_headers_by_which_clients_act_are_described(document: dict[str
     assert {status for status in headers if "Retry-After" in headers[status]} == {"409", "429", "502", "503"}
     assert {status for status in headers if "WWW-Authenticate" in headers[status]} == {"401"}
     assert document["components"]["headers"]["WWW-Authenticate"]["required"]
-    assert "405 `method_not_allowed`, and its `Allow` header" in document["info"]["description"]
+    assert "405 `method_not_allowed`; its `Allow` header" in document["info"]["description"]
     started = document["paths"]["/v1/runs"]["post"]["responses"]
     assert {"Location", "Idempotent-Replayed"} <= set(started["202"]["headers"])
 

@@ -1,4 +1,4 @@
-"""Looking for traces of a person in the whole database: every column of every table, what is sealed opened first."""
+"""Searches the whole database for traces of a person: every column of every table, after decryption."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ SEALED: Mapping[tuple[str, str], str] = {
     ("outreach_accounts", "connect_url"): connect.LINK_PURPOSE,
     ("payment_callbacks", "body"): callbacks.BODY_PURPOSE,
 }
-"""Columns whose sealed content may name people, and the purpose that each is sealed for."""
+"""Encrypted columns that may name people, with the purpose of each encryption."""
 OPAQUE = {
     ("api_keys", "previous_hash"),
     ("api_keys", "secret_hash"),
@@ -61,7 +61,7 @@ def binary_columns() -> set[tuple[str, str]]:
 
 
 async def traces(database: Database, *needles: str) -> list[str]:
-    """Every table in which one of the texts stands, in whatever column, sealed or not."""
+    """Return every table that contains one of the texts in any column, encrypted or not."""
     every = " union all ".join(
         f"select '{table}' where exists (select 1 from {table} t where t::text ilike any(:needles))" for table in TABLES
     )

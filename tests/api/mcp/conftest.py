@@ -1,4 +1,4 @@
-"""The application with its MCP address open, and the official client of the protocol."""
+"""The application with its MCP address, and the official client of the protocol."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -22,11 +22,11 @@ SETTINGS = {"public_url": URL, "email_verification": False, "unipile_api_key": "
 
 @asynccontextmanager
 async def serving(url: str, **changed: Any) -> AsyncIterator[FastAPI]:
-    """The application within its lifespan, as a server runs it, without Temporal: no inline wake-ups."""
+    """Run the application within its lifespan, as a server does, but without Temporal: wakes stay in the outbox."""
     opened, leave = asyncio.Event(), asyncio.Event()
 
     async def live(made: FastAPI) -> None:
-        """In a task of its own: it must end in the task that it began in, and fixtures do not."""
+        """Run in a separate task: it must end in the task in which it began, which fixtures do not ensure."""
         async with made.router.lifespan_context(made):
             made.state.kernel.waker = made.state.kernel.upstream = None
             opened.set()
@@ -55,7 +55,7 @@ async def new_workspace(app: FastAPI) -> Workspace:
 
 @dataclass
 class Agent:
-    """A caller of the service by MCP."""
+    """A client that calls the service by MCP."""
 
     app: FastAPI
     api_key: str
@@ -82,7 +82,7 @@ Agents = Callable[..., Agent]
 
 @pytest.fixture
 def agent_of(app: FastAPI) -> Agents:
-    """An agent with the key of a workspace."""
+    """Return a function that creates an agent with the key of a workspace."""
 
     def make(workspace: Workspace, **headers: str) -> Agent:
         return Agent(app, workspace.api_key, headers)
@@ -97,5 +97,5 @@ async def agent(workspace: Workspace, agent_of: Agents) -> Agent:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No worker runs: calls that wait for one soon report that."""
+    """Shorten the waits for a worker, because none runs."""
     monkeypatch.setattr("api.outreach.accounts.WAIT_SECONDS", 0.2)

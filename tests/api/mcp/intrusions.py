@@ -1,7 +1,7 @@
-"""Attempts to reach another tenant by tools: every argument that names an object has an id of the victim.
+"""Attempts to reach another tenant by tools: every argument that names an object gets an id of the victim.
 
-`NAMING` gives whole calls, so that each gets as far as looking for its object. `NEUTRAL` are calls of tools that name
-nothing with an owner: those may answer, but not with what the victim has.
+`NAMING` has complete calls, so that each gets as far as looking for its object. `NEUTRAL` has calls of tools that name
+no object with an owner: those may answer, but not with the victim's data.
 """
 
 import json
@@ -23,7 +23,7 @@ OF_THE_WORLD = frozenset(
 """Ids without an owner."""
 CONFIRMED = {"confirm": True}
 OF_WORKSPACES = frozenset({"add_suppression"})
-"""Tools whose rows count as the whole workspace's: within one, their own writing is no intrusion."""
+"""Tools whose rows belong to the whole workspace: within a workspace, their writes are no intrusion."""
 REFUSED = frozenset({"not_found", "forbidden"})
 
 NAMING: Mapping[str, Callable[[Owned], list[Given]]] = {
@@ -73,7 +73,7 @@ NAMING: Mapping[str, Callable[[Owned], list[Given]]] = {
     "update_intent": lambda of: [{"intent_id": of["intent_id"], "intent": {"titles": ["Mine now"]}}],
     "plan_search": lambda of: [{"intent_id": of["intent_id"]}],
 }
-"""Calls that name an object of the victim's."""
+"""Calls that name an object of the victim."""
 
 FILTERING: Mapping[str, Callable[[Owned], list[Given]]] = {
     "list_enrollments": lambda of: [{"sequence_id": of["sequence_id"]}, {"account_id": of["account_id"]}],
@@ -82,7 +82,7 @@ FILTERING: Mapping[str, Callable[[Owned], list[Given]]] = {
     "list_sequences": lambda of: [{"account_id": of["account_id"]}],
     "list_events": lambda of: [{"customer_id": of.get("customer_id", "cus_" + "0" * 26)}],
 }
-"""Calls that narrow a list to an object of the victim's: an empty answer is as good as none."""
+"""Calls that filter a list by an object of the victim; an empty list is as good as a refusal."""
 
 NEUTRAL: Mapping[str, Callable[[Owned], list[Given]]] = {
     "list_searches": lambda _: [{}],
@@ -105,17 +105,17 @@ NEUTRAL: Mapping[str, Callable[[Owned], list[Given]]] = {
     "add_suppression": lambda _: [{"profile_url": "https://www.linkedin.com/in/nobody-of-theirs-example"}],
     "list_events": lambda _: [{}],
 }
-"""Calls of tools that name nothing with an owner."""
+"""Calls of tools that name no object with an owner."""
 
 
 def object_arguments(name: str) -> set[str]:
-    """The arguments of a tool that name objects with an owner."""
+    """Return the arguments of a tool that name objects with an owner."""
     properties = TOOLS[name].input_schema["properties"]
     return {each for each in properties if each.endswith(("_id", "_ids")) and each not in OF_THE_WORLD}
 
 
 def tried_arguments(name: str) -> set[str]:
-    """Those among them that some sample above holds."""
+    """Return those of them that occur in the samples above."""
     owned = _Anything()
     samples = [call for kind in (NAMING, FILTERING) if name in kind for call in kind[name](owned)]
     return {each for call in samples for each in call} & object_arguments(name)
@@ -127,12 +127,12 @@ class _Anything(dict[str, str]):
 
 
 def message(method: str, **params: Any) -> Given:
-    """A request of the protocol."""
+    """Return a request of the protocol."""
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
 def refusal(answer: httpx.Response) -> str | None:
-    """The code of the documented error that a call or a reading was refused with."""
+    """Return the code of the documented error of a refused call or read; null if it was not refused."""
     told = answer.json()
     if "error" in told:
         body: Given = json.loads(told["error"]["data"]["body"])

@@ -1,7 +1,7 @@
-"""What each tool is called with in the parity tests, and the REST calls that mean the same.
+"""The calls of each tool in the parity tests, and the equivalent REST calls.
 
-A tool over one operation has its twin by itself: the route of the operation, with the arguments in path, query or
-body. A tool that puts several operations together says here which, and how its answer is made of theirs.
+The twin of a tool over one operation is derived: the route of the operation, with the arguments in path, query or body.
+For a tool that combines several operations, this module defines them and how its answer is made from theirs.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -31,18 +31,18 @@ class Refused(Exception):
 
 @dataclass
 class Rest:
-    """Calls routes by the name of their operation, as some key."""
+    """Calls routes by the name of their operation, with one key."""
 
     app: FastAPI
     http: httpx.AsyncClient
 
     def route(self, name: str) -> APIRoute:
-        """The route of an operation."""
+        """Return the route of an operation."""
         routes = self.app.router.routes
         return next(route for route in routes if isinstance(route, APIRoute) and route.operation_id == name)
 
     async def call(self, name: str, given: Mapping[str, Any], *, confirm: bool = False) -> Any:
-        """What the route answers. Raises `Refused`."""
+        """Return the answer of the route. Raises `Refused`."""
         route = self.route(name)
         left = dict(given)
         path = route.path_format
@@ -64,12 +64,12 @@ class Rest:
 
 CONTROL = {"confirm", "idempotency_key"}
 OF_TOOLS = {"update_enrollment": {"action"}, "approve_message": {"decision"}}
-"""Arguments that choose the operation, and are none of its own."""
+"""Arguments that choose the operation, and are not passed to it."""
 Twin = Callable[[Rest, Given], Awaitable[Any]]
 
 
 async def twin(rest: Rest, name: str, given: Given) -> Any:
-    """What REST answers to the same wish. Raises `Refused`."""
+    """Return REST's answer to the equivalent call. Raises `Refused`."""
     if name in TWINS:
         return await TWINS[name](rest, given)
     operation = TOOLS[name].called(given)
@@ -80,7 +80,7 @@ async def twin(rest: Rest, name: str, given: Given) -> Any:
 
 
 def _of_run(given: Given) -> Given:
-    """The body of a run."""
+    """Return the body of a run."""
     body = {name: value for name, value in given.items() if name not in CONTROL | {"search_id", "budget_credits"}}
     body |= {"plan_id": given["search_id"]} if "search_id" in given else {}
     return body | ({"budget": {"max_credits": given["budget_credits"]}} if "budget_credits" in given else {})
@@ -239,7 +239,7 @@ TWINS: Mapping[str, Twin] = {
 }
 
 WITHOUT = {"get_guide"}
-"""Tools that REST has no twin of (contract, section 8)."""
+"""Tools without a REST twin (contract, section 8)."""
 
 INVITE = {"type": "invite", "note": "Hi {{first_name}}"}
 
@@ -387,4 +387,4 @@ SAMPLES: Mapping[str, Callable[[World], list[Given]]] = {
     ],
     "list_events": lambda _: [{"limit": 3}, {"types": "run.completed"}, {"types": "nonsense"}],
 }
-"""Calls of each tool, in the order in which they are made: previews, execution, refusals."""
+"""Calls of each tool, in their order: previews, execution, refusals."""

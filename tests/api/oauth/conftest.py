@@ -1,4 +1,4 @@
-"""A client that signs in by OAuth, and the browser and mailbox of the person who lets it."""
+"""A client that signs in by OAuth, and the browser and mailbox of the person who consents."""
 
 import base64
 import hashlib
@@ -31,7 +31,7 @@ async def app(module_database_url: str) -> AsyncIterator[FastAPI]:
 
 
 class Form(HTMLParser):
-    """The one form of a page: where it goes, and what it carries as it is shown."""
+    """The only form of a page: its address, and its fields as shown."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Form(HTMLParser):
             self.fields.append((str(found["name"]), found.get("value") or ""))
 
     def filled(self, **values: str | list[str] | None) -> dict[str, Any]:
-        """The fields with others in their place; null leaves one out."""
+        """Return the fields with some replaced; null removes a field."""
         kept: dict[str, Any] = {}
         for name, value in self.fields:
             kept.setdefault(name, []).append(value)
@@ -57,7 +57,7 @@ class Form(HTMLParser):
 
 @dataclass
 class Person:
-    """The owner of a workspace: an address, and a browser with its cookies."""
+    """The owner of a workspace, with an e-mail address and a browser with cookies."""
 
     workspace_id: str
     email: str
@@ -73,7 +73,7 @@ class Person:
 
 
 async def mailed(database: Database, workspace_id: str) -> str:
-    """The link that was mailed last."""
+    """Return the link that was mailed last."""
     rows = await run_sql(
         database,
         "select secret from mails where workspace_id = :w and kind = 'sign_in' order by id desc limit 1",
@@ -85,7 +85,7 @@ async def mailed(database: Database, workspace_id: str) -> str:
 
 @dataclass
 class Program:
-    """A client as its maker wrote it: registered, with a proof of its own for each request."""
+    """A registered client, with a separate PKCE proof for each request."""
 
     http: httpx.AsyncClient
     client_id: str
@@ -137,7 +137,7 @@ People = Callable[..., Awaitable[Person]]
 
 @pytest.fixture
 def program_of(http: httpx.AsyncClient) -> Programs:
-    """Registers clients."""
+    """Return a function that registers clients."""
 
     async def make(**told: Any) -> Program:
         body = {"client_name": "Agent", "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none", **told}
@@ -156,7 +156,7 @@ async def program(program_of: Programs) -> Program:
 
 @pytest.fixture
 async def person_of(app: FastAPI, database: Database) -> AsyncIterator[People]:
-    """Makes owners of workspaces."""
+    """Return a function that creates owners of workspaces."""
     browsers: list[httpx.AsyncClient] = []
 
     async def make(*, verified: bool = True) -> Person:
@@ -179,7 +179,7 @@ async def person(person_of: People) -> Person:
 
 
 async def consent(person: Person, program: Program, database: Database, **changed: Any) -> httpx.Response:
-    """The consent page of a sign-in that the client asks for."""
+    """Return the consent page of a sign-in that the client requests."""
     began = await person.open(program.address(**changed))
     assert began.status_code == 200, began.text
     assert (await person.send(began, email=person.email)).status_code == 200
@@ -189,7 +189,7 @@ async def consent(person: Person, program: Program, database: Database, **change
 
 
 def told(answer: httpx.Response) -> dict[str, str]:
-    """What a client learns at its redirect address."""
+    """Return the parameters that a client gets at its redirect address."""
     assert answer.status_code in (302, 303), answer.text
     return dict(parse_qsl(urlsplit(answer.headers["location"]).query))
 

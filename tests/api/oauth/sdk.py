@@ -1,4 +1,4 @@
-"""The official client's way of signing in, with a person who answers its redirects."""
+"""Sign-in by the official client, with a person who follows its redirects."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ from pydantic import AnyUrl
 from tests.api.oauth.conftest import CALLBACK
 
 Visit = Callable[[str], Awaitable[str]]
-"""Opens the address that the client sends a person to, and gives where the browser ends."""
+"""Opens the address to which the client sends a person, and returns the last address of the browser."""
 
 
 @dataclass
 class Memory:
-    """What the client keeps between its calls."""
+    """The client's storage between its calls."""
 
     tokens: OAuthToken | None = None
     client: OAuthClientInformationFull | None = None
@@ -36,7 +36,7 @@ class Memory:
 
 @dataclass
 class SigningIn:
-    """One client, and how often it sent a person to the browser."""
+    """One client, with the number of times that it opened the browser."""
 
     address: str
     visit: Visit

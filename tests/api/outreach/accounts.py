@@ -1,4 +1,4 @@
-"""Outreach accounts as the tests find them: connected behind the API's back, for no provider is asked."""
+"""Outreach accounts for tests, connected directly in the database because there is no provider."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from models.outreach.tables import Action, OutreachAccount
 
 
 async def connected(database: Database, tenant: Tenant, **given: Any) -> str:
-    """An account that writes, unless told otherwise."""
+    """Create an account that can send, unless `given` says otherwise."""
     async with database.transaction() as session:
         now = await service_time(session)
         row = accounts.new_account(tenant, name="Sam Voorbeeld", now=now)
@@ -31,7 +31,7 @@ async def connected(database: Database, tenant: Tenant, **given: Any) -> str:
 async def action(
     database: Database, tenant: Tenant, account_id: str, profile_id: str, *, at: datetime | None = None, **given: Any
 ) -> str:
-    """An action of the account, done or booked at that time."""
+    """Create an action of the account, executed or scheduled at that time."""
     async with database.transaction() as session:
         now = await service_time(session)
         when = at or now
@@ -54,6 +54,6 @@ async def action(
 
 
 async def account_row(database: Database, account_id: str) -> OutreachAccount:
-    """The account as it is stored."""
+    """Return the account's row."""
     async with database.transaction() as session:
         return (await accounts.lock_account_by_id(session, account_id)).account

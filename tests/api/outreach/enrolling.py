@@ -1,4 +1,4 @@
-"""What tests of enrolling share: sequences, people whom a workspace may write to, and the calls."""
+"""Shared parts of the tests of enrolling: sequences, people to whom a workspace may write, and the calls."""
 
 from typing import Any
 from uuid import uuid4
@@ -15,7 +15,7 @@ INVITE = {"type": "invite", "note": "Hi {{first_name}}, shall we talk?"}
 
 
 async def sequence(workspace: Workspace, account_id: str, **given: Any) -> dict[str, Any]:
-    """A saved sequence; an invite with a note unless told otherwise."""
+    """Save a sequence, by default of an invite with a note."""
     body = {"account_id": account_id, "name": "Mine", "steps": [INVITE]} | given
     made = await workspace.http.post("/v1/outreach/sequences", json=body)
     assert made.status_code == 201, made.text
@@ -24,7 +24,7 @@ async def sequence(workspace: Workspace, account_id: str, **given: Any) -> dict[
 
 
 async def preview(workspace: Workspace, sequence_id: str, **sources: Any) -> dict[str, Any]:
-    """What enrolling would do."""
+    """Return the preview of enrolling."""
     body = {"sequence_id": sequence_id} | sources
     answer = await workspace.http.post(f"{ENROLLMENTS}?dry_run=true", json=body)
     assert answer.status_code == 200, answer.text
@@ -33,13 +33,13 @@ async def preview(workspace: Workspace, sequence_id: str, **sources: Any) -> dic
 
 
 async def enroll(workspace: Workspace, sequence_id: str, *, key: str | None = None, **sources: Any) -> httpx.Response:
-    """Enroll, under a key of its own."""
+    """Enroll, by default with a new Idempotency-Key."""
     headers = {"Idempotency-Key": key or uuid4().hex}
     return await workspace.http.post(ENROLLMENTS, json={"sequence_id": sequence_id} | sources, headers=headers)
 
 
 async def enrolled(workspace: Workspace, sequence_id: str, **sources: Any) -> dict[str, Any]:
-    """The answer of an enrollment that is taken."""
+    """Return the answer of a successful enrollment."""
     answer = await enroll(workspace, sequence_id, **sources)
     assert answer.status_code == 201, answer.text
     found: dict[str, Any] = answer.json()
@@ -47,7 +47,7 @@ async def enrolled(workspace: Workspace, sequence_id: str, **sources: Any) -> di
 
 
 async def enrollment_row(database: Database, owner: dict[str, Any], profile_id: str, **given: Any) -> str:
-    """An enrollment in a sequence, as a row."""
+    """Write an enrollment in a sequence as a row."""
     async with database.transaction() as session:
         now = await service_time(session)
         sequence = await session.get_one(OutreachSequence, owner["id"])

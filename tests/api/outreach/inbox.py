@@ -1,4 +1,4 @@
-"""Conversations as the tests find them: written to and answered on the network behind the API's back."""
+"""Conversations for tests: messages and answers are written directly, past the API."""
 
 from datetime import datetime, timedelta
 from uuid import uuid4
@@ -50,7 +50,7 @@ async def greeted(database: Database, tenant: Tenant, account_id: str, profile_i
 async def writes(
     database: Database, account_id: str, profile_id: str, chat_id: str, text: str, *, by_owner: bool = False
 ) -> None:
-    """A message turns up in the chat."""
+    """Add a message to the chat."""
     at: datetime = await database.run(service_time)
     line = ChatLine(f"msg_{uuid4().hex}", text, at, from_owner=by_owner)
     await database.run(
@@ -61,7 +61,7 @@ async def writes(
 async def answered(
     database: Database, tenant: Tenant, account_id: str, profile_id: str, text: str = "Tell me more"
 ) -> str:
-    """Let a person get a message and answer, and return the conversation."""
+    """Send a person a message, let them answer, and return the conversation."""
     chat_id = await greeted(database, tenant, account_id, profile_id)
     await writes(database, account_id, profile_id, chat_id, text)
     (row,) = await run_sql(database, "select id from conversations where chat_id = :id", id=chat_id)

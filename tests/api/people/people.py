@@ -1,4 +1,4 @@
-"""People for the tests of registers: met by a source, with a cached profile that a tenant may read."""
+"""People for the tests of registers: named by a source, with a cached profile that a tenant may read."""
 
 from uuid import uuid4
 
@@ -26,7 +26,7 @@ def url(name: str) -> str:
 async def meet(
     database: Database, *names: str, workspace_id: str | None = None, source_id: str | None = None
 ) -> list[str]:
-    """Have a source name people by an id (`pdl-<name>` unless given) and a profile URL; gives their profile ids."""
+    """Let a source name people by an id (default `pdl-<name>`) and a profile URL; return their profile ids."""
     sightings = [Sighting(SOURCE, source_id or f"pdl-{name}", url(name)) for name in names]
     found = await database.run(lambda session: people.identify(session, VAULT, sightings, workspace_id=workspace_id))
     return [found[one.source_id] for one in sightings]
@@ -47,7 +47,7 @@ def profile(name: str, profile_id: str) -> Profile:
 
 
 async def fetched(database: Database, tenant: Tenant, name: str) -> str:
-    """Have a tenant fetch a person's profile into the cache."""
+    """Let a tenant fetch a person's profile into the cache."""
     (profile_id,) = await meet(database, name)
     async with database.transaction() as session:
         now = await service_time(session)

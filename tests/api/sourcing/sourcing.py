@@ -1,4 +1,4 @@
-"""What the tests of sourcing share: counting what was written, credits, and runs with candidates."""
+"""Shared parts of the tests of sourcing: counts of rows, credits, and runs with candidates."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -26,7 +26,7 @@ WRITTEN = """select (select count(*) from intents), (select count(*) from search
 
 
 async def written(database: Database) -> tuple[int, ...]:
-    """How many rows a call could have left behind."""
+    """Return the numbers of rows in the tables that a call could have written."""
     (row,) = await run_sql(database, WRITTEN)
     return tuple(row)
 
@@ -45,13 +45,13 @@ async def fund(database: Database, workspace: Workspace, amount: int = 1250) -> 
 
 
 async def start(http: httpx.AsyncClient, **body: Any) -> httpx.Response:
-    """Start a run under a key of its own."""
+    """Start a run with a new Idempotency-Key."""
     ask = {"intent": DATA_ENGINEER} | body
     return await http.post("/v1/runs", json=ask, headers={"Idempotency-Key": uuid4().hex})
 
 
 def profile(number: int, **changed: Any) -> Profile:
-    """An invented profile."""
+    """Return an invented profile."""
     return Profile.model_validate(
         {
             "id": "",
@@ -69,7 +69,7 @@ def profile(number: int, **changed: Any) -> Profile:
 
 
 async def deliver(database: Database, run: dict[str, Any], profiles: Sequence[Profile], **facts: Any) -> list[str]:
-    """Write candidates of a run as its workflow would; gives their profile ids."""
+    """Write candidates of a run as its workflow would, and return their profile ids."""
     ids = []
     async with database.transaction() as session:
         now = await service_time(session)

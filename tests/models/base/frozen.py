@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 @asynccontextmanager
 async def frozen_server() -> AsyncIterator[int]:
-    """The port of a listening socket whose connections are never accepted."""
+    """Yield the port of a listening socket whose connections are never accepted."""
     with socket.create_server(("127.0.0.1", 0), backlog=8) as listening:
         yield listening.getsockname()[1]
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""What a page of bookkeeping says of an account's credits, grant by grant (specification, "Credits")."""
+"""Reference model of an account's credits, grant by grant (specification, "Credits")."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 NOTICE = timedelta(days=7)
-"""How long before a grant expires that is told."""
+"""How long before its expiry a grant is announced."""
 PLAN_MONTHS, PACK_MONTHS = 3, 12
-"""A month's credits of a plan, which roll over for two more; and those of a pack."""
+"""Months after which credits expire: those of a plan, which roll over for two months, and those of a pack."""
 LOW, REFILL = 20, 15
-"""Balances below which the account is told, and its refilling is looked at."""
+"""Balances below which the account is notified, and its auto-refill is checked."""
 
 Entry = tuple[str, str, int, str]
-"""Kind, grant, credits, and the charge it is about."""
+"""Kind, grant, credits, and the charge."""
 
 
 def months_later(at: datetime, months: int) -> datetime:
-    """Return the same day so many months on, or the last of a shorter month."""
+    """Return the same day this many months later, or the last day of a shorter month."""
     year, month = at.year + (at.month - 1 + months) // 12, (at.month - 1 + months) % 12 + 1
     for day in range(at.day, 27, -1):
         try:
@@ -39,7 +39,7 @@ class Block:
 
 @dataclass
 class Payment:
-    """A purchase of the provider's: each is `pending`, `paid` or `refunded`."""
+    """A purchase at the provider: `pending`, `paid` or `refunded`."""
 
     credits: int
     status: str = "pending"
@@ -59,7 +59,7 @@ class LedgerReference:
     woken: bool = False
 
     def open(self) -> list[tuple[str, Block]]:
-        """Return what can be spent, soonest expiry first."""
+        """Return the grants that can be spent, earliest expiry first."""
         blocks = [(name, block) for name, block in self.blocks.items() if block.left and block.expires_at > self.now]
         return sorted(blocks, key=lambda one: one[1].expires_at)
 
@@ -67,7 +67,7 @@ class LedgerReference:
         return sum(block.left for _, block in self.open())
 
     def grant(self, reference: str, credits: int, expires_at: datetime) -> int:
-        """Return what the same reference adds: once all of it, then nothing."""
+        """Grant credits once for a reference, and return the credits added."""
         if reference in self.blocks:
             return 0
         self.blocks[reference] = Block(credits, expires_at)
@@ -75,7 +75,7 @@ class LedgerReference:
         return credits
 
     def spend(self, charges: Sequence[tuple[str, int]], subjects: Sequence[str]) -> list[int]:
-        """As much of each charge, in order, as balance and caps allow."""
+        """Charge as much of each charge, in order, as balance and caps allow."""
         today = self.now.date()
         room = [self.caps[one] - self.spent[one, today] for one in subjects if one in self.caps]
         before = self.balance()
@@ -99,7 +99,7 @@ class LedgerReference:
                 self.entries["charge", name, -share, reference] += 1
 
     def _fall(self, before: int) -> None:
-        """What follows when the balance has fallen below a threshold."""
+        """Apply the consequences of a balance that has fallen below a threshold."""
         after = self.balance()
         if after < LOW <= before:
             newest = list(self.blocks.values())[-1]
@@ -108,7 +108,7 @@ class LedgerReference:
         self.woken = self.woken or after < REFILL <= before
 
     def take_back(self, reference: str) -> int:
-        """Return what is left of a purchase whose money was given back."""
+        """Remove the rest of a refunded purchase, and return it."""
         block, before = self.blocks.get(reference), self.balance()
         if block is None or not block.left:
             return 0
@@ -118,7 +118,7 @@ class LedgerReference:
         return taken
 
     def expire(self) -> None:
-        """Empties what is past its time; the fall that this is, is noticed now."""
+        """Empty expired grants, and apply the consequences of the lower balance."""
         gone = {name: block for name, block in self.blocks.items() if block.left and block.expires_at <= self.now}
         before = self.balance() + sum(block.left for block in gone.values())
         for name, block in gone.items():
@@ -128,25 +128,25 @@ class LedgerReference:
             self._fall(before)
 
     def tell_expiring(self) -> None:
-        """Once for each grant that has something to lose."""
+        """Announce each grant once that has credits left to expire."""
         for _, block in self.open():
             if block.expires_at <= self.now + NOTICE and not block.expiry_told:
                 block.expiry_told = True
                 self.told["credits.expiring"] += 1
 
     def month_paid(self, invoice: str, credits: int, starts_at: datetime) -> None:
-        """A month of the plan."""
+        """Grant a month of the plan."""
         self.grant(f"invoice:{invoice}", credits, months_later(starts_at, PLAN_MONTHS))
         self.woken = True
 
     def pack_paid(self, name: str) -> None:
-        """Once; what was refunded stays refunded."""
+        """Grant a pack once; a refunded one stays refunded."""
         pack = self.packs[name]
         if pack.status == "pending":
             pack.status, self.woken = "paid", True
             self.grant(name, pack.credits, months_later(self.now, PACK_MONTHS))
 
     def pack_refunded(self, name: str) -> None:
-        """What is left of it goes; also one that is paid only afterwards brings nothing."""
+        """Remove the rest of a pack; a payment that arrives afterwards grants nothing."""
         self.packs[name].status, self.woken = "refunded", True
         self.take_back(name)

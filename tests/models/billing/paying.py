@@ -1,4 +1,4 @@
-"""Payments of a test: made as an operation makes them, and what a provider's callbacks tell of them."""
+"""Payments for tests: created as an operation creates them, and the provider's callbacks about them."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -44,7 +44,7 @@ class Till:
         return payment_id
 
     async def hear(self, event: PaymentEvent) -> None:
-        """A callback is worked in."""
+        """Apply a callback."""
 
         async def work(session: AsyncSession) -> None:
             await callbacks.apply_payment_event(session, event, now=await service_time(session))
@@ -56,7 +56,7 @@ class Till:
         await self.hear(CheckoutPaid(payment_id, f"pi_{payment_id}", None))
 
     async def get_card(self, name: str = "pm_1") -> None:
-        """The workspace can be charged from now on."""
+        """Store a card, so that the workspace can be charged."""
 
         async def work(session: AsyncSession) -> None:
             now = await service_time(session)
@@ -83,14 +83,14 @@ class Till:
             )
 
     async def refill(self) -> bool:
-        """Return one look of the refill workflow; whether it bought."""
+        """Run one step of the refill workflow; return whether it bought."""
         verdict, _ = await self.database.run(
             lambda session: engine_payments.decide_auto_refill(session, self.workspace_id, configured=True)
         )
         return verdict.buy
 
     async def purchases(self) -> list[tuple[str, str]]:
-        """Id and status of every refill, oldest first."""
+        """Return id and status of every refill, oldest first."""
         async with self.database.transaction() as session:
             found = await session.execute(text("select id, status from payments where kind = 'refill' order by id"))
             return [(payment_id, status) for payment_id, status in found]

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 RETRIES = tuple(timedelta(seconds=one) for one in (30, 120, 600, 3600, 21600))
-"""How long after each failed attempt the next one follows."""
+"""Time from each failed attempt to the next."""
 AT_ONCE = 10
 """Attempts at one endpoint at the same time."""
 LEASE = timedelta(minutes=1)
-"""How long an attempt may be silent before it is given up."""
+"""Time after which an attempt without a result is given up."""
 KEPT = timedelta(days=30)
 JUST_NOW = datetime.min.replace(tzinfo=UTC)
-"""A moment during a call, which only the row knows."""
+"""Stands for a time during a call, which only the row knows."""
 
 
 @dataclass
 class Hook:
-    """An endpoint: what it wants, null for everything; whose events, null for all; how it stands."""
+    """An endpoint: the types it wants, null for all; the customer whose events it gets, null for all; its state."""
 
     secret: str
     kind: str | None = None
@@ -35,7 +35,7 @@ class Hook:
 
 @dataclass
 class Sent:
-    """An event on its way to an endpoint. `log` has the answers; `lost`: the endpoint was disabled since."""
+    """A delivery of an event to an endpoint. `log` has the answers; `lost`: the endpoint was disabled since."""
 
     id: str
     hook: str
@@ -61,7 +61,7 @@ class Sent:
 
 @dataclass
 class DeliveryReference:
-    """The account. What is not kept any more is gone from `sent`."""
+    """The account. Deliveries past their retention are removed from `sent`."""
 
     hooks: dict[str, Hook] = field(default_factory=dict)
     sent: dict[str, Sent] = field(default_factory=dict)
@@ -70,11 +70,11 @@ class DeliveryReference:
         return [one for one in self.sent.values() if one.hook == hook_id]
 
     def emit(self, kind: str, whose: str) -> set[str]:
-        """Return which endpoints an event goes to."""
+        """Emit an event, and return its endpoints."""
         return {hook_id for hook_id, hook in self.hooks.items() if hook.wants(kind, whose)}
 
     def decide(self, sent_id: str, now: datetime) -> str:
-        """Return what the delivery needs next."""
+        """Return the next step of the delivery."""
         sent = self.sent.get(sent_id)
         if sent is None:
             return "nothing"
@@ -110,14 +110,14 @@ class DeliveryReference:
             one.wake = JUST_NOW if now == JUST_NOW else now + LEASE
 
     def begin(self, sent_id: str, number: int, now: datetime) -> tuple[str, str | None]:
-        """Return what is next, and the secret that the attempt is signed with, if it is made."""
+        """Begin an attempt; return the next step, and the secret of the signature if the attempt is made."""
         need = self.decide(sent_id, now)
         if need != "attempt" or len(self.sent[sent_id].log) != number - 1:
             return need, None
         return need, self.hooks[self.sent[sent_id].hook].secret
 
     def note(self, sent_id: str, number: int, code: int | None, now: datetime) -> str:
-        """Return an attempt was answered, or not at all (null)."""
+        """Record the answer of an attempt, null for none."""
         sent = self.sent.get(sent_id)
         if sent is not None and len(sent.log) == number - 1:
             sent.log.append(code)
@@ -134,7 +134,7 @@ class DeliveryReference:
             sent.turn, sent.due = None, now + RETRIES[len(sent.log) - 1]
 
     def give_up(self, sent_id: str) -> None:
-        """Return up a test delivery that was not attempted in time."""
+        """Give up a test delivery that was not attempted in time."""
         sent = self.sent.get(sent_id)
         if sent is not None and sent.pending:
             sent.close("dropped")
@@ -142,7 +142,7 @@ class DeliveryReference:
             self._hand_on(sent.hook, JUST_NOW)
 
     def retry(self, hook_id: str, sent_id: str) -> str:
-        """Return how a retry by hand is answered."""
+        """Retry by hand, and return the answer."""
         sent = self.sent.get(sent_id)
         if not self.hooks[hook_id].there or sent is None or sent.hook != hook_id:
             return "not_found"
@@ -156,7 +156,7 @@ class DeliveryReference:
         return "ok"
 
     def drop(self, hook_id: str) -> None:
-        """The endpoint was disabled or deleted: what is pending is over, and what comes late was lost."""
+        """Drop the pending deliveries of a disabled or deleted endpoint; late results are lost."""
         for sent in self.to(hook_id):
             sent.lost = True
             if sent.pending:
@@ -164,11 +164,11 @@ class DeliveryReference:
                 sent.rung = False
 
     def forget(self, now: datetime) -> None:
-        """Housekeeping."""
+        """Remove what is past its retention."""
         self.sent = {name: one for name, one in self.sent.items() if one.created_at > now - KEPT}
 
     def stuck(self) -> Iterable[Sent]:
-        """Return pending deliveries that nothing will ever continue: no wake-up, no time, no turn that becomes free."""
+        """Return the pending deliveries that nothing will continue: no wake, no time, no turn that becomes free."""
         for sent in self.sent.values():
             waits = sent.turn == "asked" and self._given(sent.hook) > 0
             if sent.pending and not (sent.rung or sent.wake or waits):

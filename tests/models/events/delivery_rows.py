@@ -16,7 +16,7 @@ HOOKS = "select id, status from webhook_endpoints where workspace_id = :w"
 
 
 async def read(session: AsyncSession, workspace_id: str) -> tuple[Sequence[Row[Any]], set[str], dict[str, str]]:
-    """Deliveries, ids of events, and the status of each endpoint."""
+    """Return the deliveries, the ids of events, and the status of each endpoint."""
     asked = {"w": workspace_id}
     rows = (await session.execute(text(DELIVERIES), asked)).all()
     events = set((await session.scalars(text(EVENTS), asked)).all())
@@ -25,7 +25,7 @@ async def read(session: AsyncSession, workspace_id: str) -> tuple[Sequence[Row[A
 
 
 def shown(row: Row[Any]) -> dict[str, Any]:
-    """Return a row as `written` puts it."""
+    """Return a row in the form of `written`."""
     return {
         "hook": row.endpoint_id,
         "event": row.event_id,
@@ -40,7 +40,7 @@ def shown(row: Row[Any]) -> dict[str, Any]:
 
 
 def written(sent: Sent) -> dict[str, Any]:
-    """Return a delivery of the model as `shown` puts it."""
+    """Return a delivery of the model in the form of `shown`."""
     return {
         "hook": sent.hook,
         "event": sent.event,
@@ -57,7 +57,7 @@ def written(sent: Sent) -> dict[str, Any]:
 def with_moments(
     model: DeliveryReference, rows: Sequence[Row[Any]], before: datetime, after: datetime
 ) -> DeliveryReference:
-    """Return the model with moments that only the rows can know, where those lie between these two."""
+    """Return the model with the times that only the rows know, if they lie between these two."""
     known = {row.id: row for row in rows}
     sent = dict(model.sent)
     for name, one in model.sent.items():

@@ -1,4 +1,4 @@
-"""Workers that deliver an account's events step by step, compared with `delivery_reference`."""
+"""Workers that deliver an account's events step by step, checked against `delivery_reference`."""
 
 import asyncio
 import itertools
@@ -38,11 +38,11 @@ DATA: dict[str, EventData] = {
     "credits.expiring": CreditsExpiring(grant_id="grt_1", credits=1, expires_at=SOON),
 }
 STAMPS = timedelta(milliseconds=200)
-"""Events of one moment are stamped a millisecond after one another."""
+"""Tolerance of stamps: events of one moment are stamped one millisecond apart."""
 
 
 def need_of(decision: Decision) -> str:
-    """Return what the delivery needs, in the words of the model."""
+    """Return the delivery's next step in the terms of the model."""
     if decision.do is Do.WAIT:
         return "turn" if decision.until is None else "time"
     return "nothing" if decision.do is Do.DONE else "attempt"
@@ -59,7 +59,7 @@ class Flight:
 
 @dataclass(frozen=True)
 class Event:
-    """An event in one transaction. The model receives its answer and tells what it should have been."""
+    """An event in one transaction; the model checks its answer."""
 
     work: Callable[[AsyncSession], Awaitable[Any]]
     apply_to: Callable[[DeliveryReference, Any], object]
@@ -67,7 +67,7 @@ class Event:
 
 
 class Working(Machine):
-    """One account with a customer, what is sent to its endpoints, and what happens meanwhile; the rules say when."""
+    """One account with a customer, its deliveries, and events in between; the rules choose the order."""
 
     def __init__(self, runner: asyncio.Runner, database: Database) -> None:
         super().__init__(runner, database)
@@ -96,7 +96,7 @@ class Working(Machine):
     def happen(self, *events: Event, run: Coroutine[Any, Any, Sequence[Any]] | None = None) -> Sequence[Any]:
         """Run events concurrently: in some order the model must yield the same rows and answers.
 
-        `run` replaces the way in which they are run.
+        `run` runs them in another way.
         """
         before = self.now()
         answers = self.do(run or self.together(events))
@@ -116,7 +116,7 @@ class Working(Machine):
         differ = {name: (said.get(name), found.get(name)) for name in said | found if said.get(name) != found.get(name)}
         raise AssertionError(f"in no order: {answers}; the model, then the rows: {differ}")
 
-    # What workers do.
+    # Events of workers.
 
     def decides(self, sent_id: str, *, dies: bool = False) -> Event:
         return Event(
@@ -161,7 +161,7 @@ class Working(Machine):
         self.flights.append(Flight(sent_id, number, told[1]))
         return self.flights[-1]
 
-    # What the account does.
+    # Events of the account.
 
     def new_hook(self, kind: str | None = None, whose: str | None = None) -> str:
         secret = f"secret {next(self.secrets)}"
@@ -186,7 +186,7 @@ class Working(Machine):
         return await deliveries.load_endpoint(session, self.workspace_id, hook_id, lock=True)
 
     def emit(self, many: int, kind: str, tenant: Tenant, *, meanwhile: Event | None = None, hook: str = "") -> None:
-        """Events of one transaction. `meanwhile` ends when they are written, and was about to close that endpoint."""
+        """Emit events in one transaction, while `meanwhile` closes an endpoint and ends once they are written."""
 
         async def emitting() -> None:
             async with self._database.transaction() as session:
@@ -213,7 +213,7 @@ class Working(Machine):
             self.model.sent[row.id].lost = row.endpoint_id == hook
 
     def closes(self, hook_id: str, *, forever: bool) -> Event:
-        """Return the endpoint is disabled, or deleted."""
+        """Return the event of disabling or deleting the endpoint."""
 
         async def work(session: AsyncSession) -> None:
             row = await self._lock(session, hook_id)
@@ -262,7 +262,7 @@ class Working(Machine):
         return Event(work, lambda model, told: told == model.retry(hook_id, sent_id))
 
     def ping(self, hook_id: str) -> None:
-        """A test of an endpoint that is enabled: one attempt, for it alone."""
+        """Send a test event to an enabled endpoint: one attempt."""
 
         async def work(session: AsyncSession) -> tuple[str, str]:
             row = await deliveries.load_endpoint(session, self.workspace_id, hook_id)

@@ -22,7 +22,7 @@ LOW = CreditsLow(grant_id="grt_1", balance_credits=1, threshold_credits=2)
 
 
 async def endpoint(session: AsyncSession, workspace_id: str, **given: Any) -> str:
-    """A new endpoint of the account, for every type unless told otherwise."""
+    """Create an endpoint of the account, by default for every type."""
     now = await service_time(session)
     values: dict[str, Any] = {
         "id": new_id("whe", now),
@@ -41,7 +41,7 @@ async def endpoint(session: AsyncSession, workspace_id: str, **given: Any) -> st
 
 @dataclass
 class World:
-    """`posted` is every attempt made: delivery, number, service time."""
+    """An account with endpoints; `posted` are the attempts made: delivery, number, service time."""
 
     database: Database
     member: Member
@@ -57,7 +57,7 @@ class World:
                 events.emit(session, self.member.tenant, EventType.CREDITS_LOW, LOW, now=now)
 
     async def of(self, endpoint_id: str) -> list[Delivery]:
-        """The endpoint's deliveries, oldest first."""
+        """Return the endpoint's deliveries, oldest first."""
         async with self.database.transaction() as session:
             rows = await session.execute(
                 text("select id from deliveries where endpoint_id = :id order by created_at, id"), {"id": endpoint_id}
@@ -72,7 +72,7 @@ class World:
         return await self.database.run(lambda session: deliveries.decide_delivery(session, delivery_id))
 
     async def post(self, delivery_id: str, number: int, status_code: int) -> Decision:
-        """Make an attempt that is answered so."""
+        """Make an attempt that gets this answer."""
         _, parcel = await self.database.run(lambda session: deliveries.begin_attempt(session, delivery_id, number))
         assert parcel is not None
         self.posted.append((delivery_id, number, parcel.at))
@@ -80,7 +80,7 @@ class World:
         return await self.database.run(lambda session: deliveries.record_attempt(session, delivery_id, number, outcome))
 
     async def drive(self, delivery_id: str, answer: Callable[[int], int]) -> Delivery:
-        """Work a delivery to its end; the clock moves to each moment that it waits for."""
+        """Drive a delivery to its end, moving the clock to each time for which it waits."""
         decision = await self.decide(delivery_id)
         while decision.do is not Do.DONE:
             if decision.need == DELIVERY_ATTEMPT:

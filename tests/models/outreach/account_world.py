@@ -1,4 +1,4 @@
-"""Outreach accounts in a database, moved through their states at service times of the test's choosing."""
+"""Outreach accounts in a database, moved through their states at chosen service times."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ R = TypeVar("R")
 
 @dataclass
 class Accounts:
-    """What the tests do with accounts of a tenant."""
+    """Acts on the accounts of a tenant."""
 
     database: Database
     tenant: Tenant
 
     async def made(self, tenant: Tenant | None = None, **given: Any) -> str:
-        """An account that writes, unless told otherwise."""
+        """Create an account that can send, unless `given` says otherwise."""
         async with self.database.transaction() as session:
             now = await service_time(session)
             row = accounts.new_account(tenant or self.tenant, name="Sam", now=now)
@@ -47,7 +47,7 @@ class Accounts:
             return row.id
 
     async def do(self, account_id: str, work: Callable[[AsyncSession, LockedAccount], Awaitable[R]]) -> R:
-        """One transaction on an account that is held."""
+        """Run one transaction on a locked account."""
 
         async def whole(session: AsyncSession) -> R:
             return await work(session, await accounts.lock_account_by_id(session, account_id))
@@ -64,7 +64,7 @@ class Accounts:
     async def signed_in(
         self, account_id: str, user_id: str, *, provider_id: str, standing: AccountStanding = AccountStanding.READY
     ) -> str | None:
-        """Create a link, and sign in by it."""
+        """Create a link and sign in with it."""
         state = f"state of {account_id} and {provider_id}"
         await self.do(account_id, lambda session, held: self._linked(held, state))
         found = SignedIn(provider_id, user_id, "Sam Voorbeeld", "https://www.linkedin.com/in/sam", standing)
@@ -76,7 +76,7 @@ class Accounts:
         held.account.connect_expires_at = held.now + timedelta(minutes=30)
 
     async def events(self) -> list[tuple[str, dict[str, Any]]]:
-        """What was told, oldest first."""
+        """Return the published events, oldest first."""
         async with self.database.transaction() as session:
             rows = await session.execute(text("select type, data from events order by created_at"))
             return [(row.type, row.data) for row in rows]
@@ -85,7 +85,7 @@ class Accounts:
         return [type for type, _ in await self.events()]
 
     async def pass_time(self, **distance: float) -> datetime:
-        """Let service time pass."""
+        """Advance service time, and return it."""
         async with self.database.transaction() as session:
             await session.execute(
                 text("update service_clock set shift = shift + cast(:by as interval)"), {"by": timedelta(**distance)}

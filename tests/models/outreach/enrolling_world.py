@@ -1,4 +1,4 @@
-"""Enrolling in a database: many people at once, decided about and entered at one moment of the test's choosing."""
+"""Enrolling in a database: many people at once, decided on and enrolled at one chosen time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from tests.models.outreach.sending_world import World
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What was decided about one person."""
+    """The decision about one person."""
 
     profile_id: str | None
     reason: str | None
@@ -37,7 +37,7 @@ def promises(decided: Sequence[EnrollingDecision]) -> list[Promise]:
 
 
 async def crowd(world: World, count: int) -> list[Given]:
-    """People met before, of whom the caller gives a first name."""
+    """Return known people, with first names given by the caller."""
     batch = uuid4().hex
     named = [f"crowd-{batch}-{number}" for number in range(count)]
     sightings = [Sighting("people_data_labs", one, f"https://www.linkedin.com/in/{one}") for one in named]
@@ -56,7 +56,7 @@ async def decide(
 
 
 async def preview(world: World, given: Sequence[Given], now: datetime) -> list[Promise]:
-    """What enrolling at that moment would do; takes no lock."""
+    """Return the preview of enrolling at that time; takes no lock."""
 
     async def work(session: AsyncSession) -> list[Promise]:
         tenant = world.member.tenant
@@ -72,7 +72,7 @@ async def preview(world: World, given: Sequence[Given], now: datetime) -> list[P
 async def enter(
     session: AsyncSession, world: World, given: Sequence[Given], now: datetime | None = None
 ) -> list[EnrollingDecision]:
-    """Enroll within a transaction, under the locks and in their order."""
+    """Enroll within a transaction, taking the locks in order."""
     tenant = world.member.tenant
     named = await enroll.gather(session, world.vault, tenant, Sources(given=given))
     held = await accounts.lock_account(session, tenant, world.account_id)
@@ -85,7 +85,7 @@ async def enter(
 
 
 async def execute(world: World, given: Sequence[Given], now: datetime | None = None) -> list[Promise]:
-    """Enroll in a transaction of its own."""
+    """Enroll in a separate transaction."""
     return promises(await world.run(lambda session: enter(session, world, given, now)))
 
 

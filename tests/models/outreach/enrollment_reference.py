@@ -1,6 +1,6 @@
-"""Reference model of enrollments: what the network executed, and whom no call may reach any more.
+"""Reference model of enrollments: what the network executed, and which people no call may reach any more.
 
-It uses no code of the product. Every claim and every execution is checked against the promises made to a person.
+It uses no code of the product. Every claim and every execution is checked against the promises to the person.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ BRUSSELS = ZoneInfo("Europe/Brussels")
 CAPS = {"invites_per_day": 1, "invites_per_week": 3}
 """The configured caps of the account."""
 INVITES_A_DAY, INVITES_A_WEEK = 1, 2
-"""The least that the caps can be after the jitter of the day and the week: never below 1, and 0.85 to 1 times 3."""
+"""The lowest caps after the jitter of the day and the week: never below 1, and 0.85 to 1 times 3."""
 CALL_LIVES = timedelta(seconds=130)
-"""An account's next call may begin when the one before is answered, or so long after it began (design, section 5)."""
+"""An account's next call may begin when the previous one is answered, or this long after its start."""
 LONGEST_REST = timedelta(minutes=9)
 ADDED = SequenceStep(ActionType.MESSAGE, "s_added", wait_days=2, body="One more thing.", only_after_accept=True)
-"""A step that an edit puts at the end."""
+"""A step that an edit appends."""
 REFUSED: dict[str, CallResult] = {
     "busy": Again("busy", timedelta(minutes=1)),
     "refused": RefusedSend(ActionReason.NETWORK_REFUSED),
@@ -37,7 +37,7 @@ REFUSED: dict[str, CallResult] = {
 
 @dataclass
 class Person:
-    """A person as the network knows them, and the commands that the service got about them."""
+    """A person as the network knows them, and the service's commands about them."""
 
     profile_id: str
     executed: list[ActionType] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Person:
 
     @property
     def learned(self) -> Learned:
-        """Take over what the network shows of the person."""
+        """Return what the network shows of the person."""
         return Learned(
             network_id=f"net-{self.profile_id}",
             connected=self.connected,
@@ -75,7 +75,7 @@ class Person:
         )
 
     def shows(self, kind: ActionType, text: str | None) -> Seen:
-        """Return what a reading back finds of an action; an accepted invite can no longer be withdrawn."""
+        """Return what reading back finds of an action; an accepted invite can no longer be withdrawn."""
         if kind is ActionType.WITHDRAW_INVITE and self.connected:
             return Seen.MOOT
         done = {
@@ -91,7 +91,7 @@ class Entry:
     """An executed call: when, of what kind, and the seed of the rest after it."""
 
     at: datetime
-    """Of its claim, and of its answer once that is written."""
+    """Time of its claim; once its answer is recorded, time of the answer."""
     type: ActionType
     seed: str
     action_id: str
@@ -99,23 +99,23 @@ class Entry:
 
 @dataclass
 class EnrollmentReference:
-    """One account's network, and what its owner has said: how steps read, which are held, whether all rests."""
+    """One account's network, and its owner's decisions: texts of steps, removed and added steps, pauses."""
 
     approves: bool
     version: int = 1
-    """Of the texts, which carry it as `(version)`."""
+    """Version of the texts, which contain it as `(version)`."""
     removed: str | None = None
-    """A step that an edit took away."""
+    """The step that an edit removed."""
     added: bool = False
-    """Whether an edit put a step at the end."""
+    """Whether an edit appended a step."""
     resting: bool = False
-    """The sequence is paused."""
+    """Whether the sequence is paused."""
     unread: bool = False
-    """A callback of the account has not been looked into."""
+    """Whether a callback of the account is unprocessed."""
     log: list[Entry] = field(default_factory=list)
 
     def may_claim(self, person: Person, claimed: ClaimedAction, decided: int, step_id: str, others: int) -> None:
-        """Hold a claim against all that forbids one; `others` are calls of the account that are under way."""
+        """Check a claim against everything that forbids one; `others` are the account's calls in progress."""
         assert claimed.number == decided + 1, "a claim takes the number that was decided for"
         assert person.left_alone is None, f"is claimed although {person.left_alone}"
         assert person.ended is None, f"is claimed although {person.ended}"
@@ -139,7 +139,7 @@ class EnrollmentReference:
             assert f"({self.version})" in claimed.text, "an edit holds for whoever has not reached the step"
 
     def execute(self, person: Person, claimed: ClaimedAction, answer: str, done: Entry, step_id: str) -> CallResult:
-        """Return the network's part of a call: what it does, and what it answers."""
+        """Execute a call on the network, and return its answer."""
         refusal = self._refused(person, claimed, answer)
         if refusal is not None:
             return refusal
@@ -158,7 +158,7 @@ class EnrollmentReference:
 
     @staticmethod
     def _refused(person: Person, claimed: ClaimedAction, answer: str) -> CallResult | None:
-        """Why the network does not execute it. A chat with news is not written into: that is the last look before."""
+        """Return why the network does not execute a call. The last check is for news in the chat."""
         if claimed.type is ActionType.MESSAGE and person.lines:
             return Heard(by_person=True, at=person.lines[0].sent_at)
         if claimed.type is ActionType.WITHDRAW_INVITE and not person.pending:
@@ -168,12 +168,12 @@ class EnrollmentReference:
         return REFUSED.get(answer)
 
     def answered(self, action_id: str, at: datetime) -> None:
-        """The answer of a call is written: the account's rest counts from here."""
+        """Record the answer of a call: the account's rest counts from it."""
         if self.log and self.log[-1].action_id == action_id:
             self.log[-1] = replace(self.log[-1], at=at)
 
     def _in_its_time(self, done: Entry) -> None:
-        """Working hours, rests and the caps of invites, by the network's own log."""
+        """Check working hours, rests and the caps of invites by the network's own log."""
         local = done.at.astimezone(BRUSSELS)
         assert local.isoweekday() <= 5, f"on a weekend: {local}"
         assert 8 <= local.hour < 19, f"outside the working hours: {local}"
@@ -191,7 +191,7 @@ class EnrollmentReference:
         self.log.append(done)
 
     def all_was_done(self, person: Person) -> None:
-        """Hold what was executed against an enrollment that is told to be complete."""
+        """Check the executed steps of an enrollment that is reported as complete."""
         assert WITHDRAW.id in person.rejected or not person.pending, "an invite that nobody accepted is withdrawn"
         if MESSAGE.id in person.steps:  # accepted in time
             owed = {FOLLOW_UP.id} - {self.removed} | ({ADDED.id} if self.added else set())
@@ -199,10 +199,9 @@ class EnrollmentReference:
 
 
 def rest(last: Entry) -> timedelta:
-    """Return how long the account rests after a call at least (design, section 2), recomputed from its seed.
+    """Return the shortest rest of the account after a call, recomputed from its seed.
 
-    The rest counts from the result, and its hour's factor with it. One that comes later than the longest rest of all
-    needs no looking at.
+    The rest, with its hour's factor, counts from the result. A call after the longest possible rest needs no check.
     """
     chance = int.from_bytes(hashlib.sha256(last.seed.encode()).digest()[:8], "big") / 2**64
     hours = {(last.at + later).astimezone(BRUSSELS).hour for later in (timedelta(), LONGEST_REST)}

@@ -145,7 +145,7 @@ class EnrollmentRules(Calls):
             assert not stale or after == before or replanned, f"{before} became {after} by an answer that came too late"
 
     def is_under_way(self, claimed: ClaimedAction) -> bool:
-        """Whether an answer of this call still counts: it is the action's last one, and nothing was decided of it."""
+        """Whether an answer of this call still counts: it is the action's latest call, and it is undecided."""
         outcome = self.do(self.world.action(claimed.action_id)).outcome
         return self.last_claims[claimed.action_id].number == claimed.number and outcome in UNDER_WAY
 
@@ -183,7 +183,7 @@ class EnrollmentRules(Calls):
                 self._look(person)
 
     def replies(self, enrollment: str, *, told: bool) -> None:
-        """Nothing may be written afterwards, whether a callback tells of it or not."""
+        """Let the person reply: nothing may be sent afterwards, whether a callback reports the reply or not."""
         person = self.people[enrollment]
         if person.connected:
             line = ChatLine(f"{person.profile_id}-{len(person.lines)}", "Not now", self.now, from_owner=False)
@@ -207,7 +207,7 @@ class EnrollmentRules(Calls):
             person.left_alone = person.left_alone or "replied"
 
     def forbids(self, person: Person, way: str) -> None:
-        """Opt-out, suppression, erasure: when it has committed, nothing is claimed."""
+        """Forbid contact by opt-out, suppression or erasure: once it has committed, nothing is claimed."""
         if person.left_alone in {"suppressed", "erased"}:
             return
         forbid = WAYS[way][0]

@@ -1,4 +1,4 @@
-"""An account with people in a sequence, a movable clock, and a driver that plays the network's part."""
+"""An account with people in a sequence, a movable clock, and a driver that acts as the network."""
 
 from collections.abc import Awaitable, Callable
 from collections.abc import Sequence as Ordered
@@ -67,7 +67,7 @@ class World:
         return await self.run(service_time)
 
     async def at(self, moment: datetime) -> None:
-        """Move the clock there; it goes on from then."""
+        """Move the clock to a time, from which it continues."""
         await self.sql("update service_clock set shift = cast(:at as timestamptz) - clock_timestamp()", at=moment)
 
     async def later(self, **by: float) -> None:
@@ -110,7 +110,7 @@ class World:
         self.account_id, self.sequence_id = await self.run(work)
 
     async def person(self, name: str | None = None) -> str:
-        """A person with an address on the network and the first name Jo."""
+        """Create a person with an address on the network and the first name Jo."""
         self.enrolled += 1
         slug = name or f"person-{self.enrolled}"
 
@@ -155,19 +155,19 @@ class World:
         return await self.run(lambda session: engine_decide.decide_send(session, self.writer, subject_id))
 
     async def claim(self, subject_id: str, number: int | None = None) -> ClaimedAction | Decision:
-        """Claim what is due now."""
+        """Claim the action that is due now."""
         if number is None:
             number = (await self.decide(subject_id)).number
         return await self.run(lambda session: engine_claim.claim_action(session, self.writer, subject_id, number))
 
     async def claim_one(self, subject_id: str) -> ClaimedAction:
-        """Claim what is due now; it has to work."""
+        """Claim the action that is due now; fail if it cannot be claimed."""
         claimed = await self.claim(subject_id)
         assert isinstance(claimed, ClaimedAction), claimed
         return claimed
 
     async def when_due(self, subject_id: str, *, turns: int = 20) -> ClaimedAction:
-        """Let time pass until the next action can be claimed, and claim it."""
+        """Advance time until the next action can be claimed, and claim it."""
         for _ in range(turns):
             decision = await self.decide(subject_id)
             if decision.do is Do.WAIT:
@@ -204,7 +204,7 @@ class World:
         return (await self.actions(enrollment_id))[-1]
 
     async def last_open(self, enrollment_id: str) -> Action:
-        """The action under way."""
+        """Return the open action."""
         (action,) = [one for one in await self.actions(enrollment_id) if one.outcome in ("sending", "reconciling")]
         return action
 
@@ -215,7 +215,7 @@ class World:
         return await self.run(lambda session: session.get_one(OutreachAccount, self.account_id))
 
     async def told(self) -> Ordered[str]:
-        """Types of the events, in order."""
+        """Return the types of the events, in order."""
         return [row.type for row in await self.sql("select type from events order by created_at, id")]
 
     async def event(self, type: str) -> Event:

@@ -1,4 +1,4 @@
-"""What may read more than the test of the plans allows: a store function and the table, each with why."""
+"""Exceptions from the limits of query plans, by store function and table, each with its reason."""
 
 from collections.abc import Mapping
 
@@ -69,4 +69,4 @@ UNSPOKEN: Mapping[str, str] = {
     "outreach.engine.claim._chat_id": "reads a conversation by its key, where the claim has not read it before",
     "outreach.engine.stop._request": BY_OTHERS,
 }
-"""Store functions that say nothing, each with why."""
+"""Store functions that send no statement, each with its reason."""

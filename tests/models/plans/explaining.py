@@ -1,7 +1,7 @@
-"""What a recorded statement costs on large data: its plan as it was carried out, in a transaction that is undone.
+"""The cost of a recorded statement on large data: its executed plan, in a transaction that is rolled back.
 
-Ids among the parameters are exchanged for such of the large workspace, kind by kind. Role and tenant scope are those
-of the service, because row-level security takes part in the plan.
+Ids among the parameters are replaced by ids of the large workspace of the same kind. Role and tenant scope are those
+of the service, because row-level security affects the plan.
 """
 
 import json
@@ -20,17 +20,17 @@ from tests.models.plans.recording import Said
 
 ID = re.compile(r"([a-z]+)_[0-9a-z]{26}")
 FIRST, STEP = 12, 3
-"""Numbers of the rows that are asked for: open enrollments are every third, and none of these is another's."""
+"""Numbers of the requested rows: every third enrollment is open, and none of these rows is another workspace's."""
 FEW = 3
-"""How many different rows of a kind are asked for; every kind has so many up to there."""
+"""Number of different rows requested of a kind; every kind has at least this many."""
 MOST_ROWS = 5_000
-"""What a statement may read, put in order or throw away."""
+"""Most rows that a statement may read, sort or discard."""
 MOST_BLOCKS = 4_000
-"""Of 8 kB, read from memory or disk: what an index walked from end to end costs without a row to show for it."""
+"""Most blocks of 8 kB read from memory or disk, which reveals a full index scan that returns no row."""
 SMALL_TABLE = 5_000
-"""A table of so few rows may be read as a whole."""
+"""Tables of at most this many rows may be scanned."""
 DELETES = re.compile(r"(with \w+ as \()?delete ")
-"""What deletes by a time: tests set the clock so far ahead that it would be all of the large data."""
+"""Deletions by time: tests set the clock so far ahead that they would delete all of the large data."""
 EXPLAIN = "explain (analyze, buffers, timing off, format json) "
 REFUSED = (
     asyncpg.IntegrityConstraintViolationError,
@@ -43,19 +43,19 @@ REFUSED = (
 
 
 Fault = tuple[str, str]
-"""The table, or what was joined of several, and what is wrong with how it is read."""
+"""The table or joined tables, and the fault in how they are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of one statement with one set of parameters. `was_refused`: the plan alone is known, not what it read."""
+    """The cost of one statement with one set of parameters. `was_refused`: only the plan is known, not what it read."""
 
     faults: frozenset[Fault]
     was_refused: bool
 
 
 class Exchange:
-    """Ids of the tests for ids of the large data; the same one for the same. No time is later than `latest`."""
+    """Maps ids of the tests to ids of the large data, consistently. No time is later than `latest`."""
 
     def __init__(self, large: Large, *, latest: datetime | None = None) -> None:
         self._large = large
@@ -64,7 +64,7 @@ class Exchange:
         self._counts: dict[str, int] = {}
 
     def value(self, given: Any) -> Any:
-        """A parameter, or what a list or document of parameters holds."""
+        """Return the replacement of a parameter, including values in lists and documents."""
         if isinstance(given, str):
             return ID.sub(self._exchanged, given)
         if isinstance(given, list | tuple):
@@ -86,7 +86,7 @@ class Exchange:
 
 
 async def large_tables(connection: Any) -> set[str]:
-    """Tables that nothing may read as a whole."""
+    """Return the tables that must not be scanned."""
     found = await connection.fetch(
         "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and reltuples > $1",
         float(SMALL_TABLE),
@@ -95,7 +95,7 @@ async def large_tables(connection: Any) -> set[str]:
 
 
 async def cost(connection: Any, large: Large, said: Said, values: tuple[Any, ...], tables: set[str]) -> Cost:
-    """Carry the statement out, undo it, and say what it took."""
+    """Execute the statement, roll it back, and return its cost."""
     exchange = Exchange(large, latest=datetime.now(UTC) if DELETES.match(said.statement) else None)
     given = [exchange.value(one) for one in values]
     scope = TenantScope(ALL, ALL) if said.is_everywhere else TenantScope(large.workspace_id, ALL)
@@ -124,7 +124,7 @@ def _cost(plan: dict[str, Any], tables: set[str], *, was_refused: bool) -> Cost:
 
 
 def _faults(node: dict[str, Any], tables: set[str], of: str = "") -> set[Fault]:
-    """Of a step and those below it; what a step passes on is no fault of its own. `of`: what the step above reads."""
+    """Return the faults of a step and those below it; rows only passed on do not count. `of`: the parent's table."""
     of = _of(node) or of
     below = {fault for inner in node.get("Plans", ()) for fault in _faults(inner, tables, of)}
     if node["Node Type"] == "Seq Scan" and node["Relation Name"] in tables and node.get("Actual Loops", 1):
@@ -135,7 +135,7 @@ def _faults(node: dict[str, Any], tables: set[str], of: str = "") -> set[Fault]:
 
 
 def _of(node: dict[str, Any]) -> str:
-    """The table that a step of a plan reads, else all tables that the steps below it read."""
+    """Return the table that a step of a plan reads, else all tables that the steps below it read."""
     found = {one["Relation Name"] for one in _nodes(node) if "Relation Name" in one}
     return str(node.get("Relation Name") or " + ".join(sorted(found)))
 

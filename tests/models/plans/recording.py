@@ -1,7 +1,7 @@
-"""Records what the store functions say to the database: a plugin of pytest (`-p tests.models.plans.recording`).
+"""Records the statements of the store functions: a plugin of pytest (`-p tests.models.plans.recording`).
 
-Each process of the run leaves one file in the folder that `RECORDED_STATEMENTS` names. The statement is taken where
-the driver sends it, with the parameters and the tenant scope of that moment, so nothing that is said can be missed.
+Each process of the run writes one file into the folder that `RECORDED_STATEMENTS` names. Statements are recorded where
+the driver sends them, with their parameters and tenant scope, so that none is missed.
 """
 
 import asyncio
@@ -24,17 +24,17 @@ FOLDER = "RECORDED_STATEMENTS"
 MODELS = str(Path(models.__file__).parent) + os.sep
 DATABASE = str(Path(MODELS, "base", "database.py"))
 BENEATH = (DATABASE, str(Path(MODELS, "base", "tenants.py")), str(Path(MODELS, "migrations")))
-"""What store functions stand on."""
+"""Files on which store functions are built."""
 BY_OTHERS = (__file__, str(Path(asyncpg.__file__).parents[1]), str(Path(asyncio.__file__).parents[1]))
-"""Where frames lie that are neither ours nor a test's."""
+"""Places of frames that belong neither to the product nor to a test."""
 ENDING = "database"
-"""In place of a store function, for what is written when a transaction ends: rows that a function changed."""
+"""Stands for a store function, for rows that are written when a transaction ends."""
 SAMPLES = 3
 
 
 @dataclass
 class Said:
-    """A statement, the store functions that had it said, and some of the parameters it was said with."""
+    """A statement, the store functions that sent it, and some of its parameters."""
 
     statement: str
     is_everywhere: bool
@@ -46,7 +46,7 @@ said: dict[tuple[str, bool], Said] = {}
 
 
 def asking() -> set[str]:
-    """The store functions that wait for the statement which is being sent: `module.function`."""
+    """Return the store functions that wait for the statement being sent, as `module.function`."""
     found: set[str] = set()
     sender = None
     frame = inspect.currentframe()
@@ -67,7 +67,7 @@ def function(file: str, name: str) -> str:
 
 
 def record(connection: Any, statement: str, values: tuple[Any, ...]) -> None:
-    """Keep the statement, unless it was sent by a test itself."""
+    """Record the statement, unless a test itself sent it."""
     functions = asking()
     if not functions or not isinstance(connection, ScopedConnection):
         return
@@ -107,7 +107,7 @@ def _of_many(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _bare(connection: Any) -> Any:
-    return getattr(connection, "_con", connection)  # a pool lends a proxy
+    return getattr(connection, "_con", connection)  # a pool returns a proxy
 
 
 def _turning(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -142,7 +142,7 @@ def pytest_unconfigure() -> None:
 
 
 def recorded(folder: Path) -> list[Said]:
-    """What all processes of a run left there, each statement once."""
+    """Return the statements of all processes of a run, each once."""
     found: dict[tuple[str, bool], Said] = {}
     for file in sorted(folder.glob("*.pickle")):
         for statement, is_everywhere, functions, samples in pickle.loads(file.read_bytes()):  # noqa: S301 - ours

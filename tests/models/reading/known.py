@@ -1,4 +1,4 @@
-"""The shipped knowledge, and a shorthand for what a reading says."""
+"""The shipped reference data, and a shorthand for reading a text."""
 
 from models.market.reference import reference
 from models.reading.description import read_description
@@ -6,5 +6,5 @@ from models.reading.intents import IntentReading
 
 
 def read(text: str) -> IntentReading:
-    """The reading of a text with the shipped knowledge."""
+    """Return the reading of a text with the shipped reference data."""
     return read_description(text, reference=reference())

@@ -1,4 +1,4 @@
-"""Reference model of the runs of one workspace: who is delivered, and what is owed for it.
+"""Reference model of the runs of one workspace: the people delivered, and the credits charged.
 
 It is written from the contract alone, has names in place of rows, and processes one event after another.
 """
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 LEAD, LIVE = 1, 2
-"""Credits: of a person the first time, and of a profile that is fetched from the source (specification, prices)."""
+"""Credits for a person the first time, and for a profile fetched from the source (specification, prices)."""
 PAGE = 4
 """People on a page of the source."""
 LIFE = timedelta(hours=3)
 DELAYS = (30, 60, 120, 240, 480, 900)
-"""Seconds for which a busy source is left alone, after each answer without data in a row."""
+"""Seconds to wait for a busy source after each consecutive answer without data."""
 PATIENCE = 3
-"""After so many unusable answers in a row a run fails; people refused so often are left out."""
+"""Consecutive unusable answers after which a run fails, and refusals after which a person is left out."""
 ENDED = frozenset({"completed", "completed_no_audience", "failed", "aborted"})
 EXTENDABLE = ENDED - {"failed"}
 TOLD = {

@@ -1,4 +1,4 @@
-"""Workers of a workspace's runs that a test leads step by step, compared with `run_reference`."""
+"""Workers of a workspace's runs, driven step by step by a test and checked against `run_reference`."""
 
 import asyncio
 import itertools
@@ -36,12 +36,12 @@ TIERS = (9, 5)
 VANISHED = frozenset({4})
 GRANTED = 90
 PAUSE = 0.03
-"""Seconds for which a transaction stands still before its commit, while another begins."""
+"""Seconds for which a transaction pauses before its commit while another begins."""
 NUMBERS = itertools.count()
 
 
 def need_of(decision: Decision) -> str:
-    """Return what the run needs, in the words of the model."""
+    """Return the run's next step in the terms of the model."""
     match decision.need:
         case engine_decide.RUN_READ_PAGE:
             return "page"
@@ -63,7 +63,7 @@ class Called:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happens in one transaction: what the service does, and what the model say of it."""
+    """An event in one transaction: the service's part, and the model's part."""
 
     work: Work
     apply_to: Callable[[RunReference], object]
@@ -71,7 +71,7 @@ class Event:
 
 
 class Working(Machine):
-    """One workspace, what its workers do, and what happens to them; the rules say when."""
+    """One workspace, its workers, and events in between; the rules choose the order."""
 
     def __init__(self, runner: asyncio.Runner, database: Database) -> None:
         super().__init__(runner, database)
@@ -112,7 +112,7 @@ class Working(Machine):
     def happen(self, *events: Event, run: Coroutine[Any, Any, Sequence[Any]] | None = None) -> None:
         """Run events concurrently: in some order the model must yield the same rows and answers.
 
-        `run` replaces the way in which they are run.
+        `run` runs them in another way.
         """
         before = self.now()
         answers = self.do(run or self.together(events))
@@ -131,7 +131,7 @@ class Working(Machine):
         raise AssertionError(f"in no order: {answers}, {rows.shown}")
 
     def _alike(self, model: RunReference, rows: Rows) -> bool:
-        """Return whether the model say what the rows say, but for moments that only the rows can know."""
+        """Return whether model and rows agree, except for times that only the rows know."""
         said, shown = written(model), deepcopy(rows.shown)
         for run_id, run in model.runs.items():
             if run.waits is not None:
@@ -147,7 +147,7 @@ class Working(Machine):
         return found
 
     def decide(self, run_id: str, *, workers: int = 1, dies: bool = False) -> list[tuple[str, int]]:
-        """Return what so many workers are told at once, with the number of the call."""
+        """Let this number of workers ask at once; return the decision, with the number of the call."""
         asked = Event(lambda session: engine_decide.decide_run(session, run_id), lambda _: None, dies)
         told = self.do(self.together([asked] * workers))
         decisions = sorted((one for one in told if one is not None), key=lambda one: one.now)
@@ -195,7 +195,7 @@ class Working(Machine):
         return {one: names[0] for one, names in named.items()}
 
     def answer(self, call: Called, how: str, *, dies: bool = False) -> Event:
-        """Return what comes of a call, as the worker writes it."""
+        """Return the event of a worker that records the result of a call."""
         run_id, number, page = call.run_id, call.number, call.page
         if how not in {"profiles", "again"} and number is not None:
             return Event(partial(self._failed, call, how), lambda model: model.fail(run_id, number, how), dies)
@@ -236,7 +236,7 @@ class Working(Machine):
             await engine_decide.unusable(session, call.run_id, number, final=how == "refused")
 
     def lead_to_profiles(self, run_id: str) -> Called | None:
-        """Up to where the profiles of a chunk are being fetched, if the run comes there."""
+        """Drive the run until the profiles of a chunk are being fetched, if it gets there."""
         for _ in range(12):
             call = self.ask(run_id)
             if call is None or call.page is None:
@@ -248,11 +248,11 @@ class Working(Machine):
         return list(self.model.runs)[number % len(self.model.runs)]
 
     def call(self, number: int) -> Called:
-        """Return one of the calls, newest first: those are awaited."""
+        """Return one of the open calls, newest first."""
         return self.calls[-1 - number % len(self.calls)]
 
     def person_set_aside(self, number: int) -> str:
-        """Return a person set aside by a run, if there is one."""
+        """Return a person whom a run has set aside, if there is one."""
         aside = sorted({name for run in self.model.runs.values() for name in run.chunk})
         names = aside or list(itertools.chain(*self.model.ladder))
         return names[number % len(names)]

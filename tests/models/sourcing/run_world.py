@@ -35,7 +35,7 @@ class Crash(Exception):
 
 @dataclass
 class World:
-    """People of each tier by source id; `vanished` ones have no profile any more. Ids begin with `name`.
+    """People of each tier by source id; `vanished` ones no longer have a profile. Ids begin with `name`.
 
     `wider` are the people of the ladder without each of its demands.
     """
@@ -117,7 +117,7 @@ class World:
             return await session.get_one(Run, run_id)
 
     async def drive(self, run_id: str, *, chaos: random.Random | None = None, steps: int = 200) -> Run:
-        """Work the run to its end. With `chaos`, transactions crash before their commit and steps run twice."""
+        """Drive the run to its end. With `chaos`, transactions crash before their commit and steps run twice."""
         for _ in range(steps):
             decision = await self.attempt(lambda session: decide.decide_run(session, run_id), chaos)
             if decision is None:
@@ -136,7 +136,7 @@ class World:
             await session.execute(text("update service_clock set shift = shift + :by"), {"by": by})
 
     async def attempt(self, work: Callable[[AsyncSession], Awaitable[T]], chaos: random.Random | None) -> T | None:
-        """One transaction; with `chaos` one in four rolls back at its end, as if the process had died. Null then."""
+        """Run a transaction. With `chaos`, one in four rolls back at its end, as if the process had died: null."""
 
         async def dying(session: AsyncSession) -> T:
             done = await work(session)
@@ -197,7 +197,7 @@ class World:
         }
 
     async def candidates(self, run_id: str) -> list[str]:
-        """Names of the delivered people in delivery order."""
+        """Return the names of the delivered people in delivery order."""
         async with self.database.transaction() as session:
             rows = await session.scalars(
                 text("select content->>'full_name' from candidates where run_id = :run order by position"),
@@ -206,7 +206,7 @@ class World:
             return [name.removeprefix(f"Person {self.name}-") for name in rows]
 
     async def ledger(self) -> list[tuple[str, int]]:
-        """Charges by reason: how many credits in all."""
+        """Return the total credits charged, by reason."""
         async with self.database.transaction() as session:
             rows = await session.execute(
                 text(

@@ -11,7 +11,7 @@ from tests.sandbox.conftest import API_KEY, Running
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The provider's API at `api`, steered through `control`; `account` has no past."""
+    """The provider's API at `api`, controlled through `control`; `account` has no history."""
 
     api: httpx.Client
     control: httpx.Client
@@ -42,7 +42,7 @@ class Network:
 @pytest.fixture
 def network(sandbox: Running) -> Network:
     sandbox.control.delete("/_control/network").raise_for_status()
-    # The people's client carries the key under the same header, in other letters.
+    # The people's client sends the key in the same header, spelled differently.
     network = Network(sandbox.people, sandbox.control, "")
     network.steer("switches", natural=False)
     assert sandbox.people.headers["x-api-key"] == API_KEY

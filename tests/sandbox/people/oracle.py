@@ -1,4 +1,4 @@
-"""Evaluates a query on one record, slowly and straight from the rules: what the index is compared with."""
+"""Evaluates a query on one record, slowly and directly by the rules, to check the index against."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -68,7 +68,7 @@ def holds(record: Object, clause: Object) -> bool:
             and (bool(must) or not should or any(holds(record, each) for each in should))
         )
     if name == "exists":
-        # A contact field that is false says that there is none; a flag that is false is there.
+        # A contact field that is false means that there is none; a flag that is false exists.
         flag = FIELDS[body["field"]].kind is Kind.BOOLEAN
         return any((flag or value is not False) and value != [] for value in values(record, body["field"]))
     ((field, wanted),) = body.items()

@@ -52,7 +52,7 @@ def deliveries() -> list[Scenario]:
 
 
 def payments() -> list[Scenario]:
-    """Payments, callbacks of the provider, auto-refill."""
+    """Return payments, callbacks of the provider, and auto-refills."""
     ask, made, plans = "payment.next", engine_payments.PAYMENT_CALL, engine_payments.PAYMENT_END_PLANS
     asks = act(made, PAY, summary="asks the payment provider", fairness_key="ws_1")
     looks = act(made, PAY, number=2, summary="looks up what became of it")
@@ -124,7 +124,7 @@ def clients() -> list[Scenario]:
 
 
 def duties() -> list[Scenario]:
-    """Mails and recurring duties, and a life so long that it continues as new."""
+    """Return mails, recurring duties, and a life so long that it continues as new."""
     duty, does, reads = "housekeeping.next", operate.HOUSEKEEPING_DO, operate.HOUSEKEEPING_READ_OPT_OUTS
     send = act(access.MAIL_SEND, Queue.MAIL, summary="attempt 1")
     due = "expiry is due 29 Nov 00:05 UTC"

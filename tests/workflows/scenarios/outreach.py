@@ -91,7 +91,7 @@ def enrollments() -> list[Scenario]:
 
 
 def actions() -> list[Scenario]:
-    """Direct sends."""
+    """Return direct sends."""
     ask = "action.next"
     return [
         Scenario("action", "sent", (nap(ask, HOURS), Turn(ask, _send()), Turn(SEND, done()))),

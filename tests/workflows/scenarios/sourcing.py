@@ -82,7 +82,7 @@ def runs() -> list[Scenario]:
 
 
 def jobs() -> list[Scenario]:
-    """Fetch jobs and contact lookups, which wait for a busy source."""
+    """Return fetch jobs and contact lookups, which wait for a busy source."""
     lives = []
     for kind, work in (("job", engine_jobs.JOB_FETCH), ("contacts", contacts.CONTACTS_FIND)):
         ask, due = f"{kind}.next", act(work, UP, summary="asks for 50 people", **LIMITS)

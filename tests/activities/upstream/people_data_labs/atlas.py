@@ -1,4 +1,4 @@
-"""Invented places, companies and people, and what the adapter needs to know about them."""
+"""Invented places, companies and people, and the facts about them that the adapter needs."""
 
 from datetime import UTC, date, datetime
 

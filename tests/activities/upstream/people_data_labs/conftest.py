@@ -1,4 +1,4 @@
-"""An adapter whose other side is a function of the test."""
+"""An adapter whose provider is a function of the test."""
 
 from collections.abc import AsyncIterator, Callable
 
@@ -19,7 +19,7 @@ Connect = Callable[[Answering], PeopleDataLabs]
 
 
 class OtherSide(httpx.AsyncBaseTransport):
-    """Gives answers as they come over a wire: not yet read, still encoded."""
+    """Returns answers as they arrive over a connection: unread and encoded."""
 
     def __init__(self, answer: Answering) -> None:
         self._answer = answer

@@ -24,7 +24,7 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """The network behind the adapter: `account` is ready, and people do not act on their own."""
+    """The network behind the adapter; `account` is ready, and people do not act on their own."""
 
     url: str
     control: httpx.Client
@@ -48,7 +48,7 @@ class Sandbox:
         return self.act("people", person_id, tie=tie, **more)
 
     def person(self, nth: int = 0, *, visitable: bool = True) -> str:
-        """Return the id of a stranger."""
+        """Return the id of a person without a relation to the account."""
         query = {"account_id": self.account, "tie": "none", "visitable": str(visitable).lower(), "limit": str(nth + 1)}
         found: str = self.get("people", **query)["data"][nth]["person_id"]
         return found
@@ -62,7 +62,7 @@ class Sandbox:
         self.control.post("/_control/faults", json=body).raise_for_status()
 
     def struck(self) -> int:
-        """How often ordered faults struck that can strike again."""
+        """Return how often those faults struck that can strike again."""
         return sum(fault["struck"] for fault in self.control.get("/_control/faults").json()["data"])
 
     def pass_time(self, seconds: float) -> None:
@@ -84,7 +84,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 
 @pytest.fixture
 def sandbox(served: Sandbox) -> Sandbox:
-    """The served sandbox as new, with an account without a past."""
+    """Return the reset sandbox, with an account without history."""
     served.control.delete("/_control/network").raise_for_status()
     served.control.delete("/_control/faults").raise_for_status()
     served.control.post("/_control/clock", json={"offset_seconds": 0}).raise_for_status()
@@ -102,7 +102,7 @@ async def adapter(served: Sandbox) -> AsyncIterator[UnipileNetwork]:
 
 @pytest.fixture
 async def network(adapter: UnipileNetwork, sandbox: Sandbox) -> UnipileNetwork:
-    """The adapter, connected to the sandbox as new."""
+    """Return the adapter, connected to the reset sandbox."""
     assert sandbox.account
     return adapter
 

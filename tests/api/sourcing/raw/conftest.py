@@ -1,4 +1,4 @@
-"""The raw layer end to end but for Temporal: the API, the activity on the same database, and the sandbox over HTTP."""
+"""The raw layer end to end, without Temporal: the API, the activity on the same database, the sandbox over HTTP."""
 
 import asyncio
 import sys
@@ -32,7 +32,7 @@ SLOTS = 5
 
 @pytest.fixture(scope="session")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a sandbox that only this xdist worker uses; `provider` takes back what a test asked of it."""
+    """Yield the URL of a sandbox that only this xdist worker uses; `provider` undoes the changes of a test."""
     folder = tmp_path_factory.mktemp("sandbox")
     ports = Ports()
     port, smtp = ports.take(28190), ports.take(28125)
@@ -63,7 +63,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @dataclass
 class Provider:
-    """The sandbox's control: faults, fates, and what was asked of it."""
+    """The sandbox's control: faults, states of people, and the call log."""
 
     http: httpx.AsyncClient
 
@@ -78,11 +78,11 @@ class Provider:
         await self.http.delete("/people/states")
 
     async def calls(self) -> int:
-        """How many calls were made in all."""
+        """Return the total number of calls."""
         return sum((await self.http.get("/people/log")).json()["calls"].values())
 
     async def some(self, limit: int = 10) -> list[dict[str, Any]]:
-        """People as the provider knows them."""
+        """Return people as the provider has them."""
         found = (await self.http.get("/people", params={"limit": limit})).json()["data"]
         return [each["record"] for each in found]
 
@@ -98,9 +98,9 @@ async def provider(sandbox: str) -> AsyncIterator[Provider]:
 
 @dataclass
 class Calls:
-    """Makes each started call once and at once, in this process. While `held` calls are started and not made.
+    """Makes each started call once and immediately, in this process. While `held`, calls are started but not made.
 
-    Starting one again that was begun makes it no second time: Temporal knows it by its id.
+    Starting a call again does not repeat it, just as Temporal recognizes it by its id.
     """
 
     activity: RawCalls
@@ -120,7 +120,7 @@ class Calls:
             self.make(call_id)
 
     def then(self, afterwards: Callable[[], Awaitable[None]]) -> None:
-        """Have each call made and something happen after it, before its caller hears of its end."""
+        """Run `afterwards` after each call, before its caller learns that it has ended."""
 
         async def start(call_id: str, *, workspace_id: str) -> None:
             del workspace_id
@@ -130,7 +130,7 @@ class Calls:
         self.start = start  # type: ignore[method-assign]  # the test's own start
 
     async def until_started(self, count: int = 1) -> None:
-        """Return when so many calls have been started since calls are held."""
+        """Wait until this many calls have been started since calls are held."""
         async with asyncio.timeout(20):
             while len(self.waiting) < count:  # noqa: ASYNC110 - the list says it
                 await asyncio.sleep(0.02)
@@ -148,7 +148,7 @@ class Calls:
 async def source(
     app: FastAPI, database: Database, sandbox: str, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[PeopleCalls]:
-    """The people source behind slots that this process holds."""
+    """Yield the people source with slots of this process."""
     monkeypatch.setattr(client, "wait_random_exponential", lambda **_: lambda _state: 0.01)
     adapter = PeopleDataLabs(base_url=sandbox, api_key=KEY)
     slots = UpstreamSlots(database.transaction, slots=SLOTS)
@@ -162,7 +162,7 @@ async def source(
 
 @pytest.fixture
 async def calls(app: FastAPI, database: Database, source: PeopleCalls) -> AsyncIterator[Calls]:
-    # Data about people is shared by the whole installation: no person may be known from another test.
+    # Data about people is shared by the whole installation: people of other tests must not be known.
     kept = "people suppressions leads idempotency_records upstream_calls jobs contacts companies"
     await empty(database, *kept.split())
     kernel: Kernel = app.state.kernel
@@ -176,12 +176,12 @@ async def calls(app: FastAPI, database: Database, source: PeopleCalls) -> AsyncI
 async def spend(
     workspace: Workspace, path: str, body: dict[str, Any], *, key: str | None = None, query: str = ""
 ) -> httpx.Response:
-    """Execute a call that spends, under a key of its own unless one is given."""
+    """Execute a call that spends, by default with a new Idempotency-Key."""
     return await workspace.http.post(path + query, json=body, headers={"Idempotency-Key": key or uuid4().hex})
 
 
 async def charged(database: Database, workspace: Workspace) -> dict[str, int]:
-    """Credits charged so far, by reason."""
+    """Return the credits charged so far, by reason."""
     rows = await run_sql(
         database,
         "select reason, -sum(credits)::int from ledger_entries where workspace_id = :w and kind = 'charge' group by 1",
@@ -191,7 +191,7 @@ async def charged(database: Database, workspace: Workspace) -> dict[str, int]:
 
 
 async def suppress(database: Database, workspace: Workspace, profile_id: str) -> None:
-    """As an operation would: under the person's own key."""
+    """Suppress a person as an operation would, by the person's key."""
     await run_sql(
         database,
         "insert into suppressions (id, workspace_id, key_hash, profile_id, reason, created_at)"
@@ -203,7 +203,7 @@ async def suppress(database: Database, workspace: Workspace, profile_id: str) ->
 
 
 async def find(workspace: Workspace, count: int) -> list[dict[str, Any]]:
-    """So many people by a search, each a lead."""
+    """Find this number of people by a search, each a lead."""
     ask = {"filters": {"titles": {"include": ["engineer"]}}, "limit": count, "view": "compact"}
     answer = await spend(workspace, "/v1/people/search", ask)
     assert answer.status_code == 200, answer.text

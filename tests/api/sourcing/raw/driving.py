@@ -1,4 +1,4 @@
-"""Driving background work as its workflow does, waits of service time skipped."""
+"""Drives background work as its workflow does, without the waits."""
 
 from collections.abc import Awaitable, Callable
 
@@ -14,7 +14,7 @@ StepFunction = Callable[[Step], Awaitable[NextStep]]
 async def drive(
     ask_next: StepFunction, call: StepFunction, database: Database, row_id: str, *, times: int = 1
 ) -> list[NextStep]:
-    """Everything that was done; each call is made so many times, as by workers that died or froze."""
+    """Run the work and return its steps; each call is made `times` times, as after workers died or froze."""
     taken: list[NextStep] = []
     step = await ActivityEnvironment().run(ask_next, Step(id=row_id))
     while step.do is not Do.DONE:

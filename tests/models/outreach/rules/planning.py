@@ -9,7 +9,7 @@ from models.outreach.rules.slots import Calendar, Request, Slot, SlotRefusal, fi
 def plan_slots(
     calendar: Calendar, requests: Iterable[tuple[Request, datetime]], *, within: timedelta | None = None
 ) -> list[Slot | SlotRefusal]:
-    """Book each slot before the next is looked for; a pair is a request and its `not_before`."""
+    """Book each slot before searching for the next; a pair is a request and its `not_before`."""
     answers = []
     for request, not_before in requests:
         answer = find_slot(calendar, request, not_before, within=within)
